@@ -1,0 +1,196 @@
+"""The interface every game answers to: state, turns, chance, looks and explanations.
+
+Words shared by the whole project, all of them plain strings so that rooms which may not import each other can
+still speak of the same thing:
+
+*place*
+    where something can stand, as an onlooker would name it: ``"c3"``.
+*look*
+    what an onlooker sees at a place: ``"teal block, x up"``, or ``EMPTY``.
+*facing*
+    what the sides of a piece show, by compass side as seen from above with north away from the first player:
+    ``{"north": "slider", "east": "x", "south": "hoops", "west": "cross"}``. Games whose pieces have no side
+    faces have no facings.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+Place = str
+LookName = str
+Player = str
+Facing = Mapping[str, str]
+Appearance = Mapping[Place, LookName]
+OptionValue = str | int | bool
+
+EMPTY: LookName = "empty"
+"""The look of a place where nothing stands."""
+
+
+class Certainty(enum.Enum):
+    """Whether a turn is legal, over everything about the state that is still possible."""
+
+    CERTAIN = "certain"
+    IMPOSSIBLE = "impossible"
+    NOT_KNOWN_YET = "not known yet"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One named rule option: its default, what it takes and a sentence for a person."""
+
+    name: str
+    default: OptionValue
+    help: str
+    choices: tuple[OptionValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of a game's rule catalogue; ``id`` is stable, ``sentence`` states the rule to a child."""
+
+    id: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Breach:
+    """One rule a change breaks: which, what happened, how to put it right, and the places it turns on."""
+
+    rule: str
+    sentence: str
+    remedy: str
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended: the winner, or ``None`` for a draw, and the reason in a few words."""
+
+    winner: Player | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Roll:
+    """A chance event that was observed on the table (never drawn by us): the faces, in the game's order."""
+
+    faces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A position inside a turn that a camera may see: the table part-way, and what is still to be done."""
+
+    appearance: Appearance
+    places: tuple[Place, ...]
+    to_do: str
+
+
+class Turn(Protocol):
+    """All that one player does before the next one plays; frozen and hashable."""
+
+    @property
+    def player(self) -> Player:
+        """Who plays the turn."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places a light should mark: where the turn started, passed and ended, in order, none twice."""
+
+
+class State(Protocol):
+    """Everything the rules need to go on from here; frozen and hashable."""
+
+    @property
+    def to_move(self) -> Player | None:
+        """Whose turn is next, or ``None`` when the game is over."""
+
+
+StateT = TypeVar("StateT", bound=State)
+TurnT = TypeVar("TurnT", bound=Turn)
+
+
+class Game(Protocol[StateT, TurnT]):
+    """One game's rules. Stateless: every method is a function of its arguments."""
+
+    name: str
+    title: str
+    players: tuple[Player, ...]
+    options: tuple[Option, ...]
+    places: tuple[Place, ...]
+    looks: tuple[LookName, ...]
+    rules: Mapping[str, Rule]
+
+    def new(self, options: Mapping[str, OptionValue] | None = None) -> StateT:
+        """Give the starting state; raises OptionError for a bad option."""
+
+    def set_up(
+        self,
+        appearance: Appearance,
+        options: Mapping[str, OptionValue] | None = None,
+        *,
+        anywhere: bool = False,
+    ) -> StateT:
+        """Give the starting state that an observed table shows, hidden things not yet known.
+
+        With ``anywhere`` other starting places than the suggested ones, and any number of pieces a side that
+        the rules allow, are accepted. Raises IllegalTurnError with breaches when it is no legal start.
+        """
+
+    def legal_turns(self, state: StateT, roll: Roll | None = None) -> Sequence[TurnT]:
+        """List every complete turn that is certain or not known yet, in a fixed order, none twice."""
+
+    def certainty(self, state: StateT, turn: TurnT) -> Certainty:
+        """Say whether the turn is legal in every, in no, or in some possibility the state holds."""
+
+    def apply(self, state: StateT, turn: TurnT) -> StateT:
+        """Give the state after the turn, narrowed to what made it legal; raises IllegalTurnError."""
+
+    def combine(self, turns: Sequence[TurnT]) -> TurnT:
+        """Give one turn that stands for all of ``turns``, which leave the same appearance.
+
+        Applying it keeps every possibility that any of them leaves. Raises AmbiguousError when they can't be one.
+        """
+
+    def unfinished(self, state: StateT) -> Sequence[Unfinished]:
+        """List the positions inside a turn that a camera may see (for example rolled, hop to come)."""
+
+    def outcome(self, state: StateT) -> Outcome | None:
+        """Say how the game ended, or ``None`` while it goes on."""
+
+    def appearance(self, state: StateT) -> Appearance:
+        """Map every place of the game to its look, in the order of ``places``."""
+
+    def facings(self, state: StateT) -> Mapping[Place, tuple[Facing, ...]]:
+        """Map each place with a piece to every facing still possible there."""
+
+    def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
+        """Keep only what agrees with the side faces seen (partial facings); raises ContradictionError."""
+
+    def explain(
+        self, before: StateT, after: Appearance, facings: Mapping[Place, Facing] | None = None
+    ) -> tuple[Breach, ...]:
+        """Say which rules the change from ``before`` to a seen table breaks; empty when a legal turn explains it.
+
+        ``facings`` are side faces seen, as far as they were. The nearest misdeed comes first.
+        """
+
+    def format_state(self, state: StateT) -> str:
+        """Write a state in its strict text form: one line, byte for byte what ``parse_state`` gives back."""
+
+    def parse_state(self, text: str) -> StateT:
+        """Read a state's text leniently (spaces, case); raises UnreadableError."""
+
+    def format_turn(self, turn: TurnT) -> str:
+        """Write a turn in its strict text form."""
+
+    def parse_turn(self, state: StateT, text: str) -> TurnT:
+        """Read a turn's text leniently; raises UnreadableError, IllegalTurnError or AmbiguousError."""
+
+    def describe(self, turn: TurnT) -> str:
+        """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""

@@ -1,0 +1,49 @@
+"""The engine's errors, each also the builtin it resembles.
+
+EngineError
+├── UnreadableError  (ValueError)   the text cannot be parsed
+├── IllegalTurnError (ValueError)   the turn was read, but a rule forbids it
+├── AmbiguousError   (ValueError)   the text fits more than one turn
+├── OptionError      (ValueError)   no such option, or a value it does not take
+├── ContradictionError (ValueError) what was seen agrees with nothing still thought possible
+└── UnknownGameError (LookupError)  no game of that name
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.api import Breach
+
+
+class EngineError(Exception):
+    """Root of every error the engine raises."""
+
+
+class UnreadableError(EngineError, ValueError):
+    """A text that cannot be parsed; the message names the text, what was expected and where."""
+
+
+class IllegalTurnError(EngineError, ValueError):
+    """A turn (or a set-up) that was read but is forbidden; ``breaches`` says by which rules."""
+
+    def __init__(self, message: str, breaches: tuple[Breach, ...] = ()) -> None:
+        super().__init__(message)
+        self.breaches = breaches
+
+
+class AmbiguousError(EngineError, ValueError):
+    """A text that fits several turns; the message lists them."""
+
+
+class OptionError(EngineError, ValueError):
+    """An option the game does not have, or a value the option does not take."""
+
+
+class ContradictionError(EngineError, ValueError):
+    """A sighting that agrees with nothing the state still holds possible."""
+
+
+class UnknownGameError(EngineError, LookupError):
+    """No game of that name is registered; the message lists the names there are."""

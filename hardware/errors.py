@@ -1,0 +1,20 @@
+"""Hardware's errors, each also the builtin it resembles.
+
+HardwareError
+├── PinError    (ValueError)   a pin that does not exist, is taken, or is named twice
+└── DriverError (OSError)      a driver that could not show a signal or read a button
+"""
+
+from __future__ import annotations
+
+
+class HardwareError(Exception):
+    """Root of every error of this package."""
+
+
+class PinError(HardwareError, ValueError):
+    """A pin that cannot be used; the message names it and what to do."""
+
+
+class DriverError(HardwareError, OSError):
+    """A driver that could not do what it was asked."""

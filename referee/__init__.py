@@ -1,0 +1,1 @@
+"""The service: watch, judge, signal; journal; command line; configuration."""

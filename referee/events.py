@@ -1,0 +1,44 @@
+"""What the journal holds: events, each accepted once and for ever. The state of a game is a fold over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+EventKind = Literal[
+    "new game", "set up", "turn", "illegal", "put right", "question", "correction", "take back", "note", "end"
+]
+JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One accepted event.
+
+    ``kind`` decides what ``data`` holds (see docs/journal.md):
+
+    - ``new game``: ``game``, ``options``, ``seed`` (virtual table only)
+    - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
+    - ``turn``: ``turn`` (strict text), ``state`` (strict text after it), ``legal_turns`` (count before it)
+    - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
+    - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
+    - ``take back``: ``by``; the last turn no longer counts
+    - ``end``: ``winner`` (or null) and ``reason``
+
+    ``frame_time_s`` is the monotonic time of the frame it was judged from, ``wall_time`` ISO 8601 UTC.
+    """
+
+    kind: EventKind
+    data: Mapping[str, JsonValue] = field(default_factory=dict)
+    frame_time_s: float | None = None
+    wall_time: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A small picture an event turns on: ``name`` such as ``before-c3``, PNG or JPEG bytes."""
+
+    name: str
+    media_type: str
+    content: bytes

@@ -1,0 +1,45 @@
+"""Vision's errors, each also the builtin it resembles.
+
+VisionError
+├── FrameError         (ValueError)   a frame that cannot be used: black, wrong size, truncated
+├── CameraError        (OSError)      a camera or file that cannot be opened or went away
+│   └── EndOfFramesError              the video or folder has no more frames
+├── CalibrationError   (ValueError)   a calibration that cannot be made, read, or is another camera's
+├── LayoutError        (ValueError)   a table layout that does not make sense
+├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
+└── EnrolmentError     (ValueError)   looks that cannot be learned from the images given
+"""
+
+from __future__ import annotations
+
+
+class VisionError(Exception):
+    """Root of every error vision raises."""
+
+
+class FrameError(VisionError, ValueError):
+    """A frame that cannot be used."""
+
+
+class CameraError(VisionError, OSError):
+    """A camera, or a file in its place, that cannot be opened or stopped giving frames."""
+
+
+class EndOfFramesError(CameraError):
+    """A video or folder that has given all its frames."""
+
+
+class CalibrationError(VisionError, ValueError):
+    """A calibration that cannot be made or used."""
+
+
+class LayoutError(VisionError, ValueError):
+    """A table layout that does not make sense."""
+
+
+class NotLocatedError(VisionError, ValueError):
+    """The table was not found in a frame."""
+
+
+class EnrolmentError(VisionError, ValueError):
+    """Looks that cannot be learned from the images given."""
