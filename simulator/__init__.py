@@ -1,0 +1,1 @@
+"""A virtual table: plays games, renders what a camera would see, moves hands."""
