@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Colour(enum.Enum):
@@ -24,22 +24,31 @@ class Colour(enum.Enum):
 
 
 class Pattern(enum.Enum):
-    """How a light behaves in time."""
+    """How a light behaves in time; ``hardware.patterns`` gives each its rhythm.
+
+    A blink is a light in the dark, a wink a short dark in the light.
+    """
 
     STEADY = "steady"
     PULSE = "pulse"
     BLINK = "blink"
     DOUBLE_BLINK = "double blink"
+    TRIPLE_BLINK = "triple blink"
+    GLINT = "glint"
+    WINK = "wink"
+    DOUBLE_WINK = "double wink"
+    LONG_SHORT = "long, short"
 
 
 class Sound(enum.Enum):
-    """What the buzzer plays, once."""
+    """What the buzzer plays, once; ``hardware.sounds`` gives each its tones."""
 
     SILENCE = "silence"
     ACCEPTED = "accepted"
     FAULT = "fault"
     QUESTION = "question"
     FINISHED = "finished"
+    READY = "ready"
 
 
 class Mood(enum.Enum):
@@ -53,11 +62,16 @@ class Mood(enum.Enum):
     QUESTION = "question"
     CANNOT_SEE = "cannot see"
     FINISHED = "finished"
+    TROUBLE = "trouble"
 
 
 @dataclass(frozen=True)
 class Light:
-    """One place's light. ``role`` says why it is lit: ``turn``, ``fault``, ``put right``, ``hint`` or ``question``."""
+    """One place's light.
+
+    ``role`` says why it is lit: ``turn``, ``unfinished``, ``fault``, ``put right``, ``question`` or ``hint``
+    (``hardware.styles`` knows how each looks).
+    """
 
     place: str
     colour: Colour
@@ -76,7 +90,10 @@ class Signal:
 
 
 class Driver(Protocol):
-    """Something that can show a signal. Construction may fail with HardwareError; ``show`` may too."""
+    """Something that can show a signal. Construction may fail with HardwareError; ``show`` may too.
+
+    A driver whose lights move in time also has what ``AnimatedDriver`` adds.
+    """
 
     name: str
 
@@ -85,3 +102,14 @@ class Driver(Protocol):
 
     def close(self) -> None:
         """Put everything out and let go of pins and files."""
+
+
+@runtime_checkable
+class AnimatedDriver(Driver, Protocol):
+    """A driver that must be called again while a signal is shown: for patterns and for the tones of a sound."""
+
+    def tick(self, time_s: float) -> None:
+        """Bring every output to where it belongs at ``time_s``; may fail with HardwareError."""
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""

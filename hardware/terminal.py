@@ -1,0 +1,143 @@
+"""The table's lights in a terminal: a board of coloured, lettered squares and a status line.
+
+A square's letter says its role (``hardware.styles``), so nothing is lost without colour: with ``NO_COLOR`` set, or
+when the output is a file, rich leaves the colours out by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.style import Style as TextStyle
+from rich.text import Text
+
+from hardware.errors import DriverError
+from hardware.signals import Colour, Signal, Sound
+from hardware.styles import MOOD_STYLES, ROLE_STYLES, one_light_a_place
+
+_DARK = "·"
+_UNKNOWN_ROLE = "?"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How places lie in rows and columns: ``rows`` from the far side to the near one, each from left to right."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of_squares(cls, columns: int, rows: int) -> Grid:
+        """Make a board's grid: columns a, b, c, ... from the left, rows 1, 2, 3, ... from the near side.
+
+        Raises ValueError unless there are 1 to 26 columns and at least one row.
+        """
+        if not 1 <= columns <= 26 or rows < 1:
+            raise ValueError(f"a grid of {columns} x {rows} squares; expected 1 to 26 columns and at least 1 row")
+        names = [chr(ord("a") + column) for column in range(columns)]
+        return cls(tuple(tuple(f"{name}{row}" for name in names) for row in range(rows, 0, -1)))
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Every place, row by row as it is drawn."""
+        return tuple(place for row in self.rows for place in row)
+
+
+def render(signal: Signal, grid: Grid) -> Text:
+    """Draw the signal: a line a row of the grid, what the letters mean, and the status line last.
+
+    Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
+    that each square can carry its name when dark and its letter and name when lit.
+    """
+    lights = one_light_a_place(signal.lights)
+    width = max((len(place) for place in grid.places), default=0)
+    text = Text()
+    for row in grid.rows:
+        for place in row:
+            light = lights.get(place)
+            if light is None:
+                text.append(f" {_DARK} ".ljust(width + 3), style="dim")
+            else:
+                text.append(f"{_letter(light.role)} {place}".ljust(width + 2), style=_painted(light.colour))
+                text.append(" ")
+        text.rstrip()
+        text.append("\n")
+    elsewhere = [light for place, light in lights.items() if place not in set(grid.places)]
+    if elsewhere:
+        text.append("also lit: " + ", ".join(f"{light.place} ({light.role})" for light in elsewhere) + "\n")
+    roles = [role for role in ROLE_STYLES if any(light.role == role for light in lights.values())]
+    if roles:
+        text.append("; ".join(f"{_letter(role)}: {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
+    text.append_text(status_line(signal))
+    return text
+
+
+def status_line(signal: Signal) -> Text:
+    """Give the mood, coloured and in words, and the signal's sentence, on one line."""
+    style = MOOD_STYLES[signal.mood]
+    text = Text.assemble((f"[{signal.mood.value}]", TextStyle.combine([_painted(style.colour), TextStyle(bold=True)])))
+    words = " ".join(signal.words.split())
+    if words:
+        text.append(f" {words}")
+    return text
+
+
+class TerminalDriver:
+    """Prints each signal that differs from the one before: the board when the lights change, else the status line.
+
+    ``console`` decides about colour and width; ``bell`` rings the terminal's bell where a buzzer would sound.
+    """
+
+    def __init__(self, console: Console, grid: Grid, *, bell: bool = False, name: str = "terminal") -> None:
+        self.name = name
+        self._console = console
+        self._grid = grid
+        self._bell = bell
+        self._shown: Signal | None = None
+
+    def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - text stands still; the time is for other drivers
+        """Print the signal; raises DriverError when the output is closed or full."""
+        if signal == self._shown:
+            return
+        lights_changed = self._shown is None or signal.lights != self._shown.lights
+        try:
+            if lights_changed and signal.lights:
+                self._console.print(render(signal, self._grid), soft_wrap=True, highlight=False)
+            else:
+                self._console.print(status_line(signal), soft_wrap=True, highlight=False)
+            if self._bell and signal.sound is not Sound.SILENCE:
+                self._console.bell()
+        except (OSError, ValueError) as error:
+            # A closed text stream raises ValueError, a broken pipe OSError.
+            raise DriverError(f"the terminal can't be written to ({error}); the lights show nowhere else") from error
+        self._shown = signal
+
+    def close(self) -> None:
+        """Forget what was shown; the console belongs to whoever made it."""
+        self._shown = None
+
+
+def legend(roles: Sequence[str] = tuple(ROLE_STYLES)) -> Text:
+    """Explain each role's letter, colour and pattern, a line each: for help pages and ``doctor``."""
+    lines = []
+    for role in roles:
+        style = ROLE_STYLES[role]
+        line = Text.assemble((f" {style.letter} ", _painted(style.colour)))
+        line.append(f" {role}: {style.colour.name.lower()}, {style.pattern.value}: {style.meaning}")
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def _letter(role: str) -> str:
+    style = ROLE_STYLES.get(role)
+    return _UNKNOWN_ROLE if style is None else style.letter
+
+
+def _painted(colour: Colour) -> TextStyle:
+    """Black on the colour, or white on the two dark ones, whichever reads better."""
+    if colour is Colour.OFF:
+        return TextStyle(dim=True)
+    red, green, blue = colour.value
+    ink = "white" if colour is Colour.BLUE else "black"
+    return TextStyle(color=ink, bgcolor=f"rgb({red},{green},{blue})")

@@ -1,0 +1,180 @@
+"""From a verdict to what the table shows: which squares, which role, which sound, which words. Pure.
+
+Nothing sounds while a turn is under way, while nothing changed or while something hides the table: a sound means
+that a turn counted, that something is wrong, that a person is asked, or that the table is ready to play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
+from engine.errors import EngineError
+from hardware.signals import Light, Mood, Signal, Sound
+from hardware.styles import light
+from referee.verdict import Verdict, VerdictKind
+
+_MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
+    {
+        VerdictKind.SET_UP: (Mood.WAITING, Sound.READY),
+        VerdictKind.ACCEPTED: (Mood.ACCEPTED, Sound.ACCEPTED),
+        VerdictKind.UNCHANGED: (Mood.WAITING, Sound.SILENCE),
+        VerdictKind.NOT_FINISHED: (Mood.NOT_FINISHED, Sound.SILENCE),
+        VerdictKind.ILLEGAL: (Mood.FAULT, Sound.FAULT),
+        VerdictKind.PUT_RIGHT: (Mood.WAITING, Sound.READY),
+        VerdictKind.AMBIGUOUS: (Mood.QUESTION, Sound.QUESTION),
+        VerdictKind.CANNOT_SEE: (Mood.CANNOT_SEE, Sound.SILENCE),
+    }
+)
+
+
+def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None) -> Signal:
+    """Give the signal that shows a verdict.
+
+    ``state`` is the state the verdict was judged from, or the one after its turns, or ``None`` when there is none
+    yet: from the first, the squares of an accepted turn come in the order it was played; with either, a turn that
+    ends the game is shown as the end of the game.
+    """
+    mood, sound = _MOODS[verdict.kind]
+    words = verdict.sentence
+    lights: tuple[Light, ...] = ()
+    if verdict.kind is VerdictKind.ACCEPTED:
+        places, state = _played(verdict, game, state)
+        lights = _marked(places, "turn")
+        outcome = None if state is None else game.outcome(state)
+        if outcome is not None:
+            mood, sound = Mood.FINISHED, Sound.FINISHED
+            words = _joined(words, _ending(outcome))
+    elif verdict.kind is VerdictKind.NOT_FINISHED:
+        lights = _marked(verdict.places, "unfinished")
+    elif verdict.kind is VerdictKind.ILLEGAL:
+        lights = fault_lights(verdict, None if state is None else game.appearance(state))
+        words = _with_remedy(verdict)
+    elif verdict.kind is VerdictKind.AMBIGUOUS:
+        lights = _marked(verdict.places, "question")
+    return Signal(mood, lights, sound, words)
+
+
+def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[Light, ...]:
+    """Give the lights of an illegal verdict: ``fault`` where something is wrong, ``put right`` where it belongs.
+
+    A place is wrong when a piece stands there that should not, or not like that; it is to be put right when the
+    piece that belongs there is gone. ``believed`` fills in what the verdict does not say it expected. Places that
+    a breach names and that look as they should (a star that was crossed) are part of the fault.
+    """
+    expected = {**(believed or {}), **verdict.expected}
+    wrong: list[Place] = []
+    gone: list[Place] = []
+    for place in verdict.seen:
+        should = expected.get(place)
+        if should is None or should == verdict.seen[place]:
+            continue
+        (gone if verdict.seen[place] == EMPTY else wrong).append(place)
+    named = [place for breach in verdict.breaches for place in breach.places] or list(verdict.places)
+    wrong.extend(place for place in named if place not in gone)
+    return _marked(wrong, "fault") + _marked(gone, "put right")
+
+
+def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
+    """Give the quiet signal between turns: whose turn it is, or how the game ended."""
+    outcome = game.outcome(state)
+    if outcome is not None:
+        return finished_signal(outcome)
+    return Signal(Mood.WAITING, words=_to_move(state.to_move))
+
+
+def set_up_signal(game: Game[StateT, TurnT], start: Appearance, seen: Appearance | None = None) -> Signal:
+    """Ask for the set-up, marking the starting places of ``start`` that ``seen`` does not show filled yet.
+
+    A place that holds the wrong piece, or one that should be empty and is not, is marked as a fault; nothing sounds.
+    """
+    shown = seen or {}
+    missing = [place for place, look in start.items() if look != EMPTY and shown.get(place, EMPTY) == EMPTY]
+    wrong = [
+        place
+        for place, look in shown.items()
+        if look != EMPTY and _piece(look) != _piece(start.get(place, EMPTY)) and place in game.places
+    ]
+    words = f"{game.title}: please set the board up."
+    return Signal(Mood.LOOKING, _marked(wrong, "fault") + _marked(missing, "put right"), words=words)
+
+
+def looking_signal(words: str = "Looking at the table.") -> Signal:
+    """Say that the table is being looked at, before there is anything to judge."""
+    return Signal(Mood.LOOKING, words=words)
+
+
+def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
+    """Give the end of the game, with the squares of the turn that ended it."""
+    return Signal(Mood.FINISHED, _marked(places, "turn"), Sound.FINISHED, _ending(outcome))
+
+
+def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
+    """Say that a game goes on where its journal ended."""
+    after = "before the first turn" if turns_played == 0 else f"after turn {turns_played}"
+    words = _joined(f"{game.title} goes on {after}.", waiting_signal(game, state).words)
+    return Signal(Mood.WAITING, sound=Sound.READY, words=words)
+
+
+def hint_signal(places: Iterable[Place], words: str) -> Signal:
+    """Show a hint that a person asked for: quietly, on the squares it concerns."""
+    return Signal(Mood.WAITING, _marked(places, "hint"), words=words)
+
+
+def with_trouble(signal: Signal, message: str) -> Signal:
+    """Add a problem of the referee's own (the journal's disk is full) to what the table shows.
+
+    The squares stay lit, since the game goes on; a sound of the signal's own stays, and without one the trouble
+    sounds as a question, because a person has to do something.
+    """
+    sound = Sound.QUESTION if signal.sound is Sound.SILENCE else signal.sound
+    return replace(signal, mood=Mood.TROUBLE, sound=sound, words=_joined(signal.words, message))
+
+
+def _played(
+    verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
+) -> tuple[tuple[Place, ...], StateT | None]:
+    """Give the squares of the accepted turns in order, and the state after them."""
+    if state is None or not verdict.turns:
+        return verdict.places, state
+    places: list[Place] = []
+    after = state
+    try:
+        for text in verdict.turns:
+            turn = game.parse_turn(after, text)
+            places.extend(turn.places)
+            after = game.apply(after, turn)
+    except EngineError:
+        # The turns do not fit: the state is already the one after them.
+        return verdict.places, state
+    return tuple(places), after
+
+
+def _marked(places: Iterable[Place], role: str) -> tuple[Light, ...]:
+    return tuple(light(place, role) for place in dict.fromkeys(places))
+
+
+def _with_remedy(verdict: Verdict) -> str:
+    remedies = dict.fromkeys(breach.remedy for breach in verdict.breaches[:1] if breach.remedy)
+    return _joined(verdict.sentence, *(remedy for remedy in remedies if remedy not in verdict.sentence))
+
+
+def _piece(look: str) -> str:
+    """The piece without what it shows: set-up cares for ``teal block``, whatever symbol was rolled up."""
+    return look.partition(",")[0]
+
+
+def _to_move(player: str | None) -> str:
+    return "" if player is None else f"{player[:1].upper()}{player[1:]} to play."
+
+
+def _ending(outcome: Outcome) -> str:
+    if outcome.winner is None:
+        return f"A draw: {outcome.reason.rstrip('.')}."
+    return f"{outcome.winner[:1].upper()}{outcome.winner[1:]} wins: {outcome.reason.rstrip('.')}."
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
