@@ -1,0 +1,241 @@
+"""Calibrating a camera from pictures of a ChArUco board: its matrix and distortion, and whether they can be trusted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.errors import CalibrationError
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel
+from vision.opencv import CameraFit, aruco_dictionary, as_grey, detect_charuco, fit_camera, refine_saddles
+
+_SPEC = re.compile(r"charuco:(\d+)x(\d+):(\d+(?:\.\d+)?):(\d+(?:\.\d+)?):(DICT_\w+)", re.IGNORECASE)
+_EXAMPLE = "charuco:7x5:30:22:DICT_5X5_100"
+_FEWEST_CORNERS = 8
+_FEWEST_VIEWS = 5
+_LARGEST_ERROR_PX = 0.5
+_LEAST_COVERAGE = 0.5
+_LEAST_TILT_DEG = 15.0
+
+
+@dataclass(frozen=True)
+class CharucoBoardSpec:
+    """A ChArUco board: squares across and down, their side and the markers' side in millimetres, dictionary name."""
+
+    columns: int
+    rows: int
+    square_mm: float
+    marker_mm: float
+    dictionary: str
+
+    @property
+    def corner_count(self) -> int:
+        """Inner corners, all of which a good view shows."""
+        return (self.columns - 1) * (self.rows - 1)
+
+    def corners_mm(self, ids: Sequence[int]) -> FloatArray:
+        """Inner corners with these ids on the board, shape (n, 3), z = 0."""
+        numbers = np.asarray(ids, dtype=np.intp)
+        across, down = numbers % (self.columns - 1) + 1, numbers // (self.columns - 1) + 1
+        return np.column_stack([across * self.square_mm, down * self.square_mm, np.zeros(len(numbers))])
+
+
+def parse_board(text: str) -> CharucoBoardSpec:
+    """Read a board's text, ``charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY``; raises CalibrationError."""
+    match = _SPEC.fullmatch(text.strip())
+    if match is None:
+        raise CalibrationError(
+            f"no board {text!r}; expected charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY, like {_EXAMPLE}"
+        )
+    columns, rows = int(match[1]), int(match[2])
+    square, marker, dictionary = float(match[3]), float(match[4]), match[5].upper()
+    if columns < 3 or rows < 3:
+        raise CalibrationError(f"a board of {columns} x {rows} squares is too small; expected at least 3 x 3")
+    if not 0 < marker < square:
+        raise CalibrationError(f"markers of {marker:g} mm in squares of {square:g} mm; expected smaller ones, above 0")
+    try:
+        aruco_dictionary(dictionary)
+    except ValueError as wrong:
+        raise CalibrationError(str(wrong)) from wrong
+    return CharucoBoardSpec(columns, rows, square, marker, dictionary)
+
+
+def format_board(board: CharucoBoardSpec) -> str:
+    """Write a board's text, the form ``parse_board`` reads."""
+    return f"charuco:{board.columns}x{board.rows}:{board.square_mm:g}:{board.marker_mm:g}:{board.dictionary}"
+
+
+@dataclass(frozen=True)
+class CalibrationView:
+    """One picture of the board: how many corners it gave, its error, the board's tilt, and whether it was used."""
+
+    index: int
+    corners: int
+    error_px: float | None
+    tilt_deg: float | None
+    used: bool
+    why_not: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A camera's calibration and how far it can be trusted.
+
+    ``coverage`` is the part (0 to 1) of an 8 x 6 grid over the picture in which corners were seen; ``reasons`` say
+    why it should be done again, and are empty for a good one.
+    """
+
+    camera: CameraModel
+    views: tuple[CalibrationView, ...]
+    coverage: float
+    reasons: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether the calibration can be used."""
+        return not self.reasons
+
+    @property
+    def verdict(self) -> str:
+        """``good``, or ``do it again because ...``."""
+        return "good" if self.good else "do it again because " + "; ".join(self.reasons)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sighting:
+    index: int
+    corners_px: FloatArray
+    ids: list[int]
+
+
+def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: str = "") -> Calibration:
+    """Calibrate a camera from pictures of a board, all of one size, (height, width[, 3]) uint8.
+
+    Views that disagree with the rest are left out. Raises CalibrationError when the pictures differ in size or too
+    few show the board to say anything; a calibration that exists but should not be trusted is returned with reasons.
+    """
+    spec = parse_board(board) if isinstance(board, str) else board
+    size = _common_size(images)
+    sightings = [_sight(index, as_grey(image), spec) for index, image in enumerate(images)]
+    usable = [sighting for sighting in sightings if len(sighting.ids) >= _FEWEST_CORNERS]
+    if len(usable) < 3:
+        counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
+        raise CalibrationError(
+            f"{len(usable)} of {len(images)} pictures show enough of the board {format_board(spec)} (corners seen: "
+            f"{counts}; {_FEWEST_CORNERS} needed); check the board's description, the focus and the light"
+        )
+    fit, kept = _fit_without_outliers(usable, spec, size)
+    views = _views(sightings, kept, fit)
+    coverage = _coverage(kept, size)
+    camera = CameraModel(fit.matrix, fit.distortion, size, fit.error_px, name)
+    return Calibration(camera, views, coverage, _reasons(views, fit, coverage))
+
+
+def _common_size(images: Sequence[Image]) -> tuple[int, int]:
+    if not images:
+        raise CalibrationError(f"no pictures; expected {_FEWEST_VIEWS} or more of the board from different sides")
+    sizes = sorted({(image.shape[1], image.shape[0]) for image in images})
+    if len(sizes) > 1:
+        listed = ", ".join(f"{width} x {height}" for width, height in sizes)
+        raise CalibrationError(f"the pictures differ in size ({listed}); take all with one camera at one setting")
+    return sizes[0]
+
+
+def _sight(index: int, grey: Image, spec: CharucoBoardSpec) -> _Sighting:
+    best = _Sighting(index, np.zeros((0, 2)), [])
+    # Boards with an even number of rows exist with the first square black (OpenCV before 4.6) or white.
+    for legacy in (False, True) if spec.rows % 2 == 0 else (False,):
+        board = cv2.aruco.CharucoBoard(
+            (spec.columns, spec.rows), spec.square_mm, spec.marker_mm, aruco_dictionary(spec.dictionary)
+        )
+        board.setLegacyPattern(legacy)
+        corners, ids = detect_charuco(cv2.aruco.CharucoDetector(board), grey)
+        if len(ids) > len(best.ids):
+            best = _Sighting(index, corners, ids)
+    if len(best.ids) < 2:
+        return best
+    gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
+    nearest = float(np.median(np.where(gaps > 0, gaps, np.inf).min(axis=1)))
+    window = int(np.clip(nearest / 6, 2, 8))
+    refined = refine_saddles(grey, best.corners_px, window)
+    return _Sighting(index, refined, best.ids)
+
+
+def _fit_without_outliers(
+    usable: Sequence[_Sighting], spec: CharucoBoardSpec, size: tuple[int, int]
+) -> tuple[CameraFit, list[_Sighting]]:
+    kept = list(usable)
+    while True:
+        fit = _fit(kept, spec, size)
+        errors = np.array(fit.view_errors_px)
+        limit = max(3 * float(np.median(errors)), 0.3)
+        worst = int(np.argmax(errors))
+        if errors[worst] <= limit or len(kept) <= max(3, (len(usable) + 1) // 2):
+            return fit, kept
+        del kept[worst]
+
+
+def _fit(sightings: Sequence[_Sighting], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
+    points = [spec.corners_mm(sighting.ids) for sighting in sightings]
+    pixels = [sighting.corners_px for sighting in sightings]
+    try:
+        simple = fit_camera(points, pixels, size, third_radial=False)
+        full = fit_camera(points, pixels, size, third_radial=True)
+    except ValueError as wrong:
+        raise CalibrationError(f"no camera fits these pictures: {wrong}") from wrong
+    # k3 bends the picture's corners wildly where no corner was seen; it must earn its place.
+    return full if full.error_px < 0.95 * simple.error_px else simple
+
+
+def _views(sightings: Sequence[_Sighting], kept: Sequence[_Sighting], fit: CameraFit) -> tuple[CalibrationView, ...]:
+    position = {sighting.index: number for number, sighting in enumerate(kept)}
+    views = []
+    for sighting in sightings:
+        count = len(sighting.ids)
+        if sighting.index in position:
+            number = position[sighting.index]
+            rotation, _ = cv2.Rodrigues(fit.rotation_vectors[number])
+            tilt = float(np.degrees(np.arccos(np.clip(abs(rotation[2, 2]), 0, 1))))
+            views.append(CalibrationView(sighting.index, count, fit.view_errors_px[number], tilt, used=True))
+        else:
+            few = count < _FEWEST_CORNERS
+            why = f"only {count} corners seen" if few else "it disagrees with the other pictures"
+            views.append(CalibrationView(sighting.index, count, None, None, used=False, why_not=why))
+    return tuple(views)
+
+
+def _coverage(kept: Sequence[_Sighting], size: tuple[int, int]) -> float:
+    across, down = 8, 6
+    pixels = np.concatenate([sighting.corners_px for sighting in kept])
+    columns = np.clip(pixels[:, 0] * across / size[0], 0, across - 1).astype(int)
+    rows = np.clip(pixels[:, 1] * down / size[1], 0, down - 1).astype(int)
+    return len(set(zip(columns.tolist(), rows.tolist(), strict=True))) / (across * down)
+
+
+def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) -> tuple[str, ...]:
+    used = [view for view in views if view.used]
+    reasons = []
+    if len(used) < _FEWEST_VIEWS:
+        reasons.append(f"only {len(used)} pictures could be used; take {_FEWEST_VIEWS} or more, ten are better")
+    if fit.error_px > _LARGEST_ERROR_PX:
+        reasons.append(
+            f"corners are {fit.error_px:.2f} pixels off on average, {_LARGEST_ERROR_PX} at most is wanted; hold the "
+            "board still and flat, check its measures, keep the focus fixed"
+        )
+    tilted = [view for view in used if (view.tilt_deg or 0.0) >= _LEAST_TILT_DEG]
+    if len(tilted) < 3:
+        reasons.append(
+            f"only {len(tilted)} pictures show the board tilted by {_LEAST_TILT_DEG:g} degrees or more; three or more "
+            "are needed, tilted to different sides"
+        )
+    if coverage < _LEAST_COVERAGE:
+        reasons.append(
+            f"corners were seen in {coverage:.0%} of the picture, {_LEAST_COVERAGE:.0%} is wanted; hold the board in "
+            "each corner of the picture and near the edges too"
+        )
+    return tuple(reasons)

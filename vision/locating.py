@@ -1,0 +1,245 @@
+"""Locating the table: its pose in a picture, from four, three, two or one of its markers.
+
+``locate`` works on one picture alone. It begins with what is cheap and goes on only while a marker is missing: plain
+detection, then a look at where the missing ones must be, then slower detectors. Ids that are not in the layout are
+ignored; a marker that contradicts the others is left out and named; markers that contradict each other with nothing
+to decide between them give no pose at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.errors import CalibrationError, FrameError, NotLocatedError
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import TableLayout
+from vision.markers import Marker, MarkerFinder, refine_quad
+from vision.opencv import as_grey
+from vision.pose_fitting import PoseFit, fit_poses, marker_error_px
+
+_PATCH_PX_PER_MM = 2.5
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Where the table is in a picture.
+
+    ``markers`` are the sightings the pose rests on, ``ids_used`` their ids, ``ids_seen`` every id of the layout that
+    was seen; ``error_px`` is the root mean square over all corners used and ``marker_errors_px`` the same for each
+    marker. ``uncertain`` says that another pose explains the picture nearly as well; ``notices`` are sentences for
+    a person.
+    """
+
+    pose: Pose
+    markers: tuple[Marker, ...]
+    ids_seen: tuple[int, ...]
+    error_px: float
+    marker_errors_px: Mapping[int, float]
+    uncertain: bool = False
+    notices: tuple[str, ...] = ()
+
+    @property
+    def ids_used(self) -> tuple[int, ...]:
+        """The ids of the markers the pose rests on."""
+        return tuple(marker.marker_id for marker in self.markers)
+
+
+def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None) -> Located:
+    """Give the pose of the table in a picture.
+
+    ``image`` is height x width (x 3), uint8, as the camera took it (distorted); ``previous`` is a pose that held a
+    moment ago, used only to decide between poses that explain the picture equally well. Raises NotLocatedError when
+    no marker is found or they contradict each other, FrameError for something that is not a picture, and
+    CalibrationError when the picture has not the size of the calibration.
+    """
+    check_size(image, camera)
+    grey = as_grey(image)
+    wanted = frozenset(layout.markers.centres_mm)
+    markers: tuple[Marker, ...] = ()
+    fits: list[PoseFit] = []
+    for found in _ladder(grey, camera, layout, fits):
+        fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _known(marker, markers))
+        if fresh:
+            markers += fresh
+            fits[:] = fit_poses(camera, layout.markers, markers)
+        if fits and fits[0].ids == wanted:
+            break
+    return _choose(fits, markers, camera, layout, previous)
+
+
+def check_size(image: Image, camera: CameraModel) -> None:
+    """Raise FrameError for what is no picture and CalibrationError for one of another size than the calibration."""
+    if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
+        raise FrameError(f"got an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel")
+    height, width = image.shape[:2]
+    if (width, height) != tuple(camera.size):
+        raise CalibrationError(
+            f"the picture is {width} x {height} pixels, the calibration {camera.name or ''} is for "
+            f"{camera.size[0]} x {camera.size[1]}; set the camera to that size or calibrate again at this one"
+        )
+
+
+def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
+    return any(
+        other.marker_id == marker.marker_id
+        and float(np.linalg.norm(other.centre_px - marker.centre_px)) < 0.5 * other.side_px
+        for other in markers
+    )
+
+
+def _ladder(grey: Image, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]) -> Iterator[tuple[Marker, ...]]:
+    """Sightings from cheap to thorough; ``fits`` is filled by the caller between the rungs."""
+    finder = MarkerFinder(layout.markers.dictionary)
+    yield finder.plain(grey)
+    yield _look_where_expected(grey, camera, layout, fits, finder)
+    yield finder.thorough(grey)
+    yield finder.equalised(grey)
+    yield finder.enlarged(grey)
+    yield _look_where_expected(grey, camera, layout, fits, finder)
+
+
+def _look_where_expected(
+    grey: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], finder: MarkerFinder
+) -> tuple[Marker, ...]:
+    found: list[Marker] = []
+    for fit in fits[:2]:
+        for pose in (fit.pose, *fit.rivals[:1]):
+            for marker_id in sorted(set(layout.markers.centres_mm) - fit.ids):
+                marker = find_expected(grey, camera, pose, layout, marker_id, finder)
+                if marker is not None and not _known(marker, found):
+                    found.append(marker)
+    return tuple(found)
+
+
+def find_expected(
+    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int, finder: MarkerFinder
+) -> Marker | None:
+    """Look for one marker where a pose puts it, on a patch rectified to a view from above and enlarged.
+
+    This finds markers the whole-picture detector misses: small, oblique, dim or distorted ones. ``None`` when that
+    id is not there.
+    """
+    patch, to_pixels = _rectified_patch(grey, camera, pose, layout, marker_id)
+    if patch is None:
+        return None
+    stretched = _stretched(patch)
+    for sighting in finder.thorough(stretched):
+        if sighting.marker_id == marker_id:
+            corners = to_pixels(sighting.corners_px)
+            refined = refine_quad(grey, corners)
+            return Marker(marker_id, corners if refined is None else refined, "expected there")
+    return None
+
+
+def _stretched(patch: Image) -> Image:
+    low, high = np.percentile(patch, (2, 98))
+    return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
+
+
+class _PatchToPixels:
+    """Turns places on a rectified patch back into pixels of the picture."""
+
+    def __init__(self, camera: CameraModel, pose: Pose, corner_mm: FloatArray, z_mm: float) -> None:
+        self._camera, self._pose, self._corner_mm, self._z_mm = camera, pose, corner_mm, z_mm
+
+    def __call__(self, patch_px: FloatArray) -> FloatArray:
+        x = self._corner_mm[0] + patch_px[:, 0] / _PATCH_PX_PER_MM
+        y = self._corner_mm[1] - patch_px[:, 1] / _PATCH_PX_PER_MM
+        return project(self._camera, self._pose, np.column_stack([x, y, np.full(len(x), self._z_mm)]))
+
+
+def _rectified_patch(
+    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int
+) -> tuple[Image | None, _PatchToPixels]:
+    centre = np.asarray(layout.markers.centres_mm[marker_id], dtype=np.float64)
+    half_mm = 1.5 * layout.markers.side_mm
+    to_pixels = _PatchToPixels(camera, pose, centre + np.array([-half_mm, half_mm]), layout.markers.z_mm)
+    size = int(2 * half_mm * _PATCH_PX_PER_MM) + 1
+    grid = np.stack(np.meshgrid(np.arange(size), np.arange(size)), axis=-1).reshape(-1, 2).astype(np.float64)
+    pixels = to_pixels(grid)
+    height, width = grey.shape
+    middle = pixels[len(pixels) // 2]
+    if not (np.isfinite(pixels).all() and 0 <= middle[0] < width and 0 <= middle[1] < height):
+        return None, to_pixels
+    maps = pixels.astype(np.float32).reshape(size, size, 2)
+    patch = cv2.remap(grey, maps, np.zeros((0, 0), np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(patch, dtype=np.uint8), to_pixels
+
+
+def _choose(
+    fits: Sequence[PoseFit],
+    markers: Sequence[Marker],
+    camera: CameraModel,
+    layout: TableLayout,
+    previous: Pose | None,
+) -> Located:
+    seen = tuple(sorted({marker.marker_id for marker in markers}))
+    if not fits:
+        raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
+    best = fits[0]
+    others = [fit for fit in fits[1:] if len(fit.ids) == len(best.ids) and fit.ids | best.ids != best.ids]
+    if others:
+        first, second = _ids_text(sorted(best.ids)), _ids_text(sorted(others[0].ids))
+        raise NotLocatedError(
+            f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
+            "put the markers back where the layout says, or measure the layout again"
+        )
+    candidates = [best.pose, *best.rivals]
+    pose, uncertain = best.pose, bool(best.rivals)
+    if previous is not None and uncertain:
+        pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
+    errors = {marker.marker_id: marker_error_px(camera, pose, layout.markers, marker) for marker in best.used}
+    return Located(
+        pose,
+        best.used,
+        seen,
+        float(np.sqrt(np.mean(np.square(list(errors.values()))))),
+        errors,
+        uncertain,
+        _notices(best, camera, layout),
+    )
+
+
+def _apart(first: Pose, second: Pose) -> float:
+    return float(np.linalg.norm(first.camera_position_mm - second.camera_position_mm))
+
+
+def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[str, ...]:
+    notices = []
+    for marker in fit.unused:
+        if marker.marker_id in fit.ids:
+            notices.append(f"marker {marker.marker_id} is there twice; the one that agrees with the others is used")
+        else:
+            notices.append(
+                f"marker {marker.marker_id} is not where the layout says "
+                f"({marker_error_px(camera, fit.pose, layout.markers, marker):.0f} pixels off); it is left out"
+            )
+    return tuple(dict.fromkeys(notices))
+
+
+def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
+    """Say which of the layout's markers were seen: ``markers 0 and 2 of 0-3 seen``."""
+    expected = sorted(layout.markers.centres_mm)
+    run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
+    of = f"{expected[0]}-{expected[-1]}" if run else _listed(expected)
+    return f"{_ids_text(seen)} of {of} seen" if seen else f"none of the markers {of} seen"
+
+
+def _listed(ids: Sequence[int]) -> str:
+    words = [str(number) for number in ids]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _ids_text(ids: Sequence[int]) -> str:
+    return f"marker{'s' if len(ids) > 1 else ''} {_listed(ids)}"
+
+
+def _what_to_do(seen: Sequence[int]) -> str:
+    if seen:
+        return "the corners seen fit no camera above the table: check the calibration and the layout's marker side"
+    return "check that the markers lie flat, are lit and in the picture, and that the lens is in focus"

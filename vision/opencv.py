@@ -1,0 +1,146 @@
+"""The one place where OpenCV's versions are made equal: 4.10 to 5.x give the same shapes, types and errors here.
+
+OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1), OpenCV 5 gives (n, 2) and (n,); some calls give ``None``
+for nothing found. Everything below gives float64 arrays of shape (n, 2), plain ints, and empty instead of ``None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, Image
+
+
+def as_grey(image: Image) -> Image:
+    """Give an image of one channel, uint8, from one of one or three channels (blue-green-red)."""
+    if image.ndim == 2:
+        return image
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+
+
+def aruco_dictionary(name: str) -> cv2.aruco.Dictionary:
+    """Give OpenCV's predefined marker dictionary of that name (``DICT_4X4_50``); raises ValueError for another."""
+    number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None
+    if not isinstance(number, int):
+        known = ", ".join(sorted(entry for entry in dir(cv2.aruco) if entry.startswith("DICT_")))
+        raise ValueError(f"no marker dictionary {name!r}; expected one of {known}")
+    return cv2.aruco.getPredefinedDictionary(number)
+
+
+def points_2d(points: object) -> FloatArray:
+    """Give points of any of OpenCV's shapes, or ``None``, as float64 of shape (n, 2)."""
+    if points is None:
+        return np.zeros((0, 2), dtype=np.float64)
+    return np.asarray(points, dtype=np.float64).reshape(-1, 2)
+
+
+def detect_markers(
+    detector: cv2.aruco.ArucoDetector, grey: Image
+) -> tuple[list[tuple[int, FloatArray]], list[FloatArray]]:
+    """Find markers: (id, corners of shape (4, 2)) for each, and the quads that carried no code of the dictionary."""
+    corners, ids, rejected = detector.detectMarkers(grey)
+    numbers = [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
+    found = [(number, points_2d(quad)) for number, quad in zip(numbers, corners, strict=True)]
+    return found, [points_2d(quad) for quad in rejected]
+
+
+def detect_charuco(detector: cv2.aruco.CharucoDetector, grey: Image) -> tuple[FloatArray, list[int]]:
+    """Find a ChArUco board's inner corners: pixels of shape (n, 2) and their ids."""
+    corners, ids, *_ = detector.detectBoard(grey)
+    return points_2d(corners), [] if ids is None else [int(number) for number in np.asarray(ids).ravel()]
+
+
+def refine_saddles(grey: Image, corners_px: FloatArray, half_window_px: int) -> FloatArray:
+    """Move chessboard corners to the saddle nearby, to a fraction of a pixel; (n, 2) in and out.
+
+    OpenCV 4 and 5 differ by half a pixel in what they give for ChArUco corners; after this they agree.
+    """
+    if len(corners_px) == 0:
+        return corners_px
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.001)
+    start = corners_px.astype(np.float32).reshape(-1, 1, 2)
+    return points_2d(cv2.cornerSubPix(grey, start, (half_window_px, half_window_px), (-1, -1), criteria))
+
+
+def undistort_points(pixels: FloatArray, matrix: FloatArray, distortion: FloatArray) -> FloatArray:
+    """Give normalised (x/z, y/z) camera coordinates, shape (n, 2), of distorted pixels of shape (n, 2)."""
+    if len(pixels) == 0:
+        return points_2d(None)
+    return points_2d(cv2.undistortPoints(pixels.reshape(-1, 1, 2), matrix, distortion))
+
+
+def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """Give both poses (rotation vector, translation) of a plane z = 0 from four points or more, the better first.
+
+    The two-fold ambiguity and its solution are Collins and Bartoli, *Infinitesimal plane-based pose estimation*, 2014.
+    Empty when the points are degenerate.
+    """
+    points = np.column_stack([points_xy_mm, np.zeros(len(points_xy_mm))])
+    try:
+        count, rotations, translations, _ = cv2.solvePnPGeneric(
+            points, normalised.reshape(-1, 1, 2), np.eye(3), np.zeros(5), flags=cv2.SOLVEPNP_IPPE
+        )
+    except cv2.error:
+        return []
+    poses = [
+        (np.asarray(r, dtype=np.float64).reshape(3), np.asarray(t, dtype=np.float64).reshape(3))
+        for r, t in zip(rotations[:count], translations[:count], strict=True)
+    ]
+    return [(r, t) for r, t in poses if np.isfinite(r).all() and np.isfinite(t).all()]
+
+
+def project_with_jacobian(
+    points_mm: FloatArray,
+    rotation_vector: FloatArray,
+    translation: FloatArray,
+    matrix: FloatArray,
+    distortion: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Project (n, 3) points: pixels (n, 2) and their derivatives (n, 2, 6) by rotation vector, then translation."""
+    pixels, jacobian = cv2.projectPoints(points_mm, rotation_vector, translation, matrix, distortion)
+    derivatives = np.asarray(jacobian, dtype=np.float64)[:, :6].reshape(-1, 2, 6)
+    return points_2d(pixels), derivatives
+
+
+@dataclass(frozen=True, eq=False)
+class CameraFit:
+    """What ``fit_camera`` found; rotations and translations are per view, errors in pixels root mean square."""
+
+    matrix: FloatArray
+    distortion: FloatArray
+    error_px: float
+    view_errors_px: tuple[float, ...]
+    rotation_vectors: tuple[FloatArray, ...]
+    translations: tuple[FloatArray, ...]
+
+
+def fit_camera(
+    points_mm: Sequence[FloatArray], pixels: Sequence[FloatArray], size: tuple[int, int], *, third_radial: bool
+) -> CameraFit:
+    """Fit a pinhole camera with radial and tangential distortion to views of a flat board (Zhang 2000).
+
+    ``points_mm`` are (n, 3) and ``pixels`` (n, 2) for each view, ``size`` is (width, height). Without ``third_radial``
+    k3 stays zero. Raises ValueError when the views do not determine a camera.
+    """
+    flags = 0 if third_radial else cv2.CALIB_FIX_K3
+    objects: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 3) for view in points_mm]
+    images: list[Any] = [np.asarray(view, dtype=np.float32).reshape(-1, 1, 2) for view in pixels]
+    try:
+        error, matrix, distortion, rotations, translations, _, _, view_errors = cv2.calibrateCameraExtended(
+            objects, images, size, np.eye(3), np.zeros(5), flags=flags
+        )
+    except cv2.error as wrong:
+        raise ValueError(f"the views do not determine a camera: {wrong.err}") from wrong
+    return CameraFit(
+        np.asarray(matrix, dtype=np.float64),
+        np.asarray(distortion, dtype=np.float64).ravel()[:5],
+        float(error),
+        tuple(float(value) for value in np.asarray(view_errors).ravel()),
+        tuple(np.asarray(r, dtype=np.float64).reshape(3) for r in rotations),
+        tuple(np.asarray(t, dtype=np.float64).reshape(3) for t in translations),
+    )

@@ -1,0 +1,222 @@
+"""From markers to a pose: every pose the markers allow, which markers agree with it, and the best fit of those.
+
+Markers agree when one pose explains their corners within a tolerance that allows a few millimetres of careless
+measuring. Poses are proposed by each marker alone (both of its planar poses), and by pairs of different ids; the
+one that most ids agree with wins, so a marker that was printed twice, misread or shoved away is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from vision.frame import FloatArray
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import MarkerLayout
+from vision.markers import Marker
+from vision.opencv import planar_poses, project_with_jacobian, undistort_points
+
+_AGREES_WITHIN_PX = 2.0
+_AGREES_WITHIN_MM = 5.0
+_NEAREST_CAMERA_MM = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class PoseFit:
+    """A pose, the markers that agree with it and those that do not, and its root mean square error in pixels.
+
+    ``rivals`` are other poses that explain the same markers nearly as well (the planar ambiguity).
+    """
+
+    pose: Pose
+    used: tuple[Marker, ...]
+    unused: tuple[Marker, ...]
+    error_px: float
+    rivals: tuple[Pose, ...] = ()
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """The ids that agree."""
+        return frozenset(marker.marker_id for marker in self.used)
+
+
+def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker) -> float:
+    """Root mean square distance in pixels between a marker's corners and where the pose puts them."""
+    expected = project(camera, pose, layout.corners_mm(marker.marker_id))
+    return float(np.sqrt(np.mean(np.sum((expected - marker.corners_px) ** 2, axis=1))))
+
+
+def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
+    """How far, in pixels root mean square, a marker may be from where a pose puts it and still agree with it."""
+    return max(_AGREES_WITHIN_PX, _AGREES_WITHIN_MM * marker.side_px / layout.side_mm)
+
+
+def faces_camera(pose: Pose, layout: MarkerLayout) -> bool:
+    """Whether the camera is above the table and every marker in front of it."""
+    if pose.camera_position_mm[2] <= _NEAREST_CAMERA_MM:
+        return False
+    centres = np.array([[*centre, layout.z_mm] for centre in layout.centres_mm.values()])
+    depths = centres @ pose.rotation[2] + pose.translation[2]
+    return bool(depths.min() > _NEAREST_CAMERA_MM)
+
+
+def refine_pose(
+    camera: CameraModel,
+    pose: Pose,
+    points_mm: FloatArray,
+    pixels: FloatArray,
+    *,
+    directions: FloatArray | None = None,
+    weights: FloatArray | None = None,
+    steps: int = 12,
+) -> Pose:
+    """Fit a pose to points (n, 3) seen at distorted pixels (n, 2) by damped Gauss-Newton on the reprojection error.
+
+    ``directions`` (n, 2) are unit vectors along which alone an error counts (points on a line: its normal); all zero
+    rows count both ways. ``weights`` (n,) multiply each point's error.
+    """
+    rotation, translation = pose.rotation_vector.copy(), pose.translation.copy()
+    scale = np.ones(len(points_mm)) if weights is None else weights
+    damping = 1e-4
+    residual, jacobian = _residuals(camera, rotation, translation, points_mm, pixels, directions, scale)
+    cost = float(residual @ residual)
+    for _ in range(steps):
+        normal = jacobian.T @ jacobian
+        damped = normal + damping * np.diag(np.diag(normal)) + 1e-12 * np.eye(6)
+        step = np.linalg.solve(damped, -jacobian.T @ residual)
+        tried = (rotation + step[:3], translation + step[3:])
+        new_residual, new_jacobian = _residuals(camera, *tried, points_mm, pixels, directions, scale)
+        new_cost = float(new_residual @ new_residual)
+        if not new_cost < cost:
+            damping *= 10
+            if damping > 1e4:
+                break
+            continue
+        gain = cost - new_cost
+        rotation, translation = tried
+        residual, jacobian, cost = new_residual, new_jacobian, new_cost
+        damping = max(damping / 10, 1e-9)
+        if gain < 1e-9 * max(cost, 1e-12):
+            break
+    return Pose.from_vectors(rotation, translation)
+
+
+def _residuals(
+    camera: CameraModel,
+    rotation: FloatArray,
+    translation: FloatArray,
+    points_mm: FloatArray,
+    pixels: FloatArray,
+    directions: FloatArray | None,
+    weights: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    seen, derivatives = project_with_jacobian(points_mm, rotation, translation, camera.matrix, camera.distortion)
+    error = (seen - pixels) * weights[:, None]
+    derivatives = derivatives * weights[:, None, None]
+    if directions is None:
+        return error.reshape(-1), derivatives.reshape(-1, 6)
+    lines = np.any(directions != 0, axis=1)
+    along = np.einsum("ni,ni->n", error[lines], directions[lines])
+    slope = np.einsum("ni,nij->nj", directions[lines], derivatives[lines])
+    return (
+        np.concatenate([error[~lines].reshape(-1), along]),
+        np.concatenate([derivatives[~lines].reshape(-1, 6), slope]),
+    )
+
+
+def poses_from(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[Pose]:
+    """Both planar poses of some markers (different ids) together, refined, the better first; those that make sense."""
+    points, pixels = corner_pairs(layout, markers)
+    normalised = undistort_points(pixels, camera.matrix, camera.distortion)
+    poses = []
+    for rotation_vector, translation in planar_poses(points[:, :2], normalised):
+        flat = Pose.from_vectors(rotation_vector, translation)
+        raised = Pose(flat.rotation, flat.translation - flat.rotation[:, 2] * layout.z_mm)
+        pose = refine_pose(camera, raised, points, pixels)
+        if faces_camera(pose, layout):
+            poses.append(pose)
+    return sorted(poses, key=lambda pose: _error_px(camera, pose, points, pixels))
+
+
+def corner_pairs(layout: MarkerLayout, markers: Iterable[Marker]) -> tuple[FloatArray, FloatArray]:
+    """Corners of the markers on the table, (4n, 3) in millimetres, and in the picture, (4n, 2)."""
+    chosen = list(markers)
+    points = np.concatenate([layout.corners_mm(marker.marker_id) for marker in chosen])
+    return points, np.concatenate([marker.corners_px for marker in chosen])
+
+
+def _error_px(camera: CameraModel, pose: Pose, points: FloatArray, pixels: FloatArray) -> float:
+    return float(np.sqrt(np.mean(np.sum((project(camera, pose, points) - pixels) ** 2, axis=1))))
+
+
+def _agreeing(camera: CameraModel, layout: MarkerLayout, pose: Pose, markers: Sequence[Marker]) -> list[Marker]:
+    """The marker of each id that agrees best with a pose, if any does."""
+    best: dict[int, tuple[float, Marker]] = {}
+    for marker in markers:
+        error = marker_error_px(camera, pose, layout, marker)
+        if error <= agreement_px(layout, marker) and error < best.get(marker.marker_id, (np.inf, marker))[0]:
+            best[marker.marker_id] = (error, marker)
+    return [marker for _, (_, marker) in sorted(best.items())]
+
+
+def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marker]) -> list[PoseFit]:
+    """Every pose that markers of the layout allow, with those that agree; most ids first, then least error.
+
+    Fits with the same markers are merged into one, the others becoming its ``rivals`` when they explain the corners
+    within twice the error or half a pixel. Empty when there is no marker of the layout.
+    """
+    known = [marker for marker in markers if marker.marker_id in layout.centres_mm]
+    if not known:
+        return []
+    starts: list[Pose] = []
+    if len({marker.marker_id for marker in known}) == len(known) > 2:
+        starts += poses_from(camera, layout, known)
+    for pair in combinations(known, 2):
+        if pair[0].marker_id != pair[1].marker_id:
+            starts += poses_from(camera, layout, pair)
+    for marker in known:
+        starts += poses_from(camera, layout, [marker])
+    fits: dict[tuple[int, ...], list[PoseFit]] = {}
+    for start in starts:
+        fit = _settle(camera, layout, start, known)
+        if fit is not None:
+            fits.setdefault(tuple(sorted(id(marker) for marker in fit.used)), []).append(fit)
+    merged = [_merge(group) for group in fits.values()]
+    return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))
+
+
+def _settle(camera: CameraModel, layout: MarkerLayout, start: Pose, known: Sequence[Marker]) -> PoseFit | None:
+    pose, used = start, _agreeing(camera, layout, start, known)
+    for _ in range(4):
+        if not used:
+            return None
+        pose = refine_pose(camera, pose, *corner_pairs(layout, used))
+        again = _agreeing(camera, layout, pose, known)
+        if again == used:
+            break
+        used = again
+    if not used or not faces_camera(pose, layout):
+        return None
+    unused = tuple(marker for marker in known if marker not in used)
+    return PoseFit(pose, tuple(used), unused, _error_px(camera, pose, *corner_pairs(layout, used)))
+
+
+def _merge(group: Sequence[PoseFit]) -> PoseFit:
+    ordered = sorted(group, key=lambda fit: fit.error_px)
+    best = ordered[0]
+    rivals: list[Pose] = []
+    for fit in ordered[1:]:
+        near = any(poses_close(fit.pose, pose) for pose in [best.pose, *rivals])
+        if not near and fit.error_px <= max(2 * best.error_px, best.error_px + 0.5):
+            rivals.append(fit.pose)
+    return PoseFit(best.pose, best.used, best.unused, best.error_px, tuple(rivals))
+
+
+def poses_close(first: Pose, second: Pose, *, within_deg: float = 1.0, within_mm: float = 8.0) -> bool:
+    """Whether two poses look along nearly the same direction from nearly the same place."""
+    turn = np.linalg.norm(Pose(first.rotation @ second.rotation.T, first.translation).rotation_vector)
+    apart = np.linalg.norm(first.camera_position_mm - second.camera_position_mm)
+    return bool(np.degrees(turn) <= within_deg and apart <= within_mm)
