@@ -1,0 +1,290 @@
+"""Make a virtual environment from a hash-locked requirements file, whole or not at all.
+
+``make_environment.py VENV LOCK`` builds the environment beside VENV, then renames it. Callers that come meanwhile wait.
+It runs on a bare Python, before anything is installed: standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import importlib.util
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+NO_NETWORK = 69
+FAILED = 70
+NO_VENV_MODULE = 72
+CANNOT_WRITE = 73
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL_WORDS = ("No space left on device", "Disk quota exceeded")
+_CLOCK_WORDS = ("certificate is not yet valid", "certificate has expired")
+_NETWORK_WORDS = (
+    "Failed to establish a new connection",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Failed to resolve",
+    "Network is unreachable",
+    "Connection refused",
+    "Connection aborted",
+    "Connection reset",
+    "connection timed out",
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "Read timed out",
+    "ProxyError",
+    "SSLError",
+)
+# Settings of the user's pip that would send packages elsewhere than into the environment.
+_MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV", "PYTHONPATH", "PYTHONHOME")
+
+_LAUNCHER = """\
+#!/bin/sh
+exec "$(dirname "$(readlink -f "$0")")/python" -P -m referee "$@"
+"""
+
+
+class SetUpError(Exception):
+    """The environment could not be made; ``exit_code`` says which kind of failure it was."""
+
+    def __init__(self, exit_code: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class Progress:
+    """Says what is going on: one line that changes on a terminal, one line at each end elsewhere."""
+
+    def __init__(self, stream: TextIO, total: int) -> None:
+        self._stream = stream
+        self._total = total
+        self._done = 0
+        self._changes = stream.isatty()
+
+    def start(self) -> None:
+        """Announce the installation."""
+        self._line("Installing what the referee needs; this happens once and takes about a minute", keep=True)
+
+    def pip_line(self, line: str) -> None:
+        """Take one line of pip's output and show how far it is."""
+        words = line.split()
+        if words[:1] == ["Collecting"] and self._changes:
+            self._done += 1
+            self._line(f"  fetching {self._done} of {self._total}: {words[1].partition('==')[0]}")
+        elif words[:1] == ["Installing"] and self._changes:
+            self._line("  unpacking ...")
+
+    def end(self) -> None:
+        """Say that all is in place."""
+        self._line("Installed.", keep=True)
+
+    def _line(self, text: str, *, keep: bool = False) -> None:
+        clear = "\r\x1b[K" if self._changes else ""
+        print(clear + text, end="\n" if keep else "", file=self._stream, flush=True)
+
+
+def check_modules(find: Callable[[str], object] = importlib.util.find_spec) -> None:
+    """Raise SetUpError when this Python lacks ``venv`` or ``ensurepip``, which Debian packages apart."""
+    missing = [name for name in ("venv", "ensurepip") if find(name) is None]
+    if missing:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise SetUpError(
+            NO_VENV_MODULE,
+            f"this Python {version} lacks the module {' and '.join(missing)}, which makes virtual environments; "
+            f"install it (on Debian: apt install python3-venv) and run this again",
+        )
+
+
+def explain_pip(output: str, project: Path) -> SetUpError:
+    """Turn the output of a pip that failed into one clear sentence and its exit code."""
+    if any(words in output for words in _FULL_WORDS):
+        return _disk_full(project)
+    if any(words in output for words in _CLOCK_WORDS):
+        return SetUpError(
+            NO_NETWORK,
+            "the package index's certificate is out of date by this machine's clock; check it with: date",
+        )
+    if "DO NOT MATCH THE HASHES" in output:
+        return SetUpError(
+            FAILED, "a package that was fetched is not the one the lock names; try again, and report it if it stays so"
+        )
+    if any(words in output for words in _NETWORK_WORDS):
+        return SetUpError(
+            NO_NETWORK,
+            "the package index cannot be reached; connect this machine to the internet (or set pip's proxy) "
+            "and run this again",
+        )
+    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
+    if any("No matching distribution" in line for line in errors):
+        return SetUpError(
+            FAILED,
+            f"a package is not to be had for Python {platform.python_version()} on {platform.machine()} "
+            f"({errors[-1]}); Python 3.11 to 3.13 on x86-64 and aarch64 are supported",
+        )
+    last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
+    return SetUpError(FAILED, f"the installation failed: {last}")
+
+
+def explain_os_error(error: OSError, project: Path) -> SetUpError:
+    """Turn an error of the file system into one clear sentence and its exit code."""
+    if error.errno in _FULL:
+        return _disk_full(project)
+    return SetUpError(CANNOT_WRITE, f"cannot write to {error.filename or project}: {error.strerror or error}")
+
+
+def _disk_full(project: Path) -> SetUpError:
+    return SetUpError(
+        CANNOT_WRITE, f"the disk is full; free about 500 MB for {project} (and for temporary files) and run this again"
+    )
+
+
+def run_quietly(command: Sequence[str], on_line: Callable[[str], None], env: Mapping[str, str]) -> tuple[int, str]:
+    """Run a command, give ``on_line`` each line it prints, and return its exit code and all it said."""
+    lines = []
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                lines.append(line)
+                on_line(line)
+        except BaseException:
+            process.kill()
+            raise
+    return process.returncode, "".join(lines)
+
+
+def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
+    """Fill the folder ``new`` with an environment that works once it is renamed to ``venv``."""
+    project = venv.parent
+    env = {key: value for key, value in os.environ.items() if key not in _MISLEADING}
+    # The real file, not a link such as python3: when a distribution moves that link to its next Python, the
+    # environment's own link then dangles, and it is made anew instead of failing to find its packages.
+    python = os.path.realpath(sys.executable)
+    code, said = run_quietly([python, "-I", "-m", "venv", str(new)], progress.pip_line, env)
+    if code:
+        raise explain_pip(said, project)
+    pip = [str(new / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    options = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-warn-script-location", "--no-user"]
+    code, said = run_quietly(
+        [*pip, "install", *options, "--progress-bar", "off", "-r", str(lock)], progress.pip_line, env
+    )
+    if code:
+        raise explain_pip(said, project)
+    add_project(new, project)
+    move_scripts(new / "bin", new, venv)
+    (new / "made-with.txt").write_text(
+        f"{sys.version_info.major}.{sys.version_info.minor} {sys.base_prefix}\n", encoding="utf-8"
+    )
+    shutil.copyfile(lock, new / "lock.txt")
+
+
+def add_project(new: Path, project: Path) -> None:
+    """Make the project importable where it stands, known by name and version, and started by ``bin/referee``."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    packages = new / "lib" / f"python{version}" / "site-packages"
+    # Relative to site-packages, so that a project that is moved with its environment still works.
+    (packages / "tabletop_referee.pth").write_text(os.path.relpath(new.parent, packages) + "\n", encoding="utf-8")
+    about = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = packages / f"tabletop_referee-{about['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n", encoding="utf-8"
+    )
+    launcher = new / "bin" / "referee"
+    launcher.write_text(_LAUNCHER, encoding="utf-8")
+    launcher.chmod(0o755)
+
+
+def move_scripts(scripts: Path, old: Path, new: Path) -> None:
+    """Make the text files among ``scripts`` name the folder ``new`` wherever they name ``old``."""
+    for script in scripts.iterdir():
+        if script.is_file() and not script.is_symlink():
+            content = script.read_bytes()
+            if b"\0" not in content and bytes(old) in content:
+                script.write_bytes(content.replace(bytes(old), bytes(new)))
+
+
+@contextlib.contextmanager
+def one_at_a_time(project: Path, stream: TextIO) -> Iterator[None]:
+    """Hold the project's folder locked; who comes second says so and waits. The lock ends with its process."""
+    folder = os.open(project, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another call is installing just now; waiting for it ...", file=stream, flush=True)
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+def is_made(venv: Path, lock: Path) -> bool:
+    """Whether ``venv`` was made from just this lock by just this Python."""
+    try:
+        made_with = (venv / "made-with.txt").read_text(encoding="utf-8").rstrip("\n")
+        same_lock = (venv / "lock.txt").read_bytes() == lock.read_bytes()
+    except OSError:
+        return False
+    wanted = f"{sys.version_info.major}.{sys.version_info.minor} {sys.base_prefix}"
+    return same_lock and made_with == wanted and os.access(venv / "bin" / "python", os.X_OK)
+
+
+def make(venv: Path, lock: Path, stream: TextIO) -> None:
+    """Make ``venv`` from ``lock`` unless it is there; raises SetUpError and leaves nothing half-made."""
+    project = venv.parent
+    check_modules()
+    try:
+        with one_at_a_time(project, stream):
+            if is_made(venv, lock):
+                return
+            for left in project.glob(f"{venv.name}-new-*"):
+                shutil.rmtree(left)
+            new, old = (project / f"{venv.name}-{what}-{os.getpid()}" for what in ("new", "old"))
+            total = sum("==" in line for line in lock.read_text(encoding="utf-8").splitlines())
+            progress = Progress(stream, total)
+            progress.start()
+            try:
+                build(new, venv, lock, progress)
+                if venv.exists():
+                    venv.rename(old)
+                new.rename(venv)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+                shutil.rmtree(old, ignore_errors=True)
+            progress.end()
+    except OSError as error:
+        raise explain_os_error(error, project) from error
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the environment that the arguments name; return the exit code."""
+    venv, lock = (Path(argument).absolute() for argument in arguments)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    try:
+        make(venv, lock, sys.stderr)
+    except SetUpError as error:
+        print(f"\r{error}" if sys.stderr.isatty() else str(error), file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

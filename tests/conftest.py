@@ -1,0 +1,15 @@
+"""What all tests share: how hard hypothesis looks. HYPOTHESIS_PROFILE names the profile; ./check sets it."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Slow machines are welcome: neither a slow example nor slow data is a fault of the code.
+_CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
+settings.register_profile("develop", **_CALM)
+settings.register_profile("check", derandomize=True, database=None, **_CALM)
+settings.register_profile("long", max_examples=500, print_blob=True, **_CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "develop"))
