@@ -1,0 +1,65 @@
+"""The referee's errors, each also the builtin it resembles.
+
+RefereeError
+├── EventError (ValueError)            an event that cannot be recorded: unknown kind, missing data
+├── FoldError (ValueError)             recorded events that do not make a game
+├── ConfigError (ValueError)           a setting that is unknown or has a value it does not take
+├── PrintError (ValueError)            a sheet that cannot be printed as asked
+└── JournalError (OSError)             a journal that cannot be opened, read or written
+    ├── JournalMissingError            there is no journal there
+    ├── JournalUnreadableError         not a journal, or a damaged one
+    ├── JournalNewerError              written by a newer version of the referee
+    ├── JournalBusyError               another process has it
+    ├── JournalFullError               no room on the disk
+    └── JournalReadOnlyError           the file or its folder may not be written
+"""
+
+from __future__ import annotations
+
+
+class RefereeError(Exception):
+    """Root of every error of this package."""
+
+
+class EventError(RefereeError, ValueError):
+    """An event that cannot be recorded; the message names the event's kind and what it lacks."""
+
+
+class FoldError(RefereeError, ValueError):
+    """Recorded events that do not make a game; the message names the event's number."""
+
+
+class ConfigError(RefereeError, ValueError):
+    """A setting that is unknown or has a value it does not take; the message names file, line and what is allowed."""
+
+
+class PrintError(RefereeError, ValueError):
+    """A sheet that cannot be printed as asked, for example markers that need larger paper."""
+
+
+class JournalError(RefereeError, OSError):
+    """A journal that cannot be opened, read or written."""
+
+
+class JournalMissingError(JournalError):
+    """There is no journal at that path."""
+
+
+class JournalUnreadableError(JournalError):
+    """The file is no journal of ours, or it is damaged."""
+
+
+class JournalNewerError(JournalError):
+    """The journal was written by a newer version, which this one could spoil."""
+
+
+class JournalBusyError(JournalError):
+    """Another process writes this journal; the message says which, where and since when."""
+
+
+class JournalFullError(JournalError):
+    """There is no room on the disk for the event."""
+
+
+class JournalReadOnlyError(JournalError):
+    """The journal or its folder may not be written."""

@@ -1,0 +1,12 @@
+"""The journal: every accepted event, durable before it is shown; the state of a game is a fold over it.
+
+``Journal`` keeps events and their evidence in one SQLite file, ``BufferedJournal`` goes on in memory while that file
+cannot be written, and ``fold`` gives the state back. See docs/journal.md.
+"""
+
+from referee.journal.buffered import BufferedJournal
+from referee.journal.fold import Folded, fold
+from referee.journal.journal import GameSummary, Journal, KeptEvidence
+from referee.journal.limits import EvidenceLimits
+
+__all__ = ["BufferedJournal", "EvidenceLimits", "Folded", "GameSummary", "Journal", "KeptEvidence", "fold"]

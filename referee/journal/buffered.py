@@ -1,0 +1,112 @@
+"""A journal that goes on in memory while its file cannot be written, and catches up when it can."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+from referee.errors import EventError, JournalError
+from referee.events import Event, Evidence
+from referee.journal import codec
+from referee.journal.journal import GameSummary, Journal, KeptEvidence
+
+Say = Callable[[str], None]
+
+
+class BufferedJournal:
+    """Wraps a Journal so that no accepted event is lost while the process lives.
+
+    An event the file cannot take (full disk, read-only, failing card) is kept in memory and ``append`` still gives
+    its number: nobody else writes, so it is the number the event will have. ``say`` hears of the trouble once and
+    of its end once. Kept events are written first and in order, at every ``append`` and ``retry``.
+    """
+
+    def __init__(self, journal: Journal, say: Say) -> None:
+        """Take an open, writable journal; ``say`` is called with sentences for a person."""
+        self.journal = journal
+        self._say = say
+        self._pending: deque[tuple[Event, tuple[Evidence, ...]]] = deque()
+        self._written = journal.last_number
+        self._game = journal.latest_game() or 0
+        self.trouble: JournalError | None = None
+        """What keeps the file from being written, ``None`` while all is well."""
+
+    @property
+    def pending(self) -> tuple[Event, ...]:
+        """The accepted events that are only in memory, oldest first."""
+        return tuple(event for event, _ in self._pending)
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        """Accept an event and give its number; it is durable on return unless ``trouble`` says otherwise.
+
+        Raises EventError for an event that no journal could take.
+        """
+        event = self.journal.stamped(event)
+        codec.encode(event)
+        if self._game == 0 and event.kind != "new game":
+            raise EventError(f"a {event.kind!r} event came before any 'new game'; start a game first")
+        self._game += event.kind == "new game"
+        self._pending.append((event, tuple(evidence)))
+        number = self._written + len(self._pending)
+        self.retry()
+        return number
+
+    def retry(self) -> bool:
+        """Try to write what is only in memory; gives whether everything is on the disk now."""
+        caught_up = 0
+        try:
+            while self._pending:
+                event, evidence = self._pending[0]
+                self._written = self.journal.append(event, evidence)
+                self._pending.popleft()
+                caught_up += 1
+        except JournalError as error:
+            if self.trouble is None:
+                self._say(f"The game goes on, but only in memory: {error}")
+            self.trouble = error
+            return False
+        if self.trouble is not None:
+            self.trouble = None
+            self._say(f"The journal can be written again; the {caught_up} events kept in memory are now in it.")
+        return True
+
+    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
+        """List (number, event) in order, those only in memory included."""
+        events = self.journal.events(game)
+        current = self.journal.latest_game() or 0
+        for number, (event, _) in enumerate(self._pending, start=self._written + 1):
+            current += event.kind == "new game"
+            if game in {None, current}:
+                events.append((number, event))
+        return events
+
+    def games(self) -> list[GameSummary]:
+        """List the games that are on the disk."""
+        return self.journal.games()
+
+    def latest_game(self) -> int | None:
+        """Give the number of the game begun last, or ``None`` when there is none."""
+        return self._game or None
+
+    def evidence(self, event_number: int) -> list[KeptEvidence]:
+        """List an event's pictures, from the disk or from memory."""
+        waiting = event_number - self._written - 1
+        if 0 <= waiting < len(self._pending):
+            return [KeptEvidence(picture, len(picture.content)) for picture in self._pending[waiting][1]]
+        return self.journal.evidence(event_number)
+
+    def close(self) -> None:
+        """Try once more to write everything, say what is lost if that fails, and let go of the file."""
+        if not self.retry():
+            self._say(f"{len(self._pending)} events could not be written and are lost: {self.trouble}")
+        self.journal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,168 @@
+"""The state of a game as a fold over its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic
+
+from engine.api import Game, OptionValue, Outcome, StateT, TurnT
+from engine.errors import EngineError
+from referee.errors import FoldError
+from referee.events import Event, JsonValue
+
+
+@dataclass(frozen=True)
+class Folded(Generic[StateT]):
+    """What a game's events add up to.
+
+    ``states`` holds every state that may be the case: none before the set-up, two while it is open who starts, else
+    one. ``turns`` are the strict texts of the turns that count (those taken back do not). ``fault`` is the last
+    ``illegal`` event that was neither put right nor overtaken. ``last_event`` is the number of the last event.
+    """
+
+    game: str = ""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    states: tuple[StateT, ...] = ()
+    turns: tuple[str, ...] = ()
+    outcome: Outcome | None = None
+    fault: Event | None = None
+    corrections: int = 0
+    last_event: int = 0
+    _before: tuple[tuple[StateT, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def started(self) -> bool:
+        """Whether the set-up was accepted."""
+        return bool(self.states)
+
+
+def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
+    """Give the state after one game's (number, event) pairs.
+
+    Turns are applied again through the engine and must give the recorded state, or one in which less is hidden (side
+    faces seen at the same time). A correction sets the state; ``take back`` undoes the last turn that counts,
+    together with corrections made after it. Raises FoldError that names the event's number.
+    """
+    folded: Folded[StateT] = Folded()
+    for number, event in events:
+        try:
+            folded = replace(_step(game, folded, event), last_event=number)
+        except EngineError as error:
+            raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
+        except FoldError as error:
+            raise FoldError(f"event {number} ({event.kind}): {error}") from error
+    return folded
+
+
+def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+    if not folded.game and event.kind != "new game":
+        raise FoldError("it came before any 'new game'")
+    match event.kind:
+        case "new game":
+            return _new_game(game, folded, event)
+        case "set up":
+            states = _states_of(game, event)
+            return replace(folded, states=states, turns=(), fault=None, outcome=_outcome(game, states), _before=())
+        case "turn":
+            return _turn(game, folded, event)
+        case "correction":
+            states = _states_of(game, event)
+            return replace(
+                folded,
+                states=states,
+                outcome=_outcome(game, states),
+                fault=None,
+                corrections=folded.corrections + 1,
+            )
+        case "take back":
+            if not folded.turns:
+                raise FoldError("there is no turn to take back")
+            states = folded._before[-1]
+            return replace(
+                folded,
+                states=states,
+                turns=folded.turns[:-1],
+                outcome=_outcome(game, states),
+                fault=None,
+                _before=folded._before[:-1],
+            )
+        case "illegal":
+            return replace(folded, fault=event)
+        case "put right":
+            return replace(folded, fault=None)
+        case "end":
+            winner = event.data["winner"]
+            return replace(folded, outcome=Outcome(None if winner is None else str(winner), str(event.data["reason"])))
+        case "question" | "note":
+            return folded
+
+
+def _new_game(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+    if folded.game:
+        raise FoldError("a second 'new game' among one game's events; fold each game by itself")
+    name = str(event.data["game"])
+    if name != game.name:
+        raise FoldError(f"it is a game of {name}; expected {game.name}")
+    options = event.data.get("options") or {}
+    if not isinstance(options, dict) or not all(isinstance(value, str | int) for value in options.values()):
+        raise FoldError(f"its options are {options!r}; expected names with texts, numbers, true or false")
+    return replace(
+        folded, game=name, options={key: value for key, value in options.items() if isinstance(value, str | int)}
+    )
+
+
+def _turn(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+    if not folded.states:
+        raise FoldError("a turn before the set-up")
+    text = str(event.data["turn"])
+    reached: list[StateT] = []
+    refusals: list[EngineError] = []
+    for state in folded.states:
+        try:
+            reached.append(game.apply(state, game.parse_turn(state, text)))
+        except EngineError as error:
+            refusals.append(error)
+    if not reached:
+        raise refusals[0]
+    recorded = _states_of(game, event)
+    for state in recorded:
+        if not any(_agrees(game, state, after) for after in reached):
+            raise FoldError(
+                f"after {text} the journal has {game.format_state(state)!r}, "
+                f"the rules give {' or '.join(repr(game.format_state(after)) for after in reached)}"
+            )
+    return replace(
+        folded,
+        states=recorded,
+        turns=(*folded.turns, text),
+        outcome=_outcome(game, recorded),
+        fault=None,
+        _before=(*folded._before, folded.states),
+    )
+
+
+def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
+    """Whether the recorded state is ``after`` itself, or ``after`` with more of its side faces known."""
+    if recorded == after:
+        return True
+    if recorded.to_move != after.to_move or game.appearance(recorded) != game.appearance(after):
+        return False
+    possible = game.facings(after)
+    known = game.facings(recorded)
+    return known.keys() == possible.keys() and all(
+        facing in possible[place] for place, facings in known.items() for facing in facings
+    )
+
+
+def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
+    value: JsonValue = event.data["state"]
+    texts = value if isinstance(value, list) else [value]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise FoldError(f"its state is {value!r}; expected a state's text or a list of them")
+    return tuple(game.parse_state(str(text)) for text in texts)
+
+
+def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome | None:
+    outcomes = [game.outcome(state) for state in states]
+    return outcomes[0] if all(outcome == outcomes[0] for outcome in outcomes) else None

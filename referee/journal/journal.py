@@ -1,0 +1,318 @@
+"""The journal file: events and their evidence, each durable before ``append`` returns."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
+from referee.events import Event, Evidence
+from referee.journal import codec, schema
+from referee.journal.faults import journal_faults
+from referee.journal.limits import EvidenceLimits
+from referee.journal.lock import WriterLock
+
+WallClock = Callable[[], datetime]
+Connect = Callable[[str], sqlite3.Connection]
+
+MEMORY = Path(":memory:")
+"""The path that means: in memory, gone when closed."""
+
+_NUMBER_AND_EVENT = "SELECT number, kind, data, frame_time_s, wall_time FROM event"
+
+
+@dataclass(frozen=True)
+class GameSummary:
+    """One game of a journal: its number, the rules it is played by, when it began and how many events it has."""
+
+    number: int
+    name: str
+    wall_time: str
+    events: int
+    ended: bool
+
+
+@dataclass(frozen=True)
+class KeptEvidence:
+    """A picture of an event, or why it is no longer there: ``left_out`` is ``too large`` or ``made room``.
+
+    ``evidence.content`` is empty when it was left out; ``size_bytes`` is what it had.
+    """
+
+    evidence: Evidence
+    size_bytes: int
+    left_out: str = ""
+
+
+def connect(target: str) -> sqlite3.Connection:
+    """Open SQLite in autocommit mode, so that every transaction is one we began."""
+    return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
+
+
+def utc_text(moment: datetime) -> str:
+    """Write a moment as ISO 8601 UTC with milliseconds: ``2026-05-01T18:30:00.250Z``."""
+    if moment.tzinfo is None:
+        raise ValueError("the wall clock gave a time without a zone; expected one in UTC")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Journal:
+    """An open journal. One process at a time may write it; any number may read."""
+
+    def __init__(
+        self,
+        path: Path,
+        connection: sqlite3.Connection,
+        wall_clock: WallClock,
+        limits: EvidenceLimits,
+        lock: WriterLock | None,
+        *,
+        read_only: bool,
+    ) -> None:
+        """Take an open connection; use ``open`` or ``in_memory`` instead."""
+        self.path = path
+        self.read_only = read_only
+        self._connection = connection
+        self._wall_clock = wall_clock
+        self._limits = limits
+        self._lock = lock
+        with journal_faults(path):
+            self._game: int = connection.execute("SELECT coalesce(max(game), 0) FROM event").fetchone()[0]
+            self._kept_bytes: int = connection.execute(
+                "SELECT coalesce(sum(size_bytes), 0) FROM evidence WHERE content IS NOT NULL"
+            ).fetchone()[0]
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        wall_clock: WallClock,
+        limits: EvidenceLimits | None = None,
+        read_only: bool = False,
+        connect: Connect = connect,
+    ) -> Self:
+        """Open a journal, making it when it is not there (not when ``read_only``).
+
+        Raises JournalMissingError, JournalUnreadableError, JournalNewerError, JournalBusyError (another process
+        writes it), JournalFullError or JournalReadOnlyError.
+        """
+        if read_only:
+            return cls(
+                path, cls._connect_to_read(path, connect), wall_clock, limits or EvidenceLimits(), None, read_only=True
+            )
+        if path.is_dir():
+            raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
+        if not path.parent.is_dir():
+            raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
+        lock = WriterLock(path, wall_clock())
+        try:
+            with journal_faults(path):
+                is_new = not path.exists()
+                connection = connect(f"{path.absolute().as_uri()}?mode=rwc")
+                try:
+                    cls._prepare(connection)
+                    if is_new:
+                        _sync_folder(path.parent)
+                    return cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, read_only=False)
+                except BaseException:
+                    connection.close()
+                    raise
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
+        """Give a journal that lives as long as the process, for a game nobody wants kept."""
+        connection = connect(str(MEMORY))
+        cls._prepare(connection)
+        return cls(MEMORY, connection, wall_clock, limits or EvidenceLimits(), None, read_only=False)
+
+    @staticmethod
+    def _prepare(connection: sqlite3.Connection) -> None:
+        # The version is looked at before anything is written, so that a foreign file stays as it is.
+        schema.check_version(schema.version_of(connection))
+        connection.execute("PRAGMA page_size = 4096")
+        connection.execute("PRAGMA auto_vacuum = NONE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        schema.upgrade(connection)
+
+    @staticmethod
+    def _connect_to_read(path: Path, connect: Connect) -> sqlite3.Connection:
+        if not path.is_file():
+            raise JournalMissingError(f"there is no journal {path}; `referee new` or `referee watch` starts one")
+        # Without a log beside it the file is whole by itself, and reading it leaves nothing behind;
+        # with one a writer may be at work, and SQLite has to take part in its locking.
+        has_log = path.with_name(path.name + "-wal").exists()
+        with journal_faults(path):
+            connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
+            try:
+                version = schema.version_of(connection)
+                schema.check_version(version)
+                if version == len(schema.MIGRATIONS):
+                    return connection
+                current = connect(str(MEMORY))
+                connection.backup(current)
+                schema.upgrade(current)
+            except BaseException:
+                connection.close()
+                raise
+            connection.close()
+            return current
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        """Record an event with its pictures and give its number; when this returns, it is on the disk.
+
+        An empty ``wall_time`` is filled in from the wall clock. Raises EventError, JournalFullError,
+        JournalReadOnlyError or JournalError, and then nothing of the event was recorded.
+        """
+        event = self.stamped(event)
+        data = codec.encode(event)
+        game = self._game + (event.kind == "new game")
+        if game == 0:
+            raise EventError(f"a {event.kind!r} event came before any 'new game'; start a game first")
+        kept_bytes = self._kept_bytes
+        with journal_faults(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                number = self._connection.execute(
+                    "INSERT INTO event (game, kind, data, frame_time_s, wall_time) VALUES (?, ?, ?, ?, ?)",
+                    (game, event.kind, data, event.frame_time_s, event.wall_time),
+                ).lastrowid
+                for picture in evidence:
+                    kept_bytes += self._insert_picture(number or 0, picture)
+                if kept_bytes > self._limits.total_bytes:
+                    kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        self._game = game
+        self._kept_bytes = kept_bytes
+        return number or 0
+
+    def _insert_picture(self, event_number: int, picture: Evidence) -> int:
+        size = len(picture.content)
+        too_large = size > min(self._limits.picture_bytes, self._limits.total_bytes)
+        self._connection.execute(
+            "INSERT INTO evidence (event, name, media_type, size_bytes, left_out, content) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                event_number,
+                picture.name,
+                picture.media_type,
+                size,
+                "too large" if too_large else "",
+                None if too_large else picture.content,
+            ),
+        )
+        return 0 if too_large else size
+
+    def _make_room(self, bytes_needed: int) -> int:
+        freed = 0
+        oldest_first = self._connection.execute(
+            "SELECT number, size_bytes FROM evidence WHERE content IS NOT NULL ORDER BY number"
+        )
+        dropped: list[tuple[int]] = []
+        for number, size in oldest_first:
+            if freed >= bytes_needed:
+                break
+            dropped.append((number,))
+            freed += size
+        oldest_first.close()
+        self._connection.executemany(
+            "UPDATE evidence SET content = NULL, left_out = 'made room' WHERE number = ?", dropped
+        )
+        return freed
+
+    def stamped(self, event: Event) -> Event:
+        """Give the event with its wall time filled in."""
+        return event if event.wall_time else dataclasses.replace(event, wall_time=utc_text(self._wall_clock()))
+
+    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
+        """List (number, event) in order, of one game or of all."""
+        where, arguments = ("", ()) if game is None else (" WHERE game = ?", (game,))
+        with journal_faults(self.path):
+            rows = self._connection.execute(f"{_NUMBER_AND_EVENT}{where} ORDER BY number", arguments).fetchall()
+            return [(row[0], codec.decode(*row)) for row in rows]
+
+    def games(self) -> list[GameSummary]:
+        """List the games in the journal, in the order they were begun."""
+        with journal_faults(self.path):
+            counts = self._connection.execute("SELECT game, count(*) FROM event GROUP BY game ORDER BY game").fetchall()
+        summaries = []
+        for game, count in counts:
+            events = [event for _, event in self.events(game)]
+            ended = False
+            for event in events:
+                ended = event.kind == "end" or (ended and event.kind not in {"take back", "correction"})
+            summaries.append(GameSummary(game, str(events[0].data["game"]), events[0].wall_time, count, ended))
+        return summaries
+
+    def latest_game(self) -> int | None:
+        """Give the number of the game begun last, or ``None`` in an empty journal."""
+        with journal_faults(self.path):
+            latest: int | None = self._connection.execute("SELECT max(game) FROM event").fetchone()[0]
+        return latest
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last event, 0 in an empty journal."""
+        with journal_faults(self.path):
+            last: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()[0]
+        return last
+
+    def evidence(self, event_number: int) -> list[KeptEvidence]:
+        """List an event's pictures in the order they were given, those left out included."""
+        with journal_faults(self.path):
+            rows = self._connection.execute(
+                "SELECT name, media_type, content, size_bytes, left_out FROM evidence WHERE event = ? ORDER BY number",
+                (event_number,),
+            ).fetchall()
+        return [
+            KeptEvidence(Evidence(name, media_type, content or b""), size, left_out)
+            for name, media_type, content, size, left_out in rows
+        ]
+
+    def check(self) -> None:
+        """Read the whole file through; raises JournalUnreadableError when SQLite finds damage."""
+        with journal_faults(self.path):
+            (finding,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            if finding != "ok":
+                raise JournalUnreadableError(f"it is damaged ({finding}): keep a copy, and give another --journal")
+
+    def close(self) -> None:
+        """Fold the log into the file and let go of it; closing twice is fine."""
+        try:
+            self._connection.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name as durable as its content."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

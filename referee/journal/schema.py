@@ -1,0 +1,90 @@
+"""The journal's tables, their version, and how an older file becomes a current one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from referee.errors import JournalNewerError, JournalUnreadableError
+
+APPLICATION_ID = 0x54524546
+"""``TREF`` in SQLite's header, so that ``file`` and we can tell a journal from another database."""
+
+_FIRST_TABLES = """
+CREATE TABLE event (
+    number INTEGER PRIMARY KEY,
+    game INTEGER NOT NULL CHECK (game >= 1),
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL CHECK (json_valid(data)),
+    frame_time_s REAL,
+    wall_time TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_by_game ON event (game, number);
+CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
+BEGIN SELECT RAISE(ABORT, 'a recorded event is never changed'); END;
+CREATE TRIGGER event_is_never_removed BEFORE DELETE ON event
+BEGIN SELECT RAISE(ABORT, 'a recorded event is never removed'); END;
+CREATE TABLE evidence (
+    number INTEGER PRIMARY KEY,
+    event INTEGER NOT NULL REFERENCES event (number),
+    name TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    left_out TEXT NOT NULL DEFAULT '' CHECK (left_out IN ('', 'too large', 'made room')),
+    content BLOB,
+    CHECK ((content IS NULL) = (left_out != ''))
+) STRICT;
+CREATE INDEX evidence_by_event ON evidence (event, number);
+CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES,)
+"""``MIGRATIONS[n]`` makes version ``n + 1`` of version ``n``; version 0 is an empty file."""
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """Give the schema version of an open file, 0 for an empty one.
+
+    Raises JournalUnreadableError when the database belongs to another application.
+    """
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application_id == APPLICATION_ID:
+        return int(version)
+    if application_id == 0 and version == 0 and objects == 0:
+        return 0
+    raise JournalUnreadableError(
+        f"it is a database of another application (id {application_id:#x}); expected a referee's journal. "
+        "Give another path to --journal"
+    )
+
+
+def check_version(version: int, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Raise JournalNewerError when a file's version is one this program does not know."""
+    if version > len(migrations):
+        raise JournalNewerError(
+            f"it has version {version}, this referee knows up to {len(migrations)}. "
+            "Install the newer referee, or start a new journal with --journal"
+        )
+
+
+def upgrade(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> int:
+    """Bring a file to the current version, one transaction a step; gives the version it had.
+
+    Raises JournalNewerError or JournalUnreadableError and then leaves the file as it was.
+    """
+    before = version_of(connection)
+    check_version(before, migrations)
+    for version, script in enumerate(migrations[before:], start=before + 1):
+        # executescript commits by itself, so the transaction has to be part of the script.
+        try:
+            connection.executescript(
+                f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; {script} "
+                f"PRAGMA user_version = {version}; COMMIT;"
+            )
+        except sqlite3.Error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    return before
