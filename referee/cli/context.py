@@ -1,0 +1,70 @@
+"""What every command gets: the settings in force and where to print."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from referee.config import Configuration
+    from referee.journal import Journal
+
+PLAIN_WIDTH = 200
+"""Columns where the output is no terminal, so that lines a program reads are not broken."""
+
+
+@dataclass
+class CommandContext:
+    """Filled by the root command, read by the others through ``click.pass_obj``."""
+
+    debug: bool = False
+    config_path: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def configuration(self, flags: Mapping[str, Any] | None = None) -> Configuration:
+        """Load the settings in force; ``flags`` (``section.key`` to value) outrank file and environment.
+
+        Flags whose value is ``None`` were not given. Raises ConfigError.
+        """
+        from referee.config import load
+
+        given = {key: value for key, value in (flags or {}).items() if value is not None}
+        return load(self.config_path, environment=self.environment, folder=Path.cwd(), flags=given)
+
+    def open_journal(self, path: Path | None, *, read_only: bool = True) -> Journal:
+        """Open the journal at ``path``, or the one of the settings; raises JournalError."""
+        from referee.journal import EvidenceLimits, Journal
+
+        settings = self.configuration({"journal.path": path}).settings.journal
+        limits = EvidenceLimits(
+            picture_bytes=settings.evidence_picture_kib * 1024, total_bytes=settings.evidence_total_mib * 1024 * 1024
+        )
+        if not read_only:
+            settings.path.parent.mkdir(parents=True, exist_ok=True)
+        return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only)
+
+
+def utc_now() -> datetime:
+    """The wall clock of this machine."""
+    return datetime.now(UTC)
+
+
+def output() -> Console:
+    """The console for a command's results; plain and unwrapped when it is no terminal."""
+    return _console(stderr=False)
+
+
+def progress_output() -> Console:
+    """The console for progress and remarks, on standard error."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, width=None if is_terminal else PLAIN_WIDTH)

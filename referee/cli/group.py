@@ -1,0 +1,105 @@
+"""How commands end: exit codes, and errors as one line instead of a traceback."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from engine.errors import EngineError
+from hardware.errors import HardwareError
+from referee.cli.context import CommandContext
+from referee.errors import ConfigError, EventError, FoldError, JournalError, PrintError
+from vision.errors import VisionError
+
+OK = 0
+CHECK_FAILED = 1
+USAGE = 2
+INTERRUPTED = 130
+
+EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (ConfigError, 3),
+    (EngineError, 4),
+    (EventError, 4),
+    (FoldError, 4),
+    (PrintError, 4),
+    (VisionError, 5),
+    (JournalError, 6),
+    (HardwareError, 7),
+    (OSError, 8),
+)
+"""The exit code of each family of errors, the first that fits; docs/command-line.md lists them."""
+
+EXPECTED_ERRORS = tuple(family for family, _ in EXIT_CODES)
+
+
+def exit_code_of(error: Exception) -> int:
+    """Give the exit code for an error of EXPECTED_ERRORS."""
+    return next(code for family, code in EXIT_CODES if isinstance(error, family))
+
+
+def describe_error(error: BaseException) -> str:
+    """Say an error for a person: the message, or for the system's own errors the file and what happened."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    return str(error) or type(error).__name__
+
+
+class Root(click.Group):
+    """A group that imports a command's module when it is asked for, and ends with the documented codes."""
+
+    def __init__(self, *args: Any, modules: Mapping[str, str], **kwargs: Any) -> None:
+        """Take ``modules``: for each command the module that has it, as ``<name>_command``."""
+        super().__init__(*args, **kwargs)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the commands in the order of the help."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        """Import and give one command, ``None`` when there is none of that name."""
+        module = self._modules.get(cmd_name)
+        if module is None:
+            return None
+        command: click.Command = importlib.import_module(module).command
+        return command
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run; in standalone mode exit with the command's code and print errors as ``referee: error:`` lines."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        context = CommandContext()
+        try:
+            code = super().main(args, prog_name, complete_var, standalone_mode=False, obj=context, **extra)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "referee"
+            _complain(f"{error.format_message()} Try '{command} --help'.")
+            sys.exit(USAGE)
+        except click.ClickException as error:
+            _complain(error.format_message())
+            sys.exit(error.exit_code)
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("referee: stopped", err=True)
+            sys.exit(INTERRUPTED)
+        except EXPECTED_ERRORS as error:
+            if context.debug:
+                raise
+            _complain(describe_error(error))
+            sys.exit(exit_code_of(error))
+        sys.exit(code if isinstance(code, int) else OK)
+
+
+def _complain(message: str) -> None:
+    for line in message.splitlines():
+        click.echo(f"referee: error: {line}", err=True)

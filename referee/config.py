@@ -1,0 +1,163 @@
+"""The settings: one TOML file, the environment and flags, validated, each with where it comes from.
+
+Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE`` for ``camera.source``), flag.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
+from referee.config_values import Settings
+from referee.errors import ConfigError
+
+__all__ = ["Configuration", "Settings", "load"]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings in force: the values, the file they were read from, and each value's source."""
+
+    settings: Settings
+    file: Path | None
+    sources: Mapping[str, Source]
+
+    def rows(self) -> Iterator[tuple[str, str, Source]]:
+        """Give (``section.key``, value as TOML, source) for every setting, in the order of the sections."""
+        for section in type(self.settings).model_fields:
+            values = getattr(self.settings, section)
+            for key in type(values).model_fields:
+                name = f"{section}{SECTION_SEPARATOR}{key}"
+                yield name, as_toml(getattr(values, key)), self._source(name)
+
+    def _source(self, name: str) -> Source:
+        inside = [source for path, source in self.sources.items() if path.startswith(name + SECTION_SEPARATOR)]
+        return self.sources.get(name) or (inside[0] if inside else Source("default"))
+
+
+def load(
+    path: Path | None,
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    flags: Mapping[str, Any] | None = None,
+) -> Configuration:
+    """Find, read and validate the settings.
+
+    ``path`` is the file a flag named; without one it is looked for from ``environment`` and the working ``folder``.
+    Paths in the file are relative to the file, paths elsewhere to ``folder``. Raises ConfigError with one line a
+    fault: file and line, what was got, what is allowed, and the nearest name when one was misspelt.
+    """
+    file = find_file(path, environment, folder)
+    values: dict[str, Any] = {}
+    sources: dict[str, Source] = {}
+    if file is not None:
+        values, lines = read_file(file)
+        sources = {name: Source("file", str(file), line) for name, line in lines.items()}
+    sections = {
+        name: tuple(field.annotation.model_fields)
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    }
+    overrides = [
+        (name, text, Source("environment", variable))
+        for name, text, variable in read_environment(environment, sections)
+    ]
+    overrides += [(name, value, Source("flag", _flag_of(name))) for name, value in (flags or {}).items()]
+    for name, value, source in overrides:
+        section, _, key = name.partition(SECTION_SEPARATOR)
+        values.setdefault(section, {})
+        if isinstance(values[section], dict):
+            values[section][key] = _split_list(section, key, value) if source.kind == "environment" else value
+        sources = {known: kept for known, kept in sources.items() if not known.startswith(name + SECTION_SEPARATOR)}
+        sources[name] = source
+    bases = {name: file.parent if source.kind == "file" and file else folder for name, source in sources.items()}
+    try:
+        settings = Settings.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_explain(fault, sources, file) for fault in error.errors())) from error
+    return Configuration(settings.placed(bases, folder, environment), file, sources)
+
+
+def as_toml(value: object) -> str:
+    """Write a setting's value as it would stand in the file; a value that is not set as ``(none)``."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))} = {as_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(as_toml(item) for item in value) + "]"
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _flag_of(name: str) -> str:
+    return "--" + name.partition(SECTION_SEPARATOR)[2].replace("_", "-")
+
+
+def _split_list(section: str, key: str, text: str) -> object:
+    annotation = Settings.model_fields[section].annotation
+    field = annotation.model_fields[key] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    if field is not None and get_origin(field.annotation) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return text
+
+
+def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | None) -> str:
+    location = [str(part) for part in fault["loc"]]
+    name = SECTION_SEPARATOR.join(location)
+    source = _nearest_source(location, sources) or Source("file", str(file), None)
+    where = f"{source}: " if source.detail else ""
+    got = as_toml(fault["input"]) if isinstance(fault["input"], str | int | float | list | dict) else "nothing"
+    if fault["type"] == "extra_forbidden":
+        allowed = _names_beside(location)
+        return f"{where}there is no setting {name}{_did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
+    expected = fault.get("ctx", {}).get("expected")
+    if expected is not None:
+        choices = [str(choice) for choice in _choices(location)]
+        return f"{where}{name} is {got}; expected {expected}{_did_you_mean(str(fault['input']), choices)}"
+    message = fault["msg"]
+    message = message.removeprefix("Value error, ")
+    return f"{where}{name} is {got}; {message[:1].lower()}{message[1:]}"
+
+
+def _nearest_source(location: list[str], sources: Mapping[str, Source]) -> Source | None:
+    for length in range(len(location), 0, -1):
+        source = sources.get(SECTION_SEPARATOR.join(location[:length]))
+        if source is not None:
+            return source
+    return None
+
+
+def _names_beside(location: list[str]) -> list[str]:
+    fields = Settings.model_fields
+    for part in location[:-1]:
+        annotation = fields[part].annotation if part in fields else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        fields = annotation.model_fields
+    return list(fields)
+
+
+def _choices(location: list[str]) -> list[object]:
+    annotation: Any = Settings
+    for part in location:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel) and part in annotation.model_fields:
+            annotation = annotation.model_fields[part].annotation
+    while get_origin(annotation) is tuple:
+        annotation = get_args(annotation)[0]
+    return list(get_args(annotation))
+
+
+def _did_you_mean(got: str, allowed: list[str]) -> str:
+    near = difflib.get_close_matches(got, allowed, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""

@@ -1,0 +1,124 @@
+"""Where settings come from: which file, which line of it, which variable."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.errors import ConfigError
+
+FILE_NAME = "referee.toml"
+FOLDER_NAME = "tabletop-referee"
+FILE_VARIABLE = "REFEREE_CONFIG"
+VARIABLE_PREFIX = "REFEREE_"
+SECTION_SEPARATOR = "."
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a value comes from: ``default``, ``file`` (with line), ``environment`` or ``flag``."""
+
+    kind: str
+    detail: str = ""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        if self.kind == "file":
+            return self.detail if self.line is None else f"{self.detail}:{self.line}"
+        return f"${self.detail}" if self.kind == "environment" else self.detail or self.kind
+
+
+def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:
+    """Give an XDG base folder's part of ours, such as ``~/.config/tabletop-referee``."""
+    base = environment.get(variable, "")
+    home = Path(environment.get("HOME") or "~").expanduser()
+    # The XDG specification says that a relative path in these variables is to be ignored.
+    return (Path(base) if Path(base).is_absolute() else home / fallback) / FOLDER_NAME
+
+
+def find_file(path: Path | None, environment: Mapping[str, str], folder: Path) -> Path | None:
+    """Find the settings file; raises ConfigError when one was named that is not there."""
+    for named, by in ((path, "--config"), (environment.get(FILE_VARIABLE), f"${FILE_VARIABLE}")):
+        if named:
+            file = folder / Path(named).expanduser()
+            if not file.is_file():
+                raise ConfigError(
+                    f"there is no settings file {file} (named by {by}); `referee config --example` writes one"
+                )
+            return file
+    candidates = (folder / FILE_NAME, user_folder(environment, "XDG_CONFIG_HOME", ".config") / FILE_NAME)
+    return next((file for file in candidates if file.is_file()), None)
+
+
+def read_file(file: Path) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read a settings file: its values, and the line (from 1) on which each ``section.key`` begins.
+
+    Raises ConfigError when it cannot be read or is no TOML.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read the settings {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"the settings {file} are not UTF-8 text: {error}") from error
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file} is no TOML: {error}") from error
+    return values, lines_of_keys(text)
+
+
+def lines_of_keys(text: str) -> dict[str, int]:
+    """Map every key of a valid TOML text, as ``section.key``, to the line (from 1) on which it begins.
+
+    A key begins after the last prefix of whole lines that parses without it: the parser itself tells, whatever
+    quoting, nesting or multi-line value was used.
+    """
+    lines = text.splitlines(keepends=True)
+    found: dict[str, int] = {}
+    begins_at = 1
+    for count, line in enumerate(lines, start=1):
+        if not line.strip() or (line.lstrip().startswith("#") and begins_at == count):
+            begins_at = begins_at + 1 if begins_at == count else begins_at
+            continue
+        try:
+            values = tomllib.loads("".join(lines[:count]))
+        except tomllib.TOMLDecodeError:
+            continue
+        for name in _names(values, ""):
+            found.setdefault(name, begins_at)
+        begins_at = count + 1
+    return found
+
+
+def _names(values: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for key, value in values.items():
+        yield prefix + key
+        if isinstance(value, dict):
+            yield from _names(value, prefix + key + SECTION_SEPARATOR)
+
+
+def read_environment(
+    environment: Mapping[str, str], sections: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, str, str]]:
+    """Give (``section.key``, text, variable) for each variable such as ``REFEREE_TURN_REST_S``, in name order.
+
+    Raises ConfigError for a variable of one of our sections that names no setting.
+    """
+    known = {
+        f"{VARIABLE_PREFIX}{section}_{key}".upper(): f"{section}{SECTION_SEPARATOR}{key}"
+        for section, keys in sections.items()
+        for key in keys
+    }
+    prefixes = tuple(f"{VARIABLE_PREFIX}{section}_".upper() for section in sections)
+    for variable in sorted(environment):
+        if variable in known:
+            yield known[variable], environment[variable], variable
+        elif variable.startswith(prefixes):
+            near = difflib.get_close_matches(variable, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+            raise ConfigError(f"${variable} names no setting; {hint}")

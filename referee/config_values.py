@@ -1,0 +1,133 @@
+"""The settings themselves: sections, names, defaults, what each takes, and a sentence for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from referee.config_sources import SECTION_SEPARATOR, user_folder
+
+BcmPin = Annotated[int, Field(ge=0, le=27)]
+"""A pin of the Pi's header by its BCM number."""
+
+JOURNAL_FILE = Path("journal.sqlite")
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GameSettings(_Section):
+    """Which game is played, and by which options."""
+
+    name: str = Field(default="deblockle", description="The game's name, as in `referee perft --help`.")
+    options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
+        default={}, description="Rule options by name; docs/games/ has one page a game."
+    )
+
+
+class CameraSettings(_Section):
+    """The camera above the table."""
+
+    source: str = Field(
+        default="0", description="A number (the n-th camera), a device, a video file or a folder of pictures."
+    )
+    calibration: Path | None = Field(
+        default=None, description="What `referee calibrate` wrote for this camera and lens."
+    )
+    width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
+    height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
+    frames_per_second: float = Field(default=15.0, gt=0, le=240, description="How many frames a second to ask for.")
+
+
+class TableSettings(_Section):
+    """What was measured and learned of the table."""
+
+    layout: Path | None = Field(default=None, description="The measured table. Without one: the game's printed sheet.")
+    looks: Path | None = Field(
+        default=None, description="What `referee enrol` learned of the pieces. Without one: learned from the set-up."
+    )
+    anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
+
+
+class TurnSettings(_Section):
+    """When a turn counts as ended."""
+
+    end: Literal["button", "touch", "rest"] = Field(
+        default="rest",
+        description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
+    )
+    rest_s: float = Field(default=1.5, ge=0.2, le=60, description="How long the table must rest, in seconds.")
+    margin: float = Field(
+        default=6.0, gt=0, le=100, description="By how much (log-odds) a turn must beat every other explanation."
+    )
+
+
+class LightSettings(_Section):
+    """What shows verdicts, and the buttons."""
+
+    drivers: tuple[Literal["terminal", "gpio"], ...] = Field(
+        default=("terminal",), description="What shows the signals; any of terminal and gpio."
+    )
+    place_pins: dict[str, BcmPin] = Field(default={}, description="The pin (BCM number) of each square's light.")
+    status_red_pin: BcmPin | None = Field(default=None, description="Pin of the status light's red part.")
+    status_green_pin: BcmPin | None = Field(default=None, description="Pin of the status light's green part.")
+    status_blue_pin: BcmPin | None = Field(default=None, description="Pin of the status light's blue part.")
+    buzzer_pin: BcmPin | None = Field(default=None, description="Pin of the buzzer.")
+    button_pins: dict[Literal["end turn", "hint", "take back"], BcmPin] = Field(
+        default={}, description="The pin of each button: end turn, hint, take back."
+    )
+    debounce_ms: float = Field(
+        default=30.0, ge=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+    )
+
+
+class JournalSettings(_Section):
+    """Where accepted events are kept, and how many pictures with them."""
+
+    path: Path = Field(default=JOURNAL_FILE, description="The journal's file. Default: in your data folder.")
+    evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
+    evidence_total_mib: int = Field(
+        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest make room."
+    )
+
+
+class DemoSettings(_Section):
+    """The virtual table."""
+
+    seed: int = Field(default=7, ge=0, description="The number everything random comes from.")
+    turns: int = Field(default=12, ge=1, le=10000, description="How many turns are played.")
+    fast: bool = Field(default=False, description="Play as fast as the computer can.")
+
+
+class Settings(_Section):
+    """Everything that can be set."""
+
+    game: GameSettings = GameSettings()
+    camera: CameraSettings = CameraSettings()
+    table: TableSettings = TableSettings()
+    turn: TurnSettings = TurnSettings()
+    lights: LightSettings = LightSettings()
+    journal: JournalSettings = JournalSettings()
+    demo: DemoSettings = DemoSettings()
+
+    def placed(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
+        """Give the settings with every path whole: relative ones from ``bases`` (by setting), ``~`` expanded.
+
+        A journal nobody placed goes to the user's data folder.
+        """
+        sections: dict[str, _Section] = {}
+        for section in type(self).model_fields:
+            values = getattr(self, section)
+            paths = {
+                key: bases.get(f"{section}{SECTION_SEPARATOR}{key}", folder) / value.expanduser()
+                for key in type(values).model_fields
+                if isinstance(value := getattr(values, key), Path)
+            }
+            if section == "journal" and f"journal{SECTION_SEPARATOR}path" not in bases:
+                paths["path"] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
+            sections[section] = values.model_copy(update=paths)
+        return self.model_copy(update=sections)
