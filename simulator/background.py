@@ -1,0 +1,174 @@
+"""The part of a picture that stays: table, board and markers under the lamps, before anything stands on them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from simulator.lights import gloss, hull, irradiance, light_left, penumbra_mm, shadow_points
+from simulator.optics import decode, develop, normalised_rays, on_plane, sensor_gain, vignette_at
+from simulator.scene import Setting
+from simulator.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+_UP = np.array([0.0, 0.0, 1.0])
+_MARKER_SAMPLES = 4
+_SHIFT = 4
+
+
+def pixels_per_mm(setting: Setting) -> float:
+    """How many pixels a millimetre at the board's centre covers, at most."""
+    top = setting.layout.board_top_mm
+    points = np.array([[0.0, 0.0, top], [1.0, 0.0, top], [0.0, 1.0, top]])
+    centre, right, far = project(setting.camera, setting.pose, points)
+    return float(max(np.linalg.norm(right - centre), np.linalg.norm(far - centre)))
+
+
+def _linear(texture: Image) -> FloatArray:
+    table = decode_levels()
+    return np.asarray(table[texture], dtype=np.float64)
+
+
+def decode_levels() -> FloatArray:
+    """Linear light of the 256 screen levels."""
+    return np.asarray([decode((level / 255.0,) * 3)[0] for level in range(256)], dtype=np.float64)
+
+
+def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
+    sampled = cv2.remap(
+        texture,
+        columns.astype(np.float32),
+        rows.astype(np.float32),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REFLECT,
+    )
+    return np.asarray(sampled, dtype=np.uint8)
+
+
+def _lit(setting: Setting, points_mm: FloatArray) -> FloatArray:
+    return irradiance(setting.lighting, points_mm, _UP)
+
+
+def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
+    heights = np.full((*points_mm.shape[:-1], 1), height_mm)
+    return np.concatenate([points_mm, heights], axis=-1)
+
+
+def _board_corners(setting: Setting, height_mm: float) -> FloatArray:
+    half_x = setting.layout.columns * setting.layout.cell_mm / 2
+    half_y = setting.layout.rows * setting.layout.cell_mm / 2
+    return np.array(
+        [
+            [-half_x, half_y, height_mm],
+            [half_x, half_y, height_mm],
+            [half_x, -half_y, height_mm],
+            [-half_x, -half_y, height_mm],
+        ]
+    )
+
+
+def _paint_polygon(image: FloatArray, pixels: FloatArray, colour: FloatArray) -> None:
+    mask = polygon_mask(image.shape[:2], pixels)
+    cover = (mask.astype(np.float64) / 255.0)[..., None]
+    image[...] = image * (1.0 - cover) + cover * colour
+
+
+def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
+    """An anti-aliased mask of a polygon (n, 2), shape (height, width), 0 to 255."""
+    mask = np.zeros(shape[:2], dtype=np.uint8)
+    cv2.fillPoly(mask, [np.rint(pixels * 2**_SHIFT).astype(np.int32)], 255, cv2.LINE_AA, _SHIFT)
+    return mask
+
+
+def _paint_markers(setting: Setting, image: FloatArray) -> None:
+    markers = setting.layout.markers
+    height, width = image.shape[:2]
+    for marker_id in markers.centres_mm:
+        state = setting.table.markers.get(marker_id, "whole")
+        if state == "missing":
+            continue
+        texture, side_mm = marker_texture(markers, marker_id, setting.table.marker_border_mm, state)
+        x, y = markers.centres_mm[marker_id]
+        half = side_mm / 2
+        square = np.array([[x - half, y + half], [x + half, y + half], [x + half, y - half], [x - half, y - half]])
+        corners = project(setting.camera, setting.pose, _with_height(square, markers.z_mm))
+        left, top = (int(value) for value in np.floor(corners.min(axis=0)) - 2)
+        right, bottom = (int(value) for value in np.ceil(corners.max(axis=0)) + 3)
+        left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+        if left >= right or top >= bottom:
+            continue
+        step = 1.0 / _MARKER_SAMPLES
+        samples = ((right - left) * _MARKER_SAMPLES, (bottom - top) * _MARKER_SAMPLES)
+        first = (step - 1.0) / 2
+        rays = normalised_rays(setting.camera, left + first, top + first, samples, step)
+        points, seen = on_plane(setting.pose, rays, markers.z_mm)
+        scale = texture.shape[0] / side_mm
+        columns = (points[..., 0] - (x - half)) * scale - 0.5
+        rows = ((y + half) - points[..., 1]) * scale - 0.5
+        inside = seen & (np.abs(points[..., 0] - x) <= half) & (np.abs(points[..., 1] - y) <= half)
+        albedo = decode_levels()[_sample(texture, columns, rows)]
+        size = (right - left, bottom - top)
+        cover = np.asarray(cv2.resize(inside.astype(np.float32), size, interpolation=cv2.INTER_AREA))
+        paint = np.asarray(cv2.resize((albedo * inside).astype(np.float32), size, interpolation=cv2.INTER_AREA))
+        light = irradiance(setting.lighting, np.array([x, y, markers.z_mm]), _UP)
+        part = image[top:bottom, left:right]
+        part[...] = part * (1.0 - cover[..., None]) + paint[..., None] * light
+
+
+def _paint_board(setting: Setting, image: FloatArray, rays: FloatArray) -> None:
+    layout, camera_mm = setting.layout, setting.pose.camera_position_mm
+    top_mm = layout.board_top_mm
+    upper = _board_corners(setting, top_mm)
+    lower = _board_corners(setting, 0.0)
+    shape = image.shape[:2]
+    for lamp in setting.lighting.lamps:
+        outline = hull(project(setting.camera, setting.pose, np.vstack([shadow_points(lamp, upper, 0.0), lower])))
+        mask = polygon_mask(shape, outline)
+        softness = max(penumbra_mm(lamp, top_mm) * pixels_per_mm(setting), 0.6)
+        mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
+        left = light_left(setting.lighting, lamp, np.zeros(3))
+        image *= 1.0 - (mask.astype(np.float64) / 255.0)[..., None] * (1.0 - left)
+    edge = decode(setting.table.board_colour) * 0.8
+    for index in range(4):
+        following = (index + 1) % 4
+        side = np.stack([upper[index], upper[following], lower[following], lower[index]])
+        middle = side.mean(axis=0)
+        normal = np.array([middle[0], middle[1], 0.0]) / np.linalg.norm(middle[:2])
+        if float((camera_mm - middle) @ normal) > 0:
+            light = irradiance(setting.lighting, middle, normal)
+            _paint_polygon(image, project(setting.camera, setting.pose, side), edge * light)
+    scale = min(max(1.4 * pixels_per_mm(setting), 1.0), 6.0)
+    texture = board_texture(layout, setting.table, scale)
+    points, seen = on_plane(setting.pose, rays, top_mm)
+    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    columns = (points[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
+    rows = (half[1] - points[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
+    reach = np.min(half - np.abs(points), axis=-1) * pixels_per_mm(setting) + 0.5
+    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0)[..., None]
+    columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
+    rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
+    places = _with_height(points, top_mm)
+    paint = _linear(_sample(texture, columns, rows)) * _lit(setting, places)
+    paint += gloss(setting.lighting, places, _UP, camera_mm)
+    image[...] = image * (1.0 - cover) + cover * paint
+
+
+def paint_background(setting: Setting) -> Image:
+    """Render table, board and markers as the camera sees them, without noise; shape (height, width, 3)."""
+    width, height = setting.camera.size
+    rays = normalised_rays(setting.camera, 0.0, 0.0, (width, height))
+    points, seen = on_plane(setting.pose, rays, 0.0)
+    points = np.clip(points, -20_000.0, 20_000.0)
+    texture = table_texture(setting.table)
+    columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
+    rows = TABLE_TILE_PX / 2 - points[..., 1] * TABLE_PX_PER_MM - 0.5
+    places = _with_height(points, 0.0)
+    image = _linear(_sample(texture, columns, rows)) * _lit(setting, places)
+    image += 0.5 * gloss(setting.lighting, places, _UP, setting.pose.camera_position_mm)
+    image[~seen] = 0.25 * setting.lighting.ambient
+    _paint_markers(setting, image)
+    _paint_board(setting, image, rays)
+    grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
+    image *= vignette_at(setting.camera, setting.sensor, grid)[..., None] * sensor_gain(setting.sensor)
+    return develop(image)

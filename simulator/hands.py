@@ -1,0 +1,180 @@
+"""Hands and arms as tapered limbs in space: forearm, palm, fingers and thumb, reaching over from a player's side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from simulator.background import polygon_mask
+from simulator.lights import hull, irradiance, penumbra_mm, shadow_points
+from simulator.optics import decode, develop, sensor_gain, streak, vignette_at
+from simulator.scene import Colour, Hand, Setting
+from simulator.sprites import Sprite, hidden_by_shadow
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+_CIRCLE = np.column_stack(
+    [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
+)
+_SHADES = ((1.0, 0.62), (0.86, 0.8), (0.68, 0.92), (0.46, 1.0), (0.22, 1.05))
+_PALM_MM = 62.0
+_MARGIN_PX = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """A rounded, tapered piece: its two ends (3,) in millimetres, their radii and its colour."""
+
+    start_mm: FloatArray
+    end_mm: FloatArray
+    start_radius_mm: float
+    end_radius_mm: float
+    colour: Colour
+
+
+def limbs_of(hand: Hand) -> list[Limb]:
+    """The hand's pieces, what is drawn first first: thumb, fingers, palm, forearm, sleeve."""
+    tip = np.asarray(hand.tip_mm, dtype=np.float64)
+    elbow = np.asarray(hand.elbow_mm, dtype=np.float64)
+    level = (tip - elbow) * np.array([1.0, 1.0, 0.0])
+    ahead = level / max(float(np.linalg.norm(level)), 1.0)
+    across = np.array([ahead[1], -ahead[0], 0.0])
+    up = np.array([0.0, 0.0, 1.0])
+    spread = 1.35 - 0.55 * hand.grip
+    lift = 22.0 + 30.0 * hand.grip
+    knuckles = tip - ahead * (70.0 - 22.0 * hand.grip) + up * lift
+    wrist = knuckles - ahead * _PALM_MM + up * 12.0
+    limbs: list[Limb] = []
+    thumb_root = wrist + ahead * 22.0 - across * 24.0 - up * 10.0
+    thumb_joint = tip - ahead * 34.0 - across * 34.0 * spread + up * 18.0
+    thumb_tip = tip - ahead * (2.0 + 16.0 * hand.grip) - across * (30.0 * spread - 12.0 * hand.grip)
+    limbs.append(Limb(thumb_root, thumb_joint, 13.0, 10.0, hand.skin))
+    limbs.append(Limb(thumb_joint, thumb_tip, 10.0, 8.0, hand.skin))
+    lengths = (-3.0, 6.0, 3.0, -10.0)
+    for index, length in enumerate(lengths):
+        aside = (index - 1.5) * 17.0
+        root = knuckles + across * aside
+        end = tip + ahead * (length + 14.0 * hand.grip) + across * aside * spread * (1.0 - 0.25 * hand.grip)
+        joint = (root + end) / 2 + up * (10.0 + 10.0 * hand.grip)
+        limbs.append(Limb(end, joint, 7.0, 8.5, hand.skin))
+        limbs.append(Limb(joint, root, 8.5, 9.5, hand.skin))
+    for aside in (-22.0, -7.0, 8.0, 22.0):
+        limbs.append(Limb(knuckles + across * aside, wrist + across * aside * 0.55, 12.0, 15.0, hand.skin))
+    limbs.append(Limb(wrist, elbow, 25.0, 42.0, hand.skin))
+    if hand.sleeve is not None:
+        cuff = wrist + (elbow - wrist) * hand.sleeve_from
+        start = 31.0 + 14.0 * hand.sleeve_from
+        limbs.append(Limb(cuff, elbow, start, 52.0, hand.sleeve))
+    return limbs
+
+
+def _outline(setting: Setting, limb: Limb, swell: float = 1.0) -> FloatArray:
+    ends = np.stack([limb.start_mm, limb.end_mm])
+    camera_mm = setting.pose.camera_position_mm
+    pixels = project(setting.camera, setting.pose, ends)
+    depth = (ends - camera_mm) @ setting.pose.rotation[2]
+    focal = float(setting.camera.matrix[0, 0])
+    radii = np.array([limb.start_radius_mm, limb.end_radius_mm]) * swell * focal / np.maximum(depth, 60.0)
+    return hull(np.vstack([pixels[0] + radii[0] * _CIRCLE, pixels[1] + radii[1] * _CIRCLE]))
+
+
+def _depth_is_sound(setting: Setting, limb: Limb) -> bool:
+    ends = np.stack([limb.start_mm, limb.end_mm])
+    depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
+    return bool(depth.min() > 60.0)
+
+
+def _shortened(setting: Setting, limb: Limb) -> Limb | None:
+    """The part of a limb that lies well in front of the camera, where it can be projected."""
+    if _depth_is_sound(setting, limb):
+        return limb
+    for share in (0.8, 0.6, 0.4, 0.2):
+        end = limb.start_mm + (limb.end_mm - limb.start_mm) * share
+        radius = limb.start_radius_mm + (limb.end_radius_mm - limb.start_radius_mm) * share
+        shorter = Limb(limb.start_mm, end, limb.start_radius_mm, radius, limb.colour)
+        if _depth_is_sound(setting, shorter):
+            return shorter
+    return None
+
+
+def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
+    """Draw a hand as the camera sees it; ``None`` when it is outside the picture."""
+    limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
+    if not limbs:
+        return None
+    outlines = [_outline(setting, limb) for limb in limbs]
+    width, height = setting.camera.size
+    everything = np.vstack(outlines)
+    first = np.clip(np.floor(everything.min(axis=0)) - _MARGIN_PX, 0, [width, height]).astype(int)
+    last = np.clip(np.ceil(everything.max(axis=0)) + _MARGIN_PX, 0, [width, height]).astype(int)
+    if first[0] >= last[0] or first[1] >= last[1]:
+        return None
+    origin = first.astype(np.float64)
+    shape = (int(last[1] - first[1]), int(last[0] - first[0]))
+    image = np.zeros((*shape, 3), dtype=np.uint8)
+    cover = np.zeros(shape, dtype=np.uint8)
+    towards_light = _towards_light(setting)
+    for limb, outline in zip(limbs, outlines, strict=True):
+        middle = (limb.start_mm + limb.end_mm) / 2
+        light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
+        light = light * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
+        colour = decode(limb.colour) * light
+        cv2.fillPoly(cover, [np.rint((outline - origin) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+        thickness = float(np.ptp(outline, axis=0).min())
+        for swell, brightness in _SHADES:
+            ring = _outline(setting, limb, swell) + towards_light * (1.0 - swell) * min(thickness, 60.0) * 0.3
+            value = [float(channel) for channel in develop((colour * brightness).reshape(1, 1, 3)).reshape(3)]
+            cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value, cv2.LINE_AA, 4)
+    image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
+    distance = float(np.linalg.norm(np.asarray(hand.tip_mm) - setting.pose.camera_position_mm))
+    if hand.streak_mm != (0.0, 0.0):
+        moved = np.asarray(hand.tip_mm) + np.array([[0.0, 0.0, 0.0], [*hand.streak_mm, 0.0]])
+        start, end = project(setting.camera, setting.pose, moved)
+        way = (float(end[0] - start[0]), float(end[1] - start[1]))
+        image, cover = streak(image, way), streak(cover, way)
+    return Sprite(int(first[0]), int(first[1]), image, cover, distance)
+
+
+def _towards_light(setting: Setting) -> FloatArray:
+    """The direction in the picture, of length 1 or 0, in which the first lamp lies."""
+    if not setting.lighting.lamps:
+        return np.zeros(2)
+    lamp = np.asarray(setting.lighting.lamps[0].position_mm) * np.array([1.0, 1.0, 0.0])
+    away = lamp / max(float(np.linalg.norm(lamp)), 1.0)
+    start, end = project(setting.camera, setting.pose, np.stack([np.zeros(3), away * 10.0]))
+    way = end - start
+    return np.asarray(way / max(float(np.linalg.norm(way)), 1e-6), dtype=np.float64)
+
+
+def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
+    """Darken, in place, what the hand keeps the lamps' light off; ``shades`` holds one table for each lamp."""
+    ground = setting.layout.board_top_mm
+    limbs = limbs_of(hand)
+    ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
+    wrist, elbow = limbs[-1].start_mm, limbs[-1].end_mm
+    across = np.cross(elbow - wrist, [0.0, 0.0, 1.0])
+    across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
+    near = ends[:-2] if hand.sleeve is not None else ends
+    arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
+    for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
+        for points in (near[:-2], arm):
+            thrown = shadow_points(lamp, points, ground)
+            thrown = np.clip(thrown, -900.0, 900.0)
+            outline = hull(project(setting.camera, setting.pose, thrown))
+            height = float(points[:, 2].mean()) - ground
+            softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
+            hidden_by_shadow(image, outline, min(softness, 14.0), shade)
+
+
+def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int = 4) -> Image:
+    """Where hands hide the picture: a mask of the frame's size divided by ``shrink``, 0 or 255."""
+    width, height = setting.camera.size
+    mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
+    for hand in hands:
+        for limb in limbs_of(hand):
+            part = _shortened(setting, limb)
+            if part is not None:
+                mask = np.maximum(mask, polygon_mask(mask.shape, _outline(setting, part) / shrink))
+    return mask

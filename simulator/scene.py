@@ -1,0 +1,201 @@
+"""What stands in front of the virtual camera, as frozen values: every knob of a picture is a field here.
+
+Lengths are in millimetres in the table's frame (see ``vision.geometry``); colours are blue, green, red from 0 to 1 as
+they look on a screen (sRGB), lights' colours are linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from vision.geometry import CameraModel, Pose
+from vision.layout import MarkerLayout, TableLayout
+
+Colour = tuple[float, float, float]
+Surface = Literal["wood", "dark wood", "checks", "marble", "cloth", "plain"]
+MarkerState = Literal["whole", "half covered", "missing"]
+
+SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
+
+
+def standard_layout() -> TableLayout:
+    """The virtual table's layout: seven by seven squares of 40 mm, four markers of 36 mm, blocks of 30 mm."""
+    return TableLayout(
+        game="deblockle",
+        columns=7,
+        rows=7,
+        cell_mm=40.0,
+        board_top_mm=10.0,
+        markers=MarkerLayout(
+            dictionary="DICT_4X4_50",
+            side_mm=36.0,
+            z_mm=0.4,
+            centres_mm={0: (-175.0, 175.0), 1: (175.0, 175.0), 2: (175.0, -175.0), 3: (-175.0, -175.0)},
+        ),
+        star_places=("d2", "d6"),
+        block_side_mm=30.0,
+        net={"up": "star", "down": "stop", "north": "slider", "east": "x", "south": "hoops", "west": "cross"},
+    )
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A lamp: where it hangs, how bright it is at the board's centre, its linear colour, and how large it is.
+
+    A larger ``radius_mm`` gives softer shadows.
+    """
+
+    position_mm: tuple[float, float, float] = (-500.0, 300.0, 1100.0)
+    strength: float = 0.7
+    colour: Colour = (1.0, 1.0, 1.0)
+    radius_mm: float = 60.0
+
+
+@dataclass(frozen=True)
+class Lighting:
+    """All light on the table: lamps, the even light between them, and how glossy board and blocks are (0 to 1)."""
+
+    lamps: tuple[Lamp, ...] = (Lamp(),)
+    ambient: float = 0.35
+    ambient_colour: Colour = (1.0, 1.0, 1.0)
+    gloss: float = 0.05
+
+
+@dataclass(frozen=True)
+class TableLook:
+    """What table, board and markers look like; ``seed`` draws the grain."""
+
+    surface: Surface = "wood"
+    colour: Colour = (0.36, 0.47, 0.6)
+    board_colour: Colour = (0.58, 0.73, 0.86)
+    line_colour: Colour = (0.2, 0.25, 0.3)
+    line_mm: float = 1.0
+    star_colour: Colour = (0.2, 0.6, 0.8)
+    star_radius_mm: float = 12.0
+    marker_border_mm: float = 5.0
+    markers: Mapping[int, MarkerState] = field(default_factory=dict)
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class BlockLook:
+    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1)."""
+
+    colours: Mapping[str, Colour] = field(
+        default_factory=lambda: {"gold": (0.16, 0.58, 0.82), "teal": (0.53, 0.49, 0.1)}
+    )
+    ink: Colour = (0.95, 0.97, 0.97)
+    grain: float = 0.25
+    symbol_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """What the camera does to the light: exposure, colour error, vignette, noise, blur and compression.
+
+    ``noise`` is the standard deviation in grey levels of 255, ``defocus_px`` the blur's standard deviation,
+    ``shake_px`` the (x, y) streak of a shaken camera, ``vignette`` the light lost in the corners (0 to 1).
+    """
+
+    exposure: float = 1.0
+    white_balance: Colour = (1.0, 1.0, 1.0)
+    vignette: float = 0.15
+    noise: float = 2.0
+    defocus_px: float = 0.5
+    shake_px: tuple[float, float] = (0.0, 0.0)
+    jpeg_quality: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Everything that stays while a game is played: table, lights, looks and camera. Compared by identity."""
+
+    camera: CameraModel
+    pose: Pose
+    layout: TableLayout = field(default_factory=standard_layout)
+    table: TableLook = field(default_factory=TableLook)
+    blocks: BlockLook = field(default_factory=BlockLook)
+    lighting: Lighting = field(default_factory=Lighting)
+    sensor: Sensor = field(default_factory=Sensor)
+
+
+@dataclass(frozen=True)
+class BlockPose:
+    """One block: where its centre is seen from above, what stands under it, and how it lies.
+
+    ``up`` and ``north`` name the symbols there before ``turned_deg`` (anticlockwise from above) and before
+    ``tipped_deg`` towards ``tipped_towards`` (a compass side), which only happen in a hand. ``base_mm`` is the height
+    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is how far it moves while
+    the shutter is open.
+    """
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    up: str
+    north: str
+    turned_deg: float = 0.0
+    base_mm: float | None = None
+    tipped_towards: str | None = None
+    tipped_deg: float = 0.0
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    def at(self, x_mm: float, y_mm: float) -> BlockPose:
+        """The same block elsewhere."""
+        return replace(self, x_mm=x_mm, y_mm=y_mm)
+
+
+def block_on(
+    layout: TableLayout,
+    place: str,
+    colour: str,
+    up: str,
+    north: str,
+    *,
+    offset_mm: tuple[float, float] = (0.0, 0.0),
+    turned_deg: float = 0.0,
+) -> BlockPose:
+    """A block standing on a square; raises LayoutError for a place that is not on the board."""
+    x, y = layout.centre_mm(place)
+    return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg)
+
+
+@dataclass(frozen=True)
+class Hand:
+    """A hand with its arm: fingertips at ``tip_mm``, reaching over from ``elbow_mm``.
+
+    ``grip`` goes from 0 (flat, fingers apart) to 1 (fingers closed round a block). ``sleeve`` is its colour or
+    ``None`` for a bare arm; ``sleeve_from`` says where along the forearm it begins (0 wrist, 1 elbow).
+    """
+
+    tip_mm: tuple[float, float, float]
+    elbow_mm: tuple[float, float, float]
+    skin: Colour = (0.52, 0.63, 0.84)
+    sleeve: Colour | None = (0.35, 0.2, 0.15)
+    sleeve_from: float = 0.35
+    grip: float = 1.0
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that does not belong to the game: a coin or a cup, standing at (x, y) on ``base_mm``."""
+
+    kind: Literal["coin", "cup", "card"]
+    x_mm: float
+    y_mm: float
+    colour: Colour = (0.45, 0.65, 0.75)
+    base_mm: float = 0.0
+    radius_mm: float = 12.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One moment: the setting and what stands and moves in it."""
+
+    setting: Setting
+    blocks: tuple[BlockPose, ...] = ()
+    hands: tuple[Hand, ...] = ()
+    things: tuple[Thing, ...] = ()

@@ -1,0 +1,135 @@
+"""Flat pictures that are wrapped on things: table tops, the board, markers, the faces of blocks.
+
+All are screen values (sRGB), shape (height, width, 3), 8 bits, first row farthest from the first player.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from simulator.scene import BlockLook, Colour, MarkerState, TableLook
+from simulator.symbols import fill_contours, star_outline, symbol_contours
+from vision.frame import FloatArray, Image
+from vision.layout import MarkerLayout, TableLayout
+
+TABLE_PX_PER_MM = 1.2
+TABLE_TILE_PX = 1500
+FACE_PX = 96
+
+
+def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> FloatArray:
+    """Noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
+    small = rng.uniform(-1.0, 1.0, (max(cells[1], 2), max(cells[0], 2))).astype(np.float32)
+    return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float64)
+
+
+def _wood(
+    rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int
+) -> FloatArray:
+    width, height = size_px
+    grain = _smooth_noise(rng, size_px, (max(width // 260, 2), rings))
+    fine = _smooth_noise(rng, size_px, (max(width // 90, 2), rings * 5))
+    pores = _smooth_noise(rng, size_px, (max(width // 30, 2), height // 2))
+    tone = 1.0 + contrast * (0.6 * grain + 0.35 * fine + 0.2 * pores)
+    warmth = 1.0 + 0.12 * contrast * grain[..., None] * np.array([-1.0, 0.0, 0.6])
+    return np.asarray(tone[..., None] * warmth * np.asarray(colour), dtype=np.float64)
+
+
+def _to_image(values: FloatArray) -> Image:
+    return np.clip(values * 255.0 + 0.5, 0, 255).astype(np.uint8)
+
+
+def table_texture(look: TableLook) -> Image:
+    """The table's top, a square tile of TABLE_TILE_PX at TABLE_PX_PER_MM; meant to be mirrored beyond its edges."""
+    rng = np.random.default_rng([look.seed, 1])
+    size = (TABLE_TILE_PX, TABLE_TILE_PX)
+    base = np.asarray(look.colour, dtype=np.float64)
+    if look.surface == "wood":
+        return _to_image(_wood(rng, size, look.colour, 0.16, 34))
+    if look.surface == "dark wood":
+        dark = (look.colour[0] * 0.55, look.colour[1] * 0.6, look.colour[2] * 0.68)
+        return _to_image(_wood(rng, size, dark, 0.3, 30))
+    if look.surface == "checks":
+        row, column = np.indices(size) // round(35 * TABLE_PX_PER_MM)
+        weave = 0.03 * rng.standard_normal(size)
+        factor = 0.65 + 0.35 * ((row % 2) * 0.5 + (column % 2) * 0.5) + weave
+        return _to_image(factor[..., None] * base)
+    if look.surface == "marble":
+        cloud = _smooth_noise(rng, size, (9, 9)) + 0.5 * _smooth_noise(rng, size, (22, 22))
+        veins = np.exp(-np.abs(cloud) * 9.0)
+        return _to_image((1.0 + 0.05 * cloud - 0.28 * veins)[..., None] * base)
+    if look.surface == "cloth":
+        weave = 0.09 * rng.standard_normal(size)
+        threads = 0.03 * np.sin(np.arange(TABLE_TILE_PX) * 1.9)
+        return _to_image((1.0 + weave + threads[:, None] + threads[None, :])[..., None] * base)
+    cloud = 0.02 * _smooth_noise(rng, size, (20, 20)) + 0.008 * rng.standard_normal(size)
+    return _to_image((1.0 + cloud)[..., None] * base)
+
+
+def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Image:
+    """The board's top with its lines and printed stars, at ``px_per_mm``."""
+    rng = np.random.default_rng([look.seed, 2])
+    cell = layout.cell_mm * px_per_mm
+    width, height = round(layout.columns * cell), round(layout.rows * cell)
+    values = _wood(rng, (width, height), look.board_colour, 0.1, 40)
+    mask = np.zeros((height, width), dtype=np.uint8)
+    shift = 4
+    thickness = max(round(look.line_mm * px_per_mm), 1)
+    for column in range(1, layout.columns):
+        x = round(column * cell)
+        cv2.line(mask, (x, 0), (x, height), 255, thickness, cv2.LINE_AA)
+    for row in range(1, layout.rows):
+        y = round(row * cell)
+        cv2.line(mask, (0, y), (width, y), 255, thickness, cv2.LINE_AA)
+    values = _mix(values, look.line_colour, mask, 0.8)
+    stars = np.zeros_like(mask)
+    for place in layout.star_places:
+        x, y = layout.centre_mm(place)
+        centre = np.array([width / 2 + x * px_per_mm - 0.5, height / 2 - y * px_per_mm - 0.5])
+        outline = star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
+        cv2.fillPoly(stars, [np.rint(outline * 2**shift).astype(np.int32)], 255, cv2.LINE_AA, shift)
+    return _to_image(_mix(values, look.star_colour, stars, 0.95))
+
+
+def _mix(values: FloatArray, colour: Colour, mask: Image, opacity: float) -> FloatArray:
+    cover = (mask.astype(np.float64) / 255.0 * opacity)[..., None]
+    return np.asarray(values * (1.0 - cover) + cover * np.asarray(colour), dtype=np.float64)
+
+
+def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, state: MarkerState) -> tuple[Image, float]:
+    """One printed marker on white paper, grey, and the paper's side in millimetres.
+
+    ``half covered`` hides its right half under plain paper. Raises ValueError for an unknown dictionary.
+    """
+    name = markers.dictionary
+    identifier = getattr(cv2.aruco, name, None)
+    if not name.startswith("DICT_") or not isinstance(identifier, int):
+        raise ValueError(f"no ArUco dictionary {name!r}; expected a name like DICT_4X4_50")
+    dictionary = cv2.aruco.getPredefinedDictionary(identifier)
+    modules = dictionary.markerSize + 2
+    px = modules * 24
+    black = cv2.aruco.generateImageMarker(dictionary, marker_id, px, borderBits=1)
+    border_px = round(border_mm * px / markers.side_mm)
+    paper = cv2.copyMakeBorder(black, *[border_px] * 4, borderType=cv2.BORDER_CONSTANT, value=[255.0])
+    tinted = np.clip(paper.astype(np.float64) * 0.86 + 18, 0, 255).astype(np.uint8)
+    if state == "half covered":
+        tinted[:, tinted.shape[1] // 2 :] = 200
+    return tinted, markers.side_mm * (px + 2 * border_px) / px
+
+
+def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
+    """One face of a block, FACE_PX square: coloured, grained, edges worn light, the symbol painted.
+
+    Raises ValueError for a colour the look does not have.
+    """
+    if colour not in look.colours:
+        raise ValueError(f"no block colour {colour!r}; this table has {', '.join(sorted(look.colours))}")
+    rng = np.random.default_rng([seed, 3, *symbol.encode(), *colour.encode()])
+    values = _wood(rng, (FACE_PX, FACE_PX), look.colours[colour], 0.3 * look.grain, 9)
+    edge = np.minimum(np.arange(FACE_PX), np.arange(FACE_PX)[::-1])
+    border = np.minimum(edge[:, None], edge[None, :])
+    worn = np.clip(1.0 - border / (0.05 * FACE_PX), 0.0, 1.0)
+    values = values * (1.0 + 0.14 * worn[..., None])
+    contours = tuple(contour * look.symbol_scale for contour in symbol_contours()[symbol])
+    return _to_image(_mix(values, look.ink, fill_contours(contours, FACE_PX), 0.96))

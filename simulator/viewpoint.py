@@ -1,0 +1,56 @@
+"""Virtual cameras: lenses by their field of view, and poses by where they look from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.geometry import CameraModel, Pose
+
+
+def lens(
+    size: tuple[int, int] = (1280, 720),
+    horizontal_view_deg: float = 66.0,
+    distortion: npt.ArrayLike = (0.03, -0.08, 0.0005, -0.0004, 0.02),
+    centre_offset_px: tuple[float, float] = (4.0, -3.0),
+    name: str = "virtual",
+) -> CameraModel:
+    """A camera with square pixels: ``size`` is (width, height); distortion is OpenCV's k1, k2, p1, p2, k3."""
+    width, height = size
+    focal_px = width / 2 / math.tan(math.radians(horizontal_view_deg) / 2)
+    centre = ((width - 1) / 2 + centre_offset_px[0], (height - 1) / 2 + centre_offset_px[1])
+    matrix = np.array([[focal_px, 0.0, centre[0]], [0.0, focal_px, centre[1]], [0.0, 0.0, 1.0]])
+    return CameraModel(matrix, np.asarray(distortion, dtype=np.float64), size, 0.0, name)
+
+
+def looking_at(
+    distance_mm: float = 620.0,
+    tilt_deg: float = 12.0,
+    azimuth_deg: float = -90.0,
+    roll_deg: float = 0.0,
+    target_mm: tuple[float, float, float] = (0.0, 0.0, 0.0),
+) -> Pose:
+    """A camera looking at a point: ``tilt_deg`` from straight above, standing at ``azimuth_deg`` (-90: first player).
+
+    With no roll the side away from the camera is up in the picture, also at tilt 0.
+    """
+    tilt, azimuth, roll = math.radians(tilt_deg), math.radians(azimuth_deg), math.radians(roll_deg)
+    outwards = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+    away = math.sin(tilt) * outwards + np.array([0.0, 0.0, math.cos(tilt)])
+    position = np.asarray(target_mm, dtype=np.float64) + distance_mm * away
+    forward = -away
+    down = outwards - float(outwards @ forward) * forward
+    down /= np.linalg.norm(down)
+    right = np.cross(down, forward)
+    turned_right = math.cos(roll) * right + math.sin(roll) * down
+    turned_down = math.cos(roll) * down - math.sin(roll) * right
+    rotation = np.stack([turned_right, turned_down, forward])
+    return Pose(rotation, -rotation @ position)
+
+
+def whole_table_distance_mm(camera: CameraModel, half_extent_mm: float = 215.0) -> float:
+    """How far a camera must be for a square of that half extent to fit into the shorter side of its picture."""
+    width, height = camera.size
+    return float(camera.matrix[1, 1]) * 2 * half_extent_mm / min(width, height)
