@@ -18,6 +18,8 @@ from vision.opencv import aruco_dictionary, as_grey, detect_markers
 
 _SAMPLES_PER_SIDE = 24
 _SMALLEST_SIDE_PX = 7.0
+_TONE_CURVE = 2.2
+_FAINTEST_EDGE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,16 @@ def quad_area(corners: FloatArray) -> float:
     """Area of a simple polygon of shape (n, 2), in square units of its coordinates."""
     x, y = corners[:, 0], corners[:, 1]
     return float(abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2)
+
+
+def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
+    """Move every side of a convex quad (4, 2) outwards by some pixels (inwards when negative)."""
+    ahead = np.roll(corners, -1, axis=0) - corners
+    ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
+    behind = np.roll(ahead, 1, axis=0)
+    # Two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them).
+    sine = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
+    return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)
 
 
 def sample_bilinear(grey: Image, points_px: FloatArray) -> FloatArray:
@@ -101,11 +113,13 @@ def _edge_line(grey: Image, start: FloatArray, end: FloatArray, inside: FloatArr
     # The ends are left out: there the neighbouring side bends the edge.
     fractions = np.linspace(0.12, 0.88, _SAMPLES_PER_SIDE)
     feet = start + fractions[:, None] * (end - start)
-    profile = sample_bilinear(grey, feet[:, None, :] + steps[None, :, None] * outward)
+    # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
+    samples = sample_bilinear(grey, feet[:, None, :] + steps[None, :, None] * outward)
+    profile = 255 * (samples / 255) ** _TONE_CURVE
     slope = np.clip(np.diff(profile, axis=1), 0, None)
     middle = (steps[:-1] + steps[1:]) / 2
     strength = slope.sum(axis=1)
-    clear = strength > max(8.0, 0.4 * float(np.median(strength)))
+    clear = strength > max(_FAINTEST_EDGE, 0.4 * float(np.median(strength)))
     if clear.sum() < _SAMPLES_PER_SIDE // 3:
         return None
     peak = middle[np.argmax(slope, axis=1)]

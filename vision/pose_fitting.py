@@ -8,7 +8,7 @@ one that most ids agree with wins, so a marker that was printed twice, misread o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -16,12 +16,13 @@ import numpy as np
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import MarkerLayout
-from vision.markers import Marker
+from vision.markers import Marker, grow_quad, quad_area
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 
 _AGREES_WITHIN_PX = 2.0
 _AGREES_WITHIN_MM = 5.0
 _NEAREST_CAMERA_MM = 30.0
+_LARGEST_GROWTH_PX = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,8 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     for start in starts:
         fit = _settle(camera, layout, start, known)
         if fit is not None:
-            fits.setdefault(tuple(sorted(id(marker) for marker in fit.used)), []).append(fit)
+            key = tuple(known.index(marker) for marker in known if marker not in fit.unused)
+            fits.setdefault(key, []).append(fit)
     merged = [_merge(group) for group in fits.values()]
     return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))
 
@@ -201,7 +203,26 @@ def _settle(camera: CameraModel, layout: MarkerLayout, start: Pose, known: Seque
     if not used or not faces_camera(pose, layout):
         return None
     unused = tuple(marker for marker in known if marker not in used)
-    return PoseFit(pose, tuple(used), unused, _error_px(camera, pose, *corner_pairs(layout, used)))
+    pose, sized = _with_common_growth(camera, layout, pose, used)
+    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
+
+
+def _with_common_growth(
+    camera: CameraModel, layout: MarkerLayout, pose: Pose, used: Sequence[Marker]
+) -> tuple[Pose, list[Marker]]:
+    """Undo glare: bright white creeps into every marker's black by the same part of a pixel, in one picture."""
+    sized = list(used)
+    if len(sized) < 2:
+        return pose, sized
+    for _ in range(2):
+        lacking = [
+            (np.sqrt(quad_area(project(camera, pose, layout.corners_mm(marker.marker_id)))) - marker.side_px) / 2
+            for marker in sized
+        ]
+        growth = float(np.clip(np.median(lacking), -_LARGEST_GROWTH_PX, _LARGEST_GROWTH_PX))
+        sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth)) for marker in sized]
+        pose = refine_pose(camera, pose, *corner_pairs(layout, sized))
+    return pose, sized
 
 
 def _merge(group: Sequence[PoseFit]) -> PoseFit:
