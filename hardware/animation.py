@@ -1,0 +1,134 @@
+"""What is being shown since when: a signal with the moment each of its parts began. Pure.
+
+A light that stays from one signal to the next keeps its rhythm; one that is new, or changes its role, begins anew,
+so that it is lit at once. A sound begins with each signal that has one. All times are monotonic seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hardware import patterns, sounds
+from hardware.signals import Light, Mood, Signal, Sound
+from hardware.styles import MOOD_STYLES, one_light_a_place
+
+_SHORTEST_POINTING_MS = 1000
+
+
+@dataclass(frozen=True)
+class Animation:
+    """A signal in time."""
+
+    lights: Mapping[str, Light] = field(default_factory=dict)
+    lit_since_s: Mapping[str, float] = field(default_factory=dict)
+    pointing_since_s: float = 0.0
+    mood: Mood | None = None
+    mood_since_s: float = 0.0
+    sound: Sound = Sound.SILENCE
+    sound_since_s: float = 0.0
+
+    def followed_by(self, signal: Signal, time_s: float) -> Animation:
+        """Give the animation of ``signal``, shown from ``time_s`` on in place of this one."""
+        lights = one_light_a_place(signal.lights)
+        # A quiet signal that follows at once does not cut off the sound of the one before.
+        heard_anew = signal.sound is not Sound.SILENCE
+        return Animation(
+            lights=lights,
+            lit_since_s={
+                place: self.lit_since_s[place] if self.lights.get(place) == light else time_s
+                for place, light in lights.items()
+            },
+            pointing_since_s=self.pointing_since_s if list(lights.items()) == list(self.lights.items()) else time_s,
+            mood=signal.mood,
+            mood_since_s=self.mood_since_s if signal.mood is self.mood else time_s,
+            sound=signal.sound if heard_anew else self.sound,
+            sound_since_s=time_s if heard_anew else self.sound_since_s,
+        )
+
+    def brightness_of(self, place: str, time_s: float, *, smooth: bool) -> float:
+        """Give the brightness, 0 to 1, of a place's light; 0 where none is lit."""
+        light = self.lights.get(place)
+        if light is None:
+            return 0.0
+        return patterns.brightness(light.pattern, max(0.0, time_s - self.lit_since_s[place]), smooth=smooth)
+
+    def status(self, time_s: float, *, smooth: bool) -> tuple[float, float, float]:
+        """Give the status light's (red, green, blue), each 0 to 1 as encoded in sRGB, dimmed by its pattern."""
+        if self.mood is None:
+            return (0.0, 0.0, 0.0)
+        style = MOOD_STYLES[self.mood]
+        level = patterns.brightness(style.pattern, max(0.0, time_s - self.mood_since_s), smooth=smooth)
+        red, green, blue = style.colour.value
+        return (red / 255 * level, green / 255 * level, blue / 255 * level)
+
+    def frequency_hz(self, time_s: float) -> float:
+        """Give the tone that sounds now, in hertz; 0 for none."""
+        return sounds.frequency_hz(self.sound, time_s - self.sound_since_s)
+
+    def pointed_at(self, time_s: float) -> tuple[str | None, float]:
+        """Give the place whose turn it is where lights share LEDs, and its brightness, 0 or 1.
+
+        Places take turns in the signal's order, so that a turn is shown from where it began to where it ended;
+        each gets whole periods of its pattern, at least a second.
+        """
+        if not self.lights:
+            return None, 0.0
+        place, since_s = self._pointing(time_s)
+        elapsed_s = max(0.0, time_s - since_s)
+        return place, patterns.brightness(self.lights[place].pattern, elapsed_s, smooth=False)
+
+    def next_pointing_change_s(self, time_s: float) -> float | None:
+        """Give when ``pointed_at`` changes next, after ``time_s``; ``None`` if it won't."""
+        if not self.lights:
+            return None
+        place, since_s = self._pointing(time_s)
+        pattern = self.lights[place].pattern
+        blinks = _shifted(patterns.next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
+        moves = since_s + _turn_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
+        return _earliest(blinks, moves)
+
+    def next_tone_s(self, time_s: float) -> float | None:
+        """Give when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
+        return _shifted(sounds.next_change_s(self.sound, time_s - self.sound_since_s), self.sound_since_s)
+
+    def next_light_s(self, place: str, time_s: float, *, smooth: bool) -> float | None:
+        """Give when ``brightness_of`` the place changes next, after ``time_s``; ``None`` if it won't."""
+        light = self.lights.get(place)
+        if light is None:
+            return None
+        since_s = self.lit_since_s[place]
+        return _shifted(patterns.next_change_s(light.pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+
+    def next_status_s(self, time_s: float, *, smooth: bool) -> float | None:
+        """Give when ``status`` changes next, after ``time_s``; ``None`` if it won't."""
+        if self.mood is None:
+            return None
+        pattern, since_s = MOOD_STYLES[self.mood].pattern, self.mood_since_s
+        return _shifted(patterns.next_change_s(pattern, max(0.0, time_s - since_s), smooth=smooth), since_s)
+
+    def _pointing(self, time_s: float) -> tuple[str, float]:
+        """Give the place whose turn it is and when that turn began."""
+        round_us = sum(_turn_ms(light) for light in self.lights.values()) * 1000
+        elapsed_us = max(0, round((time_s - self.pointing_since_s) * 1e6))
+        start_us = elapsed_us - elapsed_us % round_us
+        for place, light in self.lights.items():
+            end_us = start_us + _turn_ms(light) * 1000
+            if elapsed_us < end_us:
+                return place, self.pointing_since_s + start_us / 1e6
+            start_us = end_us
+        raise AssertionError("a moment within the round lies in one of its turns")
+
+
+def _turn_ms(light: Light) -> int:
+    period_ms = patterns.RHYTHMS[light.pattern].period_ms
+    return period_ms * math.ceil(_SHORTEST_POINTING_MS / period_ms)
+
+
+def _shifted(moment_s: float | None, since_s: float) -> float | None:
+    return None if moment_s is None else since_s + moment_s
+
+
+def _earliest(*moments_s: float | None) -> float | None:
+    return min((moment for moment in moments_s if moment is not None), default=None)

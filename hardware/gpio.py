@@ -1,0 +1,215 @@
+"""Lights and sounds on the Pi's own pins, through gpiozero; wiring in docs/hardware.md.
+
+Each LED, the status light and the buzzer is a driver of its own, so that one missing or busy pin costs one light
+and not all of them. None has a thread: ``tick`` sets the pin to what the pattern says at that moment.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, Literal, TypeVar
+
+from gpiozero import LED, PWMLED, PWMOutputDevice
+from gpiozero.exc import PinPWMError
+from gpiozero.pins import Factory
+
+from hardware.animation import Animation
+from hardware.pin_factory import explained, open_pin_factory, pin_errors
+from hardware.pins import column_and_row
+from hardware.signals import Signal
+
+BuzzerKind = Literal["active", "passive"]
+T = TypeVar("T")
+
+_HALF = 0.5
+_AUDIBLE_DUTY = 0.5
+
+
+class _PinDriver(ABC):
+    """What every driver here shares: the animation, and one place where pins' exceptions become HardwareError."""
+
+    def __init__(self, name: str, pin_factory: Factory | None) -> None:
+        self.name = name
+        self._animation = Animation()
+        self._outputs = ExitStack()
+        self._factory = open_pin_factory() if pin_factory is None else pin_factory
+
+    def show(self, signal: Signal, time_s: float) -> None:
+        """Show the signal from ``time_s`` (monotonic seconds) on; raises HardwareError when the pin can't be set."""
+        self._animation = self._animation.followed_by(signal, time_s)
+        self.tick(time_s)
+
+    def tick(self, time_s: float) -> None:
+        """Set the pin to what it should be at ``time_s``; raises HardwareError when it can't be set."""
+        self._attempt(lambda: self._set(time_s))
+
+    @abstractmethod
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when the pin changes next, after ``time_s``; ``None`` if it won't."""
+
+    def close(self) -> None:
+        """Put the light out, or the tone, and let go of the pin."""
+        self._animation = Animation()
+        self._attempt(self._outputs.close)
+
+    @abstractmethod
+    def _set(self, time_s: float) -> None: ...
+
+    def _opened(self, device: T) -> T:
+        """Keep a device to be put out and closed with this driver."""
+        self._outputs.callback(device.close)  # type: ignore[attr-defined]
+        return device
+
+    def _attempt(self, act: Callable[[], T]) -> T:
+        try:
+            return act()
+        except pin_errors() as error:
+            raise explained(self.name, error) from error
+
+
+class _SingleLed(_PinDriver):
+    """One LED that is on or off."""
+
+    def __init__(self, name: str, pin: int, *, active_high: bool, pin_factory: Factory | None) -> None:
+        super().__init__(name, pin_factory)
+        self._led: Any = self._attempt(
+            lambda: self._opened(LED(pin, active_high=active_high, pin_factory=self._factory))
+        )
+        self._lit = False
+
+    def _set(self, time_s: float) -> None:
+        lit = self._is_lit(time_s)
+        if lit != self._lit:
+            self._led.value = lit
+            self._lit = lit
+
+    @abstractmethod
+    def _is_lit(self, time_s: float) -> bool: ...
+
+
+class PlaceLed(_SingleLed):
+    """The LED of one place, on ``pin`` (Broadcom number). Its colour is what was wired; its pattern says the role."""
+
+    def __init__(self, place: str, pin: int, *, active_high: bool = True, pin_factory: Factory | None = None) -> None:
+        super().__init__(f"light {place} (GPIO{pin})", pin, active_high=active_high, pin_factory=pin_factory)
+        self._place = place
+
+    def _is_lit(self, time_s: float) -> bool:
+        return self._animation.brightness_of(self._place, time_s, smooth=False) >= _HALF
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when the light goes on or off next."""
+        return self._animation.next_light_s(self._place, time_s, smooth=False)
+
+
+class EdgeLed(_SingleLed):
+    """The LED beside one column or row; lit while the square that is being pointed at lies there."""
+
+    def __init__(self, line: str, pin: int, *, active_high: bool = True, pin_factory: Factory | None = None) -> None:
+        super().__init__(f"edge light {line} (GPIO{pin})", pin, active_high=active_high, pin_factory=pin_factory)
+        self._line = line
+
+    def _is_lit(self, time_s: float) -> bool:
+        place, level = self._animation.pointed_at(time_s)
+        return place is not None and self._line in column_and_row(place) and level >= _HALF
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when what is pointed at, or its brightness, changes next."""
+        return self._animation.next_pointing_change_s(time_s)
+
+
+class StatusLed(_PinDriver):
+    """The RGB LED that shows the mood, on ``pins`` (red, green, blue; Broadcom numbers).
+
+    Mixed colours need pulse-width modulation; a pin library that has none gets the three LEDs on or off, and the
+    pattern tells the moods apart.
+    """
+
+    def __init__(
+        self,
+        pins: tuple[int, int, int],
+        *,
+        active_high: bool = True,
+        pin_factory: Factory | None = None,
+    ) -> None:
+        super().__init__(f"status light (GPIO{pins[0]}, {pins[1]}, {pins[2]})", pin_factory)
+        self._smooth = False
+        self._leds: tuple[Any, ...] = self._attempt(lambda: self._open(pins, active_high))
+        self._levels = (0.0,) * len(pins)
+
+    def _open(self, pins: tuple[int, int, int], active_high: bool) -> tuple[Any, ...]:
+        for kind, dimmable in ((PWMLED, True), (LED, False)):
+            opened = ExitStack()
+            try:
+                leds = []
+                for pin in pins:
+                    leds.append(kind(pin, active_high=active_high, pin_factory=self._factory))
+                    opened.callback(leds[-1].close)
+            except PinPWMError:
+                opened.close()
+                continue
+            except pin_errors():
+                opened.close()
+                raise
+            self._smooth = dimmable
+            self._outputs = opened
+            return tuple(leds)
+        raise AssertionError("LED needs no modulation, so the loop has returned or raised")
+
+    def _set(self, time_s: float) -> None:
+        encoded = self._animation.status(time_s, smooth=self._smooth)
+        levels = tuple(_linear(level) if self._smooth else float(level >= _HALF) for level in encoded)
+        for led, level, held in zip(self._leds, levels, self._levels, strict=True):
+            if level != held:
+                led.value = level
+        self._levels = levels
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when the mood's pattern changes the light next."""
+        return self._animation.next_status_s(time_s, smooth=self._smooth)
+
+
+class BuzzerDriver(_PinDriver):
+    """The buzzer on ``pin``: ``active`` (has its own tone; on or off) or ``passive`` (is given the tone)."""
+
+    def __init__(
+        self,
+        pin: int,
+        *,
+        kind: BuzzerKind = "active",
+        active_high: bool = True,
+        pin_factory: Factory | None = None,
+    ) -> None:
+        super().__init__(f"buzzer (GPIO{pin})", pin_factory)
+        self._passive = kind == "passive"
+        device = PWMOutputDevice if self._passive else LED
+        self._buzzer: Any = self._attempt(
+            lambda: self._opened(device(pin, active_high=active_high, pin_factory=self._factory))
+        )
+        self._frequency_hz = 0.0
+
+    def _set(self, time_s: float) -> None:
+        frequency_hz = self._animation.frequency_hz(time_s)
+        if frequency_hz == self._frequency_hz:
+            return
+        if not self._passive:
+            self._buzzer.value = frequency_hz > 0
+        elif frequency_hz > 0:
+            self._buzzer.frequency = round(frequency_hz)
+            self._buzzer.value = _AUDIBLE_DUTY
+        else:
+            self._buzzer.value = 0
+        self._frequency_hz = frequency_hz
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when the next tone or rest begins, or the sound ends."""
+        return self._animation.next_tone_s(time_s)
+
+
+def _linear(encoded: float) -> float:
+    """Turn an sRGB-encoded level into light (IEC 61966-2-1), which an LED's duty cycle is proportional to."""
+    if encoded <= 0.04045:
+        return encoded / 12.92
+    return float(((encoded + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,180 @@
+"""Which pin does what: names of pins read leniently, and a pin map that is checked before any pin is touched.
+
+Pins are numbered as Broadcom does (GPIO17), the way gpiozero and the Pi's own documentation do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from hardware.errors import PinError
+
+PinName = int | str
+
+BUTTON_ROLES = ("end turn", "hint", "take back")
+"""What a button can be for."""
+
+_USABLE = range(2, 28)
+_HAT_EEPROM = (0, 1)
+# Physical position on the 40-pin header (J8) to Broadcom number.
+_PHYSICAL: Mapping[int, int] = MappingProxyType(
+    {
+        3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25,
+        23: 11, 24: 8, 26: 7, 27: 0, 28: 1, 29: 5, 31: 6, 32: 12, 33: 13, 35: 19, 36: 16, 37: 26, 38: 20, 40: 21,
+    }
+)  # fmt: skip
+_SPELLING = re.compile(r"\s*(?:(?P<bcm>(?:gpio|bcm)?\s*(?P<number>\d+))|(?:board|j8:)\s*(?P<position>\d+))\s*", re.I)
+
+
+def parse_pin(name: PinName) -> int:
+    """Read a pin's name as its Broadcom number: ``17``, ``"GPIO17"``, ``"BCM17"``, ``"BOARD11"`` or ``"J8:11"``.
+
+    Raises PinError for anything else, for positions that carry no GPIO, and for GPIO0 and GPIO1, which belong to
+    the identification chip of add-on boards.
+    """
+    number: int | None
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise PinError(f"{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11")
+    if isinstance(name, int):
+        number = name
+    else:
+        match = _SPELLING.fullmatch(name)
+        if match is None:
+            raise PinError(f"{name!r} is not a pin; give a number such as 17 or a name such as GPIO17 or BOARD11")
+        if match["bcm"] is not None:
+            number = int(match["number"])
+        else:
+            number = _PHYSICAL.get(int(match["position"]))
+            if number is None:
+                raise PinError(f"{name!r} is no GPIO pin: that position is power, ground, or not on the 40-pin header")
+    if number in _HAT_EEPROM:
+        raise PinError(f"{name!r} is kept for the identification chip of add-on boards; use one of GPIO2 to GPIO27")
+    if number not in _USABLE:
+        raise PinError(f"{name!r} does not exist on the 40-pin header; use one of GPIO2 to GPIO27")
+    return number
+
+
+@dataclass(frozen=True)
+class PinMap:
+    """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``pin_map``.
+
+    ``places`` have an LED each. ``columns`` and ``rows`` are LEDs along two edges of a board with more squares than
+    the Pi has pins: one of each together points at a square, and several squares take turns.
+    ``status`` is an RGB LED's (red, green, blue).
+    """
+
+    places: Mapping[str, int] = field(default_factory=dict)
+    columns: Mapping[str, int] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    status: tuple[int, int, int] | None = None
+    buzzer: int | None = None
+    buttons: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def uses(self) -> tuple[tuple[str, int], ...]:
+        """What each pin is for, in words, and its Broadcom number."""
+        return tuple(_named_pins(self.places, self.columns, self.rows, self.status, self.buzzer, self.buttons))
+
+
+def pin_map(
+    *,
+    places: Mapping[str, PinName] | None = None,
+    columns: Mapping[str, PinName] | None = None,
+    rows: Mapping[str, PinName] | None = None,
+    status_red: PinName | None = None,
+    status_green: PinName | None = None,
+    status_blue: PinName | None = None,
+    buzzer: PinName | None = None,
+    buttons: Mapping[str, PinName] | None = None,
+    known_places: Collection[str] = (),
+) -> PinMap:
+    """Check and make a pin map.
+
+    ``known_places`` are the game's; when given, no other may have a pin. Raises PinError, which lists *every*
+    problem: pins that do not exist, pins used twice (with both uses), unknown places and button roles, and a status
+    light that lacks one of its three pins.
+    """
+    problems: list[str] = []
+    status = {"red": status_red, "green": status_green, "blue": status_blue}
+    given = {colour: pin for colour, pin in status.items() if pin is not None}
+    if given and len(given) < len(status):
+        lacking = ", ".join(colour for colour in status if colour not in given)
+        problems.append(f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them")
+    problems += _unknown("place", places or {}, known_places)
+    problems += _unknown("column", columns or {}, {_split(place)[0] for place in known_places})
+    problems += _unknown("row", rows or {}, {_split(place)[1] for place in known_places})
+    problems += _unknown("button", buttons or {}, BUTTON_ROLES)
+    if bool(columns) != bool(rows):
+        problems.append("edge lights need pins for columns and for rows; only one of the two has any")
+
+    uses: dict[int, str] = {}
+
+    def checked(use: str, name: PinName) -> int:
+        try:
+            number = parse_pin(name)
+        except PinError as error:
+            problems.append(f"{use}: {error}")
+            return -1
+        if number in uses:
+            problems.append(f"GPIO{number} is used twice: for {uses[number]} and for {use}; give each its own pin")
+        uses.setdefault(number, use)
+        return number
+
+    made = PinMap(
+        places={place: checked(f"place {place}", pin) for place, pin in (places or {}).items()},
+        columns={column: checked(f"column {column}", pin) for column, pin in (columns or {}).items()},
+        rows={row: checked(f"row {row}", pin) for row, pin in (rows or {}).items()},
+        status=_triple([checked(f"the status light's {colour}", pin) for colour, pin in given.items()]),
+        buzzer=None if buzzer is None else checked("the buzzer", buzzer),
+        buttons={role: checked(f"the button {role!r}", pin) for role, pin in (buttons or {}).items()},
+    )
+    if problems:
+        raise PinError("; ".join(problems))
+    return made
+
+
+def column_and_row(place: str) -> tuple[str, str]:
+    """Split a square's name into its column and row, ``"c3"`` into ``("c", "3")``; empty where it has none."""
+    return _split(place)
+
+
+def _split(place: str) -> tuple[str, str]:
+    column = place.rstrip("0123456789")
+    return column, place[len(column) :]
+
+
+def _triple(pins: list[int]) -> tuple[int, int, int] | None:
+    return (pins[0], pins[1], pins[2]) if len(pins) == 3 else None
+
+
+def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Iterator[str]:
+    if not allowed:
+        return
+    for name in given:
+        if name not in allowed:
+            close = difflib.get_close_matches(name, allowed, n=1)
+            guess = f" (did you mean {close[0]!r}?)" if close else ""
+            listed = sorted(allowed) if len(allowed) <= 12 else [*sorted(allowed)[:11], "…", max(allowed)]
+            yield f"there is no {kind} {name!r}{guess}; there are {', '.join(listed)}"
+
+
+def _named_pins(
+    places: Mapping[str, int],
+    columns: Mapping[str, int],
+    rows: Mapping[str, int],
+    status: tuple[int, int, int] | None,
+    buzzer: int | None,
+    buttons: Mapping[str, int],
+) -> Iterator[tuple[str, int]]:
+    yield from ((f"place {place}", pin) for place, pin in places.items())
+    yield from ((f"column {column}", pin) for column, pin in columns.items())
+    yield from ((f"row {row}", pin) for row, pin in rows.items())
+    if status is not None:
+        yield from zip(("status red", "status green", "status blue"), status, strict=True)
+    if buzzer is not None:
+        yield "buzzer", buzzer
+    yield from ((f"button {role!r}", pin) for role, pin in buttons.items())

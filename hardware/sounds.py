@@ -1,0 +1,75 @@
+"""What each sound is: a short list of tones and rests, and which of them sounds at a moment. Pure.
+
+The rhythm differs from sound to sound as well as the pitch, since an active buzzer has only one pitch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from hardware.signals import Sound
+
+
+@dataclass(frozen=True)
+class Tone:
+    """A tone of ``frequency_hz``, or a rest where that is 0, for ``duration_s``."""
+
+    frequency_hz: float
+    duration_s: float
+
+
+# Equal temperament, A4 = 440 Hz; small piezo discs are loudest above 1 kHz, hence the sixth octave.
+_C6, _E6, _G6, _C7 = 1046.5, 1318.5, 1568.0, 2093.0
+
+TONES: Mapping[Sound, tuple[Tone, ...]] = MappingProxyType(
+    {
+        Sound.SILENCE: (),
+        Sound.ACCEPTED: (Tone(_G6, 0.08),),
+        Sound.READY: (Tone(_C6, 0.05), Tone(0, 0.05), Tone(_G6, 0.05)),
+        Sound.FAULT: (Tone(_C6, 0.4), Tone(0, 0.12), Tone(_C6, 0.4)),
+        Sound.QUESTION: (Tone(_E6, 0.12), Tone(0, 0.08), Tone(_C7, 0.25)),
+        Sound.FINISHED: (
+            Tone(_C6, 0.12),
+            Tone(0, 0.04),
+            Tone(_E6, 0.12),
+            Tone(0, 0.04),
+            Tone(_G6, 0.12),
+            Tone(0, 0.04),
+            Tone(_C7, 0.5),
+        ),
+    }
+)
+
+
+def duration_s(sound: Sound) -> float:
+    """Give how long a sound lasts, in seconds."""
+    return sum(tone.duration_s for tone in TONES[sound])
+
+
+def frequency_hz(sound: Sound, time_s: float) -> float:
+    """Give the frequency that sounds ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
+    return next((tone.frequency_hz for start, end, tone in _timeline(sound) if start <= _micro(time_s) < end), 0.0)
+
+
+def next_change_s(sound: Sound, time_s: float) -> float | None:
+    """Give when, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
+    edges = [edge for start, end, _ in _timeline(sound) for edge in (start, end)]
+    following = min((edge for edge in edges if edge > _micro(time_s)), default=None)
+    return None if following is None else following / 1e6
+
+
+def _timeline(sound: Sound) -> list[tuple[int, int, Tone]]:
+    """Start and end of every tone in whole microseconds, so that edges compare exactly."""
+    timeline: list[tuple[int, int, Tone]] = []
+    start = 0
+    for tone in TONES[sound]:
+        end = start + _micro(tone.duration_s)
+        timeline.append((start, end, tone))
+        start = end
+    return timeline
+
+
+def _micro(time_s: float) -> int:
+    return round(time_s * 1e6)
