@@ -1,0 +1,111 @@
+"""From an explanation to one turn: look-alike turns told apart by their sides, or kept together. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from engine.api import EMPTY, Game, Place, StateT, TurnT
+from referee.judge.belief import Explorer, applied, narrowed
+from referee.judge.hypotheses import Explanation, best_by_sides, sure_sides
+from referee.judge.pooling import PooledReading
+from referee.judge.rulings import Step
+from referee.judge.settings import JudgeSettings
+
+
+@dataclass(frozen=True)
+class Resolved(Generic[TurnT]):
+    """What an explanation comes down to: the turns in order, or the candidates that can't be told apart."""
+
+    turns: tuple[TurnT, ...]
+    candidates: tuple[TurnT, ...] = ()
+
+
+def resolve(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    explanations: Sequence[Explanation[StateT, TurnT]],
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> Resolved[TurnT]:
+    """Make one turn (or two in a row) of explanations that leave the same appearance.
+
+    Look-alikes are told apart by the side faces seen, else combined into one turn that stands for all. Where that
+    can't be done the result has no turns but candidates.
+    """
+    sequences: list[tuple[TurnT, ...]] = []
+    for one in explanations:
+        last = one.second or one.first
+        start = game.apply(one.state, one.first[0]) if one.second else one.state
+        kept = best_by_sides(game, start, last, seen, settings.side)
+        combined = explorer.combined(kept)
+        if combined is None:
+            return Resolved((), tuple(kept))
+        sequence = (one.first[0], combined) if one.second else (combined,)
+        if sequence not in sequences:
+            sequences.append(sequence)
+    if len(sequences) == 1:
+        return Resolved(sequences[0])
+    if all(len(sequence) == 1 for sequence in sequences):
+        combined = explorer.combined([sequence[0] for sequence in sequences])
+        if combined is not None:
+            return Resolved((combined,))
+    return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
+
+
+@dataclass(frozen=True)
+class Advance(Generic[StateT]):
+    """The belief after accepted turns: the states, the steps that led there, and sightings that were dropped."""
+
+    states: tuple[StateT, ...]
+    steps: tuple[Step, ...]
+    dropped: tuple[Place, ...]
+
+
+def advance(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    states: Sequence[StateT],
+    turns: Sequence[TurnT],
+    seen: PooledReading | None,
+    settings: JudgeSettings,
+) -> Advance[StateT]:
+    """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
+    current = tuple(states)
+    reached: list[tuple[TurnT, tuple[StateT, ...], int]] = []
+    for turn in turns:
+        count = max(explorer.expand(state).turns for state in current)
+        current = applied(game, current, turn)
+        reached.append((turn, current, count))
+    dropped: tuple[Place, ...] = ()
+    if seen is not None:
+        current, dropped = narrow_by_sides(game, current, seen, settings)
+        reached[-1] = (reached[-1][0], current, reached[-1][2])
+    steps = tuple(
+        Step(
+            game.format_turn(turn),
+            turn.player,
+            tuple(game.format_state(state) for state in after),
+            count,
+            tuple(turn.places),
+        )
+        for turn, after, count in reached
+    )
+    return Advance(current, steps, dropped)
+
+
+def narrow_by_sides(
+    game: Game[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, settings: JudgeSettings
+) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
+    """Keep what agrees with the side faces that were surely seen; also give the places whose sighting was dropped.
+
+    A sighting counts only where the top looks as believed: the sides of another piece say nothing.
+    """
+    appearance = game.appearance(states[0])
+    places = [
+        place
+        for place in game.places
+        if appearance[place] != EMPTY and place in seen.places and seen.places[place].best == appearance[place]
+    ]
+    return narrowed(game, states, sure_sides(seen, places, settings.side))

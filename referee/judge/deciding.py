@@ -1,0 +1,132 @@
+"""Which explanation holds, and by how much; pure, and without a word for people."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from engine.api import EMPTY, Game, Place, StateT, TurnT
+from referee.judge.belief import Explorer
+from referee.judge.hypotheses import (
+    Changes,
+    Explanation,
+    Happening,
+    beyond_one_turn,
+    score_changes,
+    shown_changes,
+    within_one_turn,
+)
+from referee.judge.pooling import PooledReading
+from referee.judge.settings import JudgeSettings
+
+
+class Standing(enum.Enum):
+    """How a decision came out."""
+
+    ALLOWED = "allowed"
+    FORBIDDEN = "forbidden"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decision(Generic[StateT, TurnT]):
+    """What best explains a table.
+
+    ``explanations`` are those that leave the leading appearance, the leading one first; ``shown`` is what the table
+    shows when no rule is asked; ``places`` are those an undecided decision hangs on; ``set_aside`` those left out
+    because they could not be read; ``margin`` the log-odds by which the decision leads what would mean otherwise.
+    """
+
+    standing: Standing
+    explanations: tuple[Explanation[StateT, TurnT], ...]
+    shown: Changes
+    margin: float
+    places: tuple[Place, ...] = ()
+    rivals: tuple[Explanation[StateT, TurnT], ...] = ()
+    set_aside: tuple[Place, ...] = ()
+
+    @property
+    def best(self) -> Explanation[StateT, TurnT]:
+        """The leading explanation that the engine allows."""
+        return self.explanations[0]
+
+
+def decide(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    states: Sequence[StateT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> Decision[StateT, TurnT]:
+    """Choose among what the engine allows, and the free explanation that it was something else.
+
+    An explanation is allowed when it leads every other one that leaves another appearance by ``settings.margin``.
+    The free explanation is what the places show by themselves, with the prior of an illegal change; the change is
+    forbidden when that leads the best allowed explanation by the margin. A few places that contradict an otherwise
+    certain explanation without being certain themselves are set aside and named.
+    """
+    base = explorer.expand(states[0]).appearance
+    shown = shown_changes(base, seen, settings.unsure)
+    free_score = score_changes(base, shown, seen) + settings.illegal_prior
+    found = within_one_turn(explorer, base, states, seen, settings)
+    if found[0].changes != shown and found[0].score < free_score + settings.margin:
+        found = sorted(
+            [*found, *beyond_one_turn(game, explorer, base, states, seen, settings)], key=lambda one: -one.score
+        )
+    best = found[0]
+    leading = tuple(one for one in found if one.changes == best.changes)
+    # What would differ only where nothing can be seen is no reason to doubt that nothing happened.
+    others = [
+        one
+        for one in found
+        if one.changes != best.changes
+        and not (
+            best.happening is Happening.NOTHING and all(place in seen.hidden for place, _ in one.changes ^ best.changes)
+        )
+    ]
+    lead = best.score - others[0].score if others else float("inf")
+    allowed = any(one.changes == shown for one in found)
+    if not allowed:
+        if free_score - best.score >= settings.margin:
+            return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
+        if best.score - free_score < settings.margin:
+            return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
+        lead = min(lead, best.score - free_score)
+    else:
+        doubt = min((one.certainty for one in seen.places.values()), default=float("inf"))
+        lead = min(lead, doubt - settings.illegal_prior)
+    if lead < settings.margin:
+        rivals = tuple(one for one in others if best.score - one.score < settings.margin)
+        places = _in_order(game, {place for one in rivals for place, _ in one.changes ^ best.changes})
+        return Decision(Standing.UNDECIDED, leading, shown, lead, places, rivals)
+    unseen = _in_order(game, {place for place, look in best.changes if look != EMPTY and place in seen.hidden})
+    if unseen and best.happening is not Happening.NOTHING:
+        return Decision(Standing.UNDECIDED, leading, shown, 0.0, unseen, leading)
+    return Decision(Standing.ALLOWED, leading, shown, lead)
+
+
+def _with_places_set_aside(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    states: Sequence[StateT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+    leading: tuple[Explanation[StateT, TurnT], ...],
+    shown: Changes,
+) -> Decision[StateT, TurnT]:
+    best = leading[0]
+    doubtful = {place for place, _ in shown ^ best.changes}
+    changed = {place for place, _ in best.changes}
+    undecided = Decision(Standing.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
+    if doubtful & changed or len(doubtful) > settings.most_set_aside:
+        return undecided
+    without = decide(game, explorer, states, seen.without(doubtful), settings)
+    if without.standing is not Standing.ALLOWED or without.best.changes != best.changes:
+        return undecided
+    return replace(without, set_aside=_in_order(game, doubtful | set(without.set_aside)))
+
+
+def _in_order(game: Game[StateT, TurnT], places: set[Place]) -> tuple[Place, ...]:
+    return tuple(place for place in game.places if place in places)

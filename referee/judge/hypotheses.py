@@ -1,0 +1,209 @@
+"""What could have happened since the belief: every explanation the engine allows, scored against what was seen."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
+from referee.judge.belief import Explorer, changes_between
+from referee.judge.pooling import PooledReading
+from referee.judge.settings import JudgeSettings
+
+Changes = frozenset[tuple[Place, str]]
+
+
+class Happening(enum.Enum):
+    """What kind of thing an explanation says has happened."""
+
+    NOTHING = "nothing"
+    PART = "part of a turn"
+    TURN = "a turn"
+    TURN_AND_PART = "a turn, and part of the next"
+    TWO_TURNS = "two turns"
+
+
+@dataclass(frozen=True)
+class Explanation(Generic[StateT, TurnT]):
+    """One thing that could have happened, from one of the believed states.
+
+    ``changes`` are the (place, look) pairs that differ from what was believed; ``first`` and ``second`` the turns
+    that would leave them, look-alikes together; ``to_do`` and ``touched`` what a started turn still needs and where.
+    """
+
+    happening: Happening
+    state: StateT
+    changes: Changes
+    score: float
+    first: tuple[TurnT, ...] = ()
+    second: tuple[TurnT, ...] = ()
+    to_do: str = ""
+    touched: tuple[Place, ...] = ()
+
+
+def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> float:
+    """Log-likelihood of the changed table less that of the believed one; hidden places say nothing."""
+    return sum(seen.places[place].lead(look, base.get(place, EMPTY)) for place, look in changes if place in seen.places)
+
+
+def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Changes:
+    """What the table shows when no rule is asked: places whose best look leads the believed one by ``unsure``."""
+    changes = []
+    for place, look in base.items():
+        place_seen = seen.places.get(place)
+        if place_seen is None:
+            continue
+        best = place_seen.best
+        if best != look and place_seen.lead(best, look) >= unsure:
+            changes.append((place, best))
+    return frozenset(changes)
+
+
+def within_one_turn(
+    explorer: Explorer[StateT, TurnT],
+    base: Appearance,
+    states: Sequence[StateT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> list[Explanation[StateT, TurnT]]:
+    """Everything up to one whole turn: nothing, part of one, one; from each believed state, best first."""
+    found: list[Explanation[StateT, TurnT]] = []
+    for state in states:
+        expansion = explorer.expand(state)
+        own = changes_between(base, expansion.appearance)
+        found.append(Explanation(Happening.NOTHING, state, own, score_changes(base, own, seen)))
+        for part in expansion.unfinished:
+            changes = changes_between(base, {**expansion.appearance, **part.appearance})
+            score = score_changes(base, changes, seen) + settings.unfinished_prior
+            found.append(
+                Explanation(Happening.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
+            )
+        for own_changes, turns in expansion.by_changes.items():
+            changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
+            found.append(Explanation(Happening.TURN, state, changes, score_changes(base, changes, seen), turns))
+    return sorted(found, key=lambda one: -one.score)
+
+
+def beyond_one_turn(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    base: Appearance,
+    states: Sequence[StateT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> list[Explanation[StateT, TurnT]]:
+    """Two turns in a row, or one and part of the next; best first.
+
+    Only first turns are followed whose own changes can still be seen or could be hidden: places that look as
+    believed were not touched, save where the same player goes on and may have moved the same piece again.
+    """
+    suspects = _suspects(base, seen)
+    found: list[Explanation[StateT, TurnT]] = []
+    for state in states:
+        expansion = explorer.expand(state)
+        for changes, turns in expansion.by_changes.items():
+            untouched = sum(place not in suspects for place, _ in changes)
+            if untouched > 1 or untouched == len(changes):
+                continue
+            for group in _as_one(explorer, turns):
+                after = game.apply(state, group)
+                if untouched and after.to_move != state.to_move:
+                    continue
+                found.extend(_after_first(explorer, base, state, group, after, seen, settings))
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
+    changed = {place for place, one in seen.places.items() if one.best != base.get(place, EMPTY)}
+    return frozenset(changed | seen.hidden)
+
+
+def _as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
+    combined = explorer.combined(turns)
+    if combined is None:
+        yield from turns
+    else:
+        yield combined
+
+
+def _after_first(
+    explorer: Explorer[StateT, TurnT],
+    base: Appearance,
+    state: StateT,
+    first: TurnT,
+    after: StateT,
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> Iterator[Explanation[StateT, TurnT]]:
+    following = explorer.expand(after)
+    for part in following.unfinished:
+        changes = changes_between(base, {**following.appearance, **part.appearance})
+        score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
+        yield Explanation(
+            Happening.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=tuple(part.places)
+        )
+    for own_changes, seconds in following.by_changes.items():
+        changes = changes_between(base, {**following.appearance, **dict(own_changes)})
+        score = score_changes(base, changes, seen) + settings.second_turn_prior
+        yield Explanation(Happening.TWO_TURNS, state, changes, score, (first,), seconds)
+
+
+def best_by_sides(
+    game: Game[StateT, TurnT],
+    state: StateT,
+    turns: Sequence[TurnT],
+    seen: PooledReading,
+    side_lead: float,
+) -> tuple[TurnT, ...]:
+    """Of turns that leave the same appearance, keep those that the side faces seen do not speak against.
+
+    Each turn scores the best of the facings it leaves possible; turns that fall behind the best one by
+    ``side_lead`` are dropped.
+    """
+    if len(turns) < 2:
+        return tuple(turns)
+    scores = []
+    for turn in turns:
+        facings = game.facings(game.apply(state, turn))
+        scores.append(
+            sum(
+                facing_score(facings[place], seen.places[place].sides)
+                for place in turn.places
+                if place in facings and place in seen.places and seen.places[place].sides
+            )
+        )
+    best = max(scores)
+    return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
+
+
+def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:
+    """Log-probability of the side faces seen under the best of the possible facings, at most 0."""
+    if not facings:
+        return 0.0
+    return max(
+        sum(
+            symbols.get(facing[side], min(symbols.values()))
+            for side, symbols in sides.items()
+            if side in facing and symbols
+        )
+        for facing in facings
+    )
+
+
+def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -> dict[Place, dict[str, str]]:
+    """The side faces that were surely seen: those whose best symbol leads the next by ``side_lead``."""
+    found: dict[Place, dict[str, str]] = {}
+    for place in places:
+        one = seen.places.get(place)
+        if one is None:
+            continue
+        facing = {}
+        for side, symbols in one.sides.items():
+            ranked = sorted(symbols, key=lambda name: -symbols[name])
+            if len(ranked) > 1 and symbols[ranked[0]] - symbols[ranked[1]] >= side_lead:
+                facing[side] = ranked[0]
+        if facing:
+            found[place] = facing
+    return found

@@ -1,0 +1,457 @@
+"""The judge: joins what is believed with what is seen, and never guesses silently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from engine.api import EMPTY, Breach, Game, OptionValue, Place, StateT, TurnT
+from engine.errors import IllegalTurnError
+from referee.judge import words
+from referee.judge.accepting import Resolved, advance, narrow_by_sides, resolve
+from referee.judge.belief import Explorer, set_up_states
+from referee.judge.deciding import Decision, Standing, decide
+from referee.judge.hypotheses import Changes, Happening, facing_score, sure_sides
+from referee.judge.pooling import PooledReading, pool
+from referee.judge.rulings import Ruling
+from referee.judge.settings import JudgeSettings, Occasion
+from referee.verdict import Verdict, VerdictKind
+from vision.reading import Reading
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """A fault that was named and stands until it is put right or overtaken."""
+
+    changes: Changes
+    verdict: Verdict
+
+
+class Judge(Generic[StateT, TurnT]):
+    """Judges readings of a resting table against what is believed.
+
+    ``belief`` holds every state that may be the case: none before the set-up, normally one, several while it is
+    open who starts. Reads no clock and no files: the same calls give the same rulings.
+    """
+
+    def __init__(
+        self,
+        game: Game[StateT, TurnT],
+        settings: JudgeSettings | None = None,
+        belief: Sequence[StateT] = (),
+    ) -> None:
+        self._game = game
+        self._settings = settings or JudgeSettings()
+        self._explorer: Explorer[StateT, TurnT] = Explorer(game)
+        self._belief: tuple[StateT, ...] = tuple(belief)
+        self._before: list[tuple[StateT, ...]] = []
+        self._fault: _Fault | None = None
+        self._set_aside: frozenset[Place] = frozenset()
+
+    @property
+    def belief(self) -> tuple[StateT, ...]:
+        """Every state that may be the case; empty before the set-up."""
+        return self._belief
+
+    @property
+    def fault(self) -> Verdict | None:
+        """The fault that was named and not yet put right."""
+        return None if self._fault is None else self._fault.verdict
+
+    @property
+    def set_aside(self) -> tuple[Place, ...]:
+        """Places that a person should look at while the game goes on."""
+        return tuple(place for place in self._game.places if place in self._set_aside)
+
+    def correct(self, states: Sequence[StateT]) -> None:
+        """Believe a person: ``states`` hold from here, whatever the camera says. Raises ValueError for none."""
+        if not states:
+            raise ValueError("a correction needs at least one state")
+        self._believe(tuple(states))
+
+    def overrule(self, places: Sequence[Place]) -> None:
+        """Believe a person that these places are as believed: they are left out until they look so again."""
+        self._set_aside |= frozenset(places)
+        self._fault = None
+
+    def take_back(self) -> bool:
+        """Undo the last accepted turn; tells whether there was one."""
+        if not self._before:
+            return False
+        earlier = self._before.pop()
+        kept = list(self._before)
+        self._believe(earlier)
+        self._before = kept
+        return True
+
+    def begin(
+        self,
+        readings: Sequence[Reading],
+        options: Mapping[str, OptionValue] | None = None,
+        *,
+        anywhere: bool = False,
+        occasion: Occasion = Occasion.RESTED,
+    ) -> Ruling:
+        """Take the set-up from readings of a resting table.
+
+        Gives *set up* when it is a legal start, *illegal* with its breaches when it is not, *ambiguous* when a place
+        can't be read, *cannot see* when places are hidden; *not finished* in place of the last three when the
+        occasion names no faults. Raises OptionError for a bad option.
+        """
+        game, settings = self._game, self._settings
+        seen = pool(readings, game.places, game.looks, settings.probability_floor)
+        appearance = {place: seen.places[place].best for place in game.places if place in seen.places}
+        if seen.hidden:
+            hidden = tuple(place for place in game.places if place in seen.hidden)
+            sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
+            return Ruling((self._verdict(VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),))
+        unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.unsure)
+        try:
+            states = set_up_states(game, appearance, options, anywhere=anywhere)
+        except IllegalTurnError as error:
+            return Ruling((self._set_up_fault(error, unclear, appearance, seen, occasion),))
+        if unclear:
+            kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
+            shown = {place: appearance[place] for place in unclear}
+            sentence = words.doubtful(unclear, shown)
+            return Ruling((self._verdict(kind, sentence, seen, places=unclear, shown=shown),))
+        narrowed, dropped = narrow_by_sides(game, states, seen, settings)
+        self._believe(narrowed)
+        to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
+        pieces = tuple(place for place in game.places if appearance[place] != EMPTY)
+        margin = min(one.certainty for one in seen.places.values())
+        verdict = Verdict(
+            VerdictKind.SET_UP,
+            words.begun(to_move),
+            seen.time_s,
+            seen.sequence,
+            places=pieces,
+            seen=appearance,
+            margin=margin,
+        )
+        return Ruling((verdict,), notes=tuple(words.dropped_sighting(place) for place in dropped))
+
+    def consider(self, readings: Sequence[Reading], occasion: Occasion) -> Ruling:
+        """Judge readings of one resting table. Raises ValueError before the set-up or without readings."""
+        if not self._belief:
+            raise ValueError("there is no belief to judge from; call begin with the set-up, or correct, first")
+        game, settings = self._game, self._settings
+        seen = pool(readings, game.places, game.looks, settings.probability_floor)
+        if not seen.places:
+            return self._ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
+        outcomes = [game.outcome(state) for state in self._belief]
+        if outcomes[0] is not None and all(outcomes):
+            return self._ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
+        self._look_again_at_set_aside(seen)
+        decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
+        if decision.standing is Standing.FORBIDDEN:
+            return self._forbidden(decision, seen, occasion)
+        if decision.standing is Standing.UNDECIDED:
+            return self._undecided(decision, seen, occasion)
+        match decision.best.happening:
+            case Happening.NOTHING:
+                return self._nothing(decision, seen, occasion)
+            case Happening.PART:
+                return self._part(decision, seen, occasion)
+            case Happening.TURN:
+                return self._turn(decision, seen, occasion)
+            case Happening.TURN_AND_PART | Happening.TWO_TURNS:
+                return self._more_than_a_turn(decision, seen, occasion)
+
+    def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        turned = self._turned_in_place(seen)
+        if turned is not None:
+            return self._fault_ruling(turned, frozenset(), seen, occasion, decision.margin)
+        if decision.set_aside:
+            if not occasion.names_faults:
+                return self._ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
+            return Ruling((self._question_about(decision.set_aside, decision.shown, seen),))
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            return self._ruling(
+                VerdictKind.PUT_RIGHT, words.put_right(), seen, places=fault.verdict.places, margin=decision.margin
+            )
+        return self._ruling(VerdictKind.UNCHANGED, words.unchanged(), seen, margin=decision.margin)
+
+    def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        best = decision.best
+        if occasion is Occasion.DECLARED:
+            breaches = self._breaches(decision.best.changes, seen)
+            if breaches:
+                return self._fault_ruling(breaches, best.changes, seen, occasion, decision.margin)
+        return self._quiet(best.to_do, best.touched, decision.shown, seen, decision.margin)
+
+    def _turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        turns = tuple(one for one in decision.explanations if one.happening is Happening.TURN)
+        part = next((one for one in decision.explanations if one.happening is Happening.PART), None)
+        resolved = resolve(self._game, self._explorer, turns, seen, self._settings)
+        if not occasion.accepts and not (occasion.ends_by_touch and self._ends_the_game(resolved)):
+            described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
+            return self._pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
+        if part is not None and occasion is not Occasion.DECLARED:
+            return self._pending(words.may_go_on(part.to_do), resolved, decision, seen)
+        if not resolved.turns:
+            return self._which_of(resolved, decision, seen)
+        return self._accept(resolved.turns, decision, seen)
+
+    def _more_than_a_turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        whole = decision.best.happening is Happening.TWO_TURNS
+        alike = tuple(one for one in decision.explanations if one.happening is decision.best.happening)
+        if not occasion.accepts and not occasion.ends_by_touch:
+            return self._quiet(
+                words.turn_waits("More than one turn was played"),
+                self._changed(decision.shown),
+                decision.shown,
+                seen,
+                decision.margin,
+            )
+        if whole:
+            resolved = resolve(self._game, self._explorer, alike, seen, self._settings)
+        else:
+            firsts = tuple(dict.fromkeys(one.first[0] for one in alike))
+            resolved = Resolved(firsts) if len(firsts) == 1 else Resolved((), firsts)
+        if not resolved.turns:
+            return self._which_of(resolved, decision, seen)
+        if whole and occasion.accepts:
+            return self._accept(resolved.turns, decision, seen)
+        ruling = self._accept(resolved.turns[:1], decision, seen)
+        following = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
+        if following.standing is not Standing.ALLOWED:
+            return ruling
+        quietly = Occasion.TOUCH if occasion.ends_by_touch else Occasion.GLANCE
+        if following.best.happening is Happening.PART:
+            after = self._part(following, seen, quietly)
+        elif following.best.happening is Happening.TURN:
+            after = self._turn(following, seen, quietly)
+        else:
+            return ruling
+        return Ruling(ruling.verdicts + after.verdicts, ruling.steps + after.steps, ruling.notes + after.notes)
+
+    def _accept(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        game, earlier, history = self._game, self._belief, self._before
+        expected = game.appearance(earlier[0])
+        moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
+        after = game.appearance(moved.states[0])
+        set_aside = self._set_aside | frozenset(decision.set_aside)
+        self._believe(moved.states)
+        self._before = [*history, earlier]
+        self._set_aside = set_aside
+        places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
+        accepted = Verdict(
+            VerdictKind.ACCEPTED,
+            " ".join(game.describe(turn) for turn in turns),
+            seen.time_s,
+            seen.sequence,
+            turns=tuple(step.turn for step in moved.steps),
+            places=places,
+            expected={place: expected[place] for place in places},
+            seen={place: after[place] for place in places},
+            margin=decision.margin,
+        )
+        questions = (self._question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
+        notes = tuple(words.dropped_sighting(place) for place in moved.dropped)
+        return Ruling((accepted, *questions), moved.steps, notes)
+
+    def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        if self._may_name(decision.shown, occasion):
+            breaches = self._breaches(decision.shown, seen)
+            if not breaches:
+                places = self._changed(decision.shown)
+                return self._ruling(
+                    VerdictKind.AMBIGUOUS, words.unexplained(places), seen, places=places, shown=dict(decision.shown)
+                )
+            return self._fault_ruling(breaches, decision.shown, seen, occasion, decision.margin)
+        places = self._changed(decision.shown)
+        return self._quiet(words.not_a_turn_yet(places), places, decision.shown, seen, decision.margin)
+
+    def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        if not occasion.names_faults:
+            return self._quiet(
+                words.doubtful(decision.places, {}), decision.places, decision.shown, seen, decision.margin
+            )
+        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
+        candidates = tuple(dict.fromkeys(self._game.format_turn(one.first[0]) for one in turns))
+        verdict = self._question_about(decision.places, decision.shown, seen, candidates)
+        return Ruling((verdict,))
+
+    def _fault_ruling(
+        self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, occasion: Occasion, margin: float
+    ) -> Ruling:
+        places = tuple(dict.fromkeys([place for breach in breaches for place in breach.places]))
+        places = places or self._changed(changes)
+        if not self._may_name(changes, occasion):
+            return self._quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
+        verdict = self._verdict(
+            VerdictKind.ILLEGAL,
+            words.fault(breaches),
+            seen,
+            places=tuple(dict.fromkeys([*places, *self._changed(changes)])),
+            shown=dict(changes),
+            margin=margin,
+            breaches=tuple(breaches),
+        )
+        self._fault = _Fault(changes, verdict)
+        return Ruling((verdict,))
+
+    def _may_name(self, changes: Changes, occasion: Occasion) -> bool:
+        """Faults are named when a turn has ended, and a fault that was named goes on being named."""
+        return occasion.names_faults or (self._fault is not None and self._fault.changes == changes)
+
+    def _which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        described = [self._game.describe(turn) for turn in resolved.candidates]
+        verdict = self._verdict(
+            VerdictKind.AMBIGUOUS,
+            words.which_of(described),
+            seen,
+            places=self._changed(decision.best.changes),
+            shown=dict(decision.best.changes),
+            candidates=tuple(self._game.format_turn(turn) for turn in resolved.candidates),
+        )
+        return Ruling((verdict,))
+
+    def _pending(
+        self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        turns = resolved.turns or resolved.candidates
+        verdict = self._verdict(
+            VerdictKind.NOT_FINISHED,
+            sentence,
+            seen,
+            places=tuple(dict.fromkeys(place for turn in turns[:1] for place in turn.places)),
+            shown=dict(decision.best.changes),
+            candidates=tuple(self._game.format_turn(turn) for turn in turns),
+            margin=decision.margin,
+        )
+        return Ruling((verdict,))
+
+    def _quiet(
+        self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
+    ) -> Ruling:
+        return self._ruling(
+            VerdictKind.NOT_FINISHED, sentence, seen, places=tuple(places), shown=dict(changes), margin=margin
+        )
+
+    def _question_about(
+        self,
+        places: Sequence[Place],
+        shown: Changes,
+        seen: PooledReading,
+        candidates: tuple[str, ...] = (),
+    ) -> Verdict:
+        looks = {place: look for place, look in shown if place in places}
+        return self._verdict(
+            VerdictKind.AMBIGUOUS,
+            words.doubtful(places, looks),
+            seen,
+            places=tuple(places),
+            shown=looks,
+            candidates=candidates,
+        )
+
+    def _set_up_fault(
+        self,
+        error: IllegalTurnError,
+        unclear: tuple[Place, ...],
+        appearance: Mapping[Place, str],
+        seen: PooledReading,
+        occasion: Occasion,
+    ) -> Verdict:
+        wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
+        hangs_on = tuple(place for place in unclear if place in wrong or not wrong)
+        if not occasion.names_faults:
+            return self._verdict(VerdictKind.NOT_FINISHED, str(error), seen, places=wrong, shown=appearance)
+        if hangs_on:
+            shown = {place: appearance[place] for place in hangs_on}
+            sentence = words.doubtful(hangs_on, shown)
+            return self._verdict(VerdictKind.AMBIGUOUS, sentence, seen, places=hangs_on, shown=shown)
+        sentence = words.fault(error.breaches) if error.breaches else str(error)
+        shown = {place: appearance[place] for place in wrong if place in appearance}
+        return self._verdict(VerdictKind.ILLEGAL, sentence, seen, places=wrong, shown=shown, breaches=error.breaches)
+
+    def _breaches(self, changes: Changes, seen: PooledReading) -> tuple[Breach, ...]:
+        """The breaches under the believed state that needs the fewest; empty when one explains it after all."""
+        base = self._game.appearance(self._belief[0])
+        after = {place: look for place, look in base.items() if place not in seen.hidden} | dict(changes)
+        arrivals = [place for place, look in changes if look != EMPTY]
+        sides = sure_sides(seen, arrivals, self._settings.side)
+        return min((self._game.explain(state, after, sides) for state in self._belief), key=len)
+
+    def _turned_in_place(self, seen: PooledReading) -> tuple[Breach, ...] | None:
+        """Breaches of pieces whose tops are as believed and whose sides can't be; ``None`` when there are none."""
+        appearance = self._game.appearance(self._belief[0])
+        facings = [self._game.facings(state) for state in self._belief]
+        suspects = []
+        for place, one in seen.places.items():
+            if not one.sides or one.best != appearance[place] or place in self._set_aside:
+                continue
+            possible = [facing for known in facings for facing in known.get(place, ())]
+            free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
+            if possible and free - facing_score(possible, one.sides) >= self._settings.turned:
+                suspects.append(place)
+        sides = sure_sides(seen, suspects, self._settings.side)
+        if not sides:
+            return None
+        found = min((self._game.explain(state, appearance, sides) for state in self._belief), key=len)
+        return found or None
+
+    def _look_again_at_set_aside(self, seen: PooledReading) -> None:
+        """Take back in whatever looks as believed again."""
+        believed = self._game.appearance(self._belief[0])
+        self._set_aside = frozenset(
+            place for place in self._set_aside if place in seen.hidden or seen.places[place].best != believed[place]
+        )
+
+    def _ends_the_game(self, resolved: Resolved[TurnT]) -> bool:
+        if not resolved.turns:
+            return False
+        moved = advance(self._game, self._explorer, self._belief, resolved.turns, None, self._settings)
+        return all(self._game.outcome(state) is not None for state in moved.states)
+
+    def _believe(self, states: tuple[StateT, ...]) -> None:
+        self._belief = states
+        self._before = []
+        self._fault = None
+        self._set_aside = frozenset()
+
+    def _changed(self, changes: Changes) -> tuple[Place, ...]:
+        changed = {place for place, _ in changes}
+        return tuple(place for place in self._game.places if place in changed)
+
+    def _ruling(
+        self,
+        kind: VerdictKind,
+        sentence: str,
+        seen: PooledReading,
+        places: tuple[Place, ...] = (),
+        shown: Mapping[Place, str] | None = None,
+        margin: float = 0.0,
+    ) -> Ruling:
+        return Ruling((self._verdict(kind, sentence, seen, places=places, shown=shown, margin=margin),))
+
+    def _verdict(
+        self,
+        kind: VerdictKind,
+        sentence: str,
+        seen: PooledReading,
+        *,
+        places: tuple[Place, ...] = (),
+        shown: Mapping[Place, str] | None = None,
+        margin: float = 0.0,
+        breaches: tuple[Breach, ...] = (),
+        candidates: tuple[str, ...] = (),
+    ) -> Verdict:
+        looks = dict(shown or {})
+        believed = self._game.appearance(self._belief[0]) if self._belief else {}
+        return Verdict(
+            kind,
+            sentence,
+            seen.time_s,
+            seen.sequence,
+            breaches=breaches,
+            candidates=candidates,
+            places=places,
+            expected={place: believed[place] for place in (*looks, *places) if place in believed},
+            seen={**{place: believed[place] for place in places if place in believed}, **looks},
+            margin=margin,
+        )

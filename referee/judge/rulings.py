@@ -1,0 +1,40 @@
+"""What the judge hands back: verdicts to show, and the steps the game took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.api import Place, Player
+from referee.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Step:
+    """One accepted turn: its strict text, who played it, what may be the case after it and before.
+
+    ``states`` holds the strict text of every state that may be the case afterwards (one, save while it is open who
+    starts); ``legal_turns`` counts the turns that were open to the player; ``places`` are those of the turn.
+    """
+
+    turn: str
+    player: Player
+    states: tuple[str, ...]
+    legal_turns: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """One look at the table: the verdicts in order, the turns accepted, and remarks for the journal.
+
+    The last verdict is what the table should go on showing; an earlier one is an accepted turn before it.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The first verdict: what became of what was seen."""
+        return self.verdicts[0]

@@ -1,0 +1,82 @@
+"""What the judge asks for before it decides: margins and priors, all natural logarithms of odds."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Occasion(enum.Enum):
+    """Why the judge is asked, which decides what it may accept and what it may say aloud."""
+
+    GLANCE = "glance"
+    """The table came to rest for a moment: nothing is accepted, no fault is named."""
+
+    TOUCH = "touch"
+    """As a glance, but a turn counts once the next player's pieces have been touched."""
+
+    TOUCH_RESTED = "touch, rested"
+    """The table rested while turns end by touch: faults are named, a whole turn still waits for the touch."""
+
+    RESTED = "rested"
+    """The table rested for the set time, which ends a turn: whole turns are accepted, faults are named."""
+
+    DECLARED = "declared"
+    """A player said that the turn is over: as rested, and a turn left half done is a fault."""
+
+    @property
+    def accepts(self) -> bool:
+        """Whether a whole turn is accepted as it stands."""
+        return self in {Occasion.RESTED, Occasion.DECLARED}
+
+    @property
+    def names_faults(self) -> bool:
+        """Whether faults and questions are said."""
+        return self not in {Occasion.GLANCE, Occasion.TOUCH}
+
+    @property
+    def ends_by_touch(self) -> bool:
+        """Whether touching the next player's pieces ends a turn."""
+        return self in {Occasion.TOUCH, Occasion.TOUCH_RESTED}
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """Margins and priors in natural log-odds; 3 is odds of 20 to 1.
+
+    ``margin``
+        by how much the best explanation must lead the next one with another meaning.
+    ``probability_floor``
+        no reading counts a look as less probable than this, so that one bad square cannot outvote the table.
+    ``unfinished_prior``, ``second_turn_prior``, ``illegal_prior``
+        how much less likely than one whole turn these are before the table is looked at.
+    ``unsure``
+        a place whose best look leads what was believed by less than this counts as unchanged.
+    ``side``
+        a side face counts as seen when its best symbol leads the next one by this.
+    ``turned``
+        a block counts as turned where it stands when its side faces speak that much against all that is possible.
+    ``most_set_aside``
+        how many unreadable places may be set aside while the game goes on.
+    """
+
+    margin: float = 3.0
+    probability_floor: float = 1e-5
+    unfinished_prior: float = -1.0
+    second_turn_prior: float = -2.0
+    illegal_prior: float = -5.0
+    unsure: float = 2.0
+    side: float = 3.0
+    turned: float = 6.0
+    most_set_aside: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse settings with which the judge would guess."""
+        if not 0 < self.probability_floor < 0.01:
+            raise ValueError(f"probability_floor is {self.probability_floor}; expected more than 0 and less than 0.01")
+        if self.margin <= 0:
+            raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
+        if self.illegal_prior > -self.unsure:
+            raise ValueError(
+                f"illegal_prior is {self.illegal_prior}; expected at most {-self.unsure}, or noise looks like a fault"
+            )

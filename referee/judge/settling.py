@@ -1,0 +1,122 @@
+"""When a table has settled: several clear readings in a row that agree. Time comes from the readings alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from vision.reading import Hindrance, Reading
+
+BLOCKING_KINDS = frozenset({"hand", "not located", "moved camera", "bad frame"})
+"""Hindrances that keep a whole frame from being judged, whichever places they hide."""
+
+
+@dataclass(frozen=True)
+class SettleSettings:
+    """How long and how often a table must look the same.
+
+    ``readings`` clear readings that agree, over at least ``quiet_s`` seconds; ``most_readings`` bounds how many of
+    the latest are kept; a place whose best look has less than ``sure_probability`` may flicker.
+    """
+
+    readings: int = 4
+    quiet_s: float = 0.3
+    most_readings: int = 9
+    sure_probability: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot be met."""
+        if self.readings < 1 or self.most_readings < self.readings:
+            raise ValueError(
+                f"readings is {self.readings} and most_readings {self.most_readings}; "
+                "expected at least 1, and at least as many kept as asked for"
+            )
+
+
+STILLS = SettleSettings(readings=1, quiet_s=0.0, most_readings=1)
+"""Every frame is a table at rest."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A table at rest: the readings that agree, and since when it has shown the same."""
+
+    readings: tuple[Reading, ...]
+    since_s: float
+
+    @property
+    def rested_s(self) -> float:
+        """For how long the table has shown the same thing without a hand."""
+        return self.readings[-1].time_s - self.since_s
+
+
+def blocking_hindrance(reading: Reading) -> Hindrance | None:
+    """What keeps this reading from being judged at all, or ``None`` when it is clear."""
+    for hindrance in reading.hindrances:
+        if hindrance.kind in BLOCKING_KINDS or (not hindrance.places and not reading.places):
+            return hindrance
+    if not reading.places:
+        return Hindrance("not located", "The table was not found in the picture.")
+    return None
+
+
+class Settler:
+    """Collects readings until they show a table at rest. Feed every reading in order; a hand starts it afresh."""
+
+    def __init__(self, settings: SettleSettings | None = None) -> None:
+        self._settings = settings or SettleSettings()
+        self._window: deque[Reading] = deque(maxlen=self._settings.most_readings)
+        self._shown: dict[str, str] = {}
+        self._since_s = 0.0
+        self._odd: Reading | None = None
+
+    def add(self, reading: Reading) -> Settled | None:
+        """Take the next reading; give the settled table, or ``None`` while it is not at rest.
+
+        One reading that disagrees with those before it is held back: it counts for nothing when the next one
+        agrees with the old ones again, and begins a new table otherwise.
+        """
+        if blocking_hindrance(reading) is not None:
+            self.clear()
+            return None
+        sure = self._sure_looks(reading)
+        if any(self._shown.get(place, look) != look for place, look in sure.items()):
+            if self._odd is None and len(self._window) > 1:
+                self._odd = reading
+                return None
+            begun = self._odd
+            self.clear()
+            if begun is not None:
+                self._take(begun, self._sure_looks(begun))
+                return self.add(reading)
+        self._odd = None
+        self._take(reading, sure)
+        enough = len(self._window) >= self._settings.readings
+        if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
+            return Settled(tuple(self._window), self._since_s)
+        return None
+
+    def clear(self) -> None:
+        """Forget what was collected."""
+        self._window.clear()
+        self._shown.clear()
+        self._odd = None
+
+    def pending(self) -> Settled | None:
+        """The readings collected so far, however few: what there is to judge when no more frames will come."""
+        return Settled(tuple(self._window), self._since_s) if self._window else None
+
+    def _take(self, reading: Reading, sure: dict[str, str]) -> None:
+        if not self._window:
+            self._since_s = reading.time_s
+        self._window.append(reading)
+        self._shown.update(sure)
+
+    def _sure_looks(self, reading: Reading) -> dict[str, str]:
+        sure = {}
+        for place, seen in reading.places.items():
+            if seen.hidden_by is None and seen.probabilities:
+                look, probability = seen.best
+                if probability >= self._settings.sure_probability:
+                    sure[place] = look
+        return sure

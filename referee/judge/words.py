@@ -1,0 +1,87 @@
+"""The judge's sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.api import Breach, Place
+
+
+def listed(places: Sequence[Place], joint: str = "and") -> str:
+    """Join names as a sentence does: ``c3``, ``c3 and c4``, ``c3, c4 and d1``."""
+    if len(places) < 2:
+        return "".join(places)
+    return f"{', '.join(places[:-1])} {joint} {places[-1]}"
+
+
+def begun(to_move: Sequence[str]) -> str:
+    """The set-up was accepted."""
+    who = listed([name.capitalize() for name in to_move], "or")
+    return f"The board is set up. {who} to play." if len(to_move) == 1 else f"The board is set up. {who} begins."
+
+
+def unclear_set_up(places: Sequence[Place]) -> str:
+    """The set-up can't be read everywhere."""
+    return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."
+
+
+def fault(breaches: Sequence[Breach]) -> str:
+    """What is wrong and how to put it right."""
+    first = breaches[0]
+    return first.sentence if first.remedy in first.sentence else f"{first.sentence} {first.remedy}"
+
+
+def put_right() -> str:
+    """The table is as it was before the fault."""
+    return "Thank you, that is put right."
+
+
+def unchanged() -> str:
+    """Nothing has happened."""
+    return "Nothing has changed."
+
+
+def game_over(reason: str) -> str:
+    """The game has ended; the table is no longer judged."""
+    return f"The game is over: {reason}."
+
+
+def turn_waits(described: str) -> str:
+    """A whole turn lies on the table, but it is not over yet."""
+    return f"{described.rstrip('.')}, if the turn ends here."
+
+
+def may_go_on(to_do: str) -> str:
+    """The table shows a whole turn, or one that still has something to come."""
+    return f"If the turn is over, go on or press the button. If not: {to_do}"
+
+
+def not_a_turn_yet(places: Sequence[Place]) -> str:
+    """The table shows nothing the rules know, but nobody has ended the turn."""
+    return f"That is not a whole turn yet; {listed(places)} changed."
+
+
+def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
+    """Some places can't be read for certain."""
+    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in places]
+    return f"I am not sure what {listed(parts)} {'shows' if len(parts) == 1 else 'show'}. Please have a look."
+
+
+def which_of(described: Sequence[str]) -> str:
+    """Several turns explain the table."""
+    return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
+
+
+def unexplained(places: Sequence[Place]) -> str:
+    """The table and the rules do not fit, and the judge can't say why."""
+    return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."
+
+
+def nothing_to_see() -> str:
+    """No place could be read."""
+    return "I can't see any square. Please clear the view of the board."
+
+
+def dropped_sighting(place: Place) -> str:
+    """A side face that can't be, noted for later."""
+    return f"The sides of the piece on {place} looked unlike anything it can be; that sighting was not used."
