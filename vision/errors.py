@@ -3,7 +3,8 @@
 VisionError
 ├── FrameError         (ValueError)   a frame that cannot be used: black, wrong size, truncated
 ├── CameraError        (OSError)      a camera or file that cannot be opened or went away
-│   └── EndOfFramesError              the video or folder has no more frames
+│   ├── EndOfFramesError              the video or folder has no more frames
+│   └── FrameTimeoutError (TimeoutError)  no frame came in the time given; there may be one later
 ├── CalibrationError   (ValueError)   a calibration that cannot be made, read, or is another camera's
 ├── LayoutError        (ValueError)   a table layout that does not make sense
 ├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
@@ -27,6 +28,10 @@ class CameraError(VisionError, OSError):
 
 class EndOfFramesError(CameraError):
     """A video or folder that has given all its frames."""
+
+
+class FrameTimeoutError(CameraError, TimeoutError):
+    """No frame came in the time given; there may be one later."""
 
 
 class CalibrationError(VisionError, ValueError):

@@ -8,8 +8,11 @@ towards +y) and what stands on it (``block``: side and net). Unknown keys are le
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +80,21 @@ class TableLayout:
         )
 
 
+def _check_markers(markers: MarkerLayout) -> None:
+    placed = sorted(markers.centres_mm.items())
+    for number, (marker_id, (x, y)) in enumerate(placed):
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise LayoutError(f"marker {marker_id} stands at ({x}, {y}); expected millimetres")
+        for other_id, (other_x, other_y) in placed[number + 1 :]:
+            if max(abs(x - other_x), abs(y - other_y)) < markers.side_mm:
+                raise LayoutError(
+                    f"markers {marker_id} and {other_id} lie on each other: their centres are less than a marker's "
+                    f"side ({markers.side_mm:g} mm) apart"
+                )
+
+
 def _positive(value: object, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise LayoutError(f"{what} is {value!r}; expected a length in millimetres above zero")
     return float(value)
 
@@ -87,6 +103,8 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     """Make a layout from a file's parsed JSON; raises LayoutError that names the key and what it needs."""
     try:
         board, markers = data["board"], data["markers"]
+        if len({int(key) for key in markers["centres"]}) < len(markers["centres"]):
+            raise LayoutError("markers.centres names an id twice")
         centres = {int(key): (float(x), float(y)) for key, (x, y) in markers["centres"].items()}
         block = data.get("block") or {}
         layout = TableLayout(
@@ -115,9 +133,25 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
         raise LayoutError(f"the board has {layout.columns} x {layout.rows} squares; expected at least 1 x 1")
     if not centres:
         raise LayoutError("the layout names no marker; at least one is needed, four are best")
+    _check_markers(layout.markers)
+    for place in layout.star_places:
+        layout.centre_mm(place)
     if layout.net and set(layout.net) != set(NET_SIDES):
         raise LayoutError(f"block.net has {sorted(layout.net)}; expected {', '.join(NET_SIDES)}")
     return layout
+
+
+def default_layout(game: str) -> TableLayout:
+    """Give the layout that comes with a game; raises LayoutError for a game without one."""
+    source = resources.files("vision").joinpath("layouts", f"{game}.json")
+    if not re.fullmatch(r"[a-z][a-z-]*", game) or not source.is_file():
+        known = sorted(
+            entry.name.removesuffix(".json")
+            for entry in resources.files("vision").joinpath("layouts").iterdir()
+            if entry.name.endswith(".json")
+        )
+        raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
+    return layout_from_json(json.loads(source.read_text(encoding="utf-8")))
 
 
 def load_layout(path: Path) -> TableLayout:

@@ -1,0 +1,163 @@
+"""A live camera: a thread takes frames as fast as they come and keeps only the newest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from vision.cameras.camera import Clock, ClosingCamera
+from vision.errors import CameraError, FrameTimeoutError
+from vision.frame import Frame, Image
+
+
+class Capture(Protocol):
+    """An opened device. It need not be OpenCV's."""
+
+    def read(self) -> Image | None:
+        """Wait for the next picture; ``None`` when the device has gone."""
+        ...
+
+    def release(self) -> None:
+        """Let go of the device."""
+        ...
+
+
+OpenCapture = Callable[[], Capture]
+"""Opens the device, or raises CameraError that says why not."""
+
+
+class LiveCamera(ClosingCamera):
+    """Gives the newest frame of a device, and opens it again when it was unplugged and is back.
+
+    ``open_capture`` is called once here, so a missing device is told at once, and again every ``retry_s`` while the
+    device is away.
+    """
+
+    def __init__(self, open_capture: OpenCapture, *, name: str, clock: Clock, retry_s: float = 1.0) -> None:
+        super().__init__(name)
+        self._open_capture, self._clock, self._retry_s = open_capture, clock, retry_s
+        self._changed = threading.Condition()
+        self._stop = threading.Event()
+        self._newest: Frame | None = None
+        self._fault: str | None = None
+        self._fault_told = False
+        capture = open_capture()
+        self._thread = threading.Thread(target=self._run, args=(capture,), name=f"camera {name}", daemon=True)
+        self._thread.start()
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the newest frame not given yet; see ``Camera.read``.
+
+        A device that has gone raises CameraError once at once; later calls wait for it to come back.
+        """
+        with self._changed:
+            self._changed.wait_for(self._has_news, timeout=timeout_s)
+            if self._stop.is_set():
+                raise CameraError(f"camera {self.name} is closed")
+            if self._newest is not None:
+                frame, self._newest = self._newest, None
+                return frame
+            if self._fault is not None:
+                self._fault_told = True
+                raise CameraError(self._fault)
+        raise FrameTimeoutError(
+            f"camera {self.name} gave no frame within {timeout_s:g} s; look at its cable, "
+            "and whether another program uses it"
+        )
+
+    def _has_news(self) -> bool:
+        untold = self._fault is not None and not self._fault_told
+        return self._newest is not None or untold or self._stop.is_set()
+
+    def close(self) -> None:
+        """Stop the thread and let go of the device."""
+        with self._changed:
+            self._stop.set()
+            self._changed.notify_all()
+        self._thread.join(timeout=2.0)
+
+    def _run(self, capture: Capture | None) -> None:
+        sequence = 0
+        while not self._stop.is_set():
+            image = None if capture is None else capture.read()
+            if image is not None:
+                self._put(Frame(image, self._clock(), sequence, self.name))
+                sequence += 1
+                continue
+            if capture is not None:
+                capture.release()
+                self._tell(f"camera {self.name} went away; plug it in again, it is tried every {self._retry_s:g} s")
+            if self._stop.wait(self._retry_s):
+                return
+            capture = self._reopened()
+        if capture is not None:
+            capture.release()
+
+    def _reopened(self) -> Capture | None:
+        try:
+            return self._open_capture()
+        except CameraError:
+            return None
+
+    def _put(self, frame: Frame) -> None:
+        with self._changed:
+            self._newest, self._fault, self._fault_told = frame, None, False
+            self._changed.notify_all()
+
+    def _tell(self, fault: str) -> None:
+        with self._changed:
+            self._newest, self._fault, self._fault_told = None, fault, False
+            self._changed.notify_all()
+
+
+class _OpenCvCapture:
+    """A device opened through OpenCV."""
+
+    def __init__(self, capture: cv2.VideoCapture) -> None:
+        self._capture = capture
+
+    def read(self) -> Image | None:
+        there, image = self._capture.read()
+        return np.asarray(image, dtype=np.uint8) if there and image is not None else None
+
+    def release(self) -> None:
+        self._capture.release()
+
+
+def usb_camera(
+    device: str | int,
+    *,
+    clock: Clock,
+    size: tuple[int, int] | None = None,
+    frames_per_second: float | None = None,
+    retry_s: float = 1.0,
+) -> LiveCamera:
+    """Open a V4L2/USB camera, by index or path, asking for a size (width, height) and a rate if given.
+
+    Raises CameraError when it cannot be opened.
+    """
+    name = f"/dev/video{device}" if isinstance(device, int) else device
+
+    def open_capture() -> Capture:
+        capture = cv2.VideoCapture(device)
+        if not capture.isOpened():
+            capture.release()
+            raise CameraError(
+                f"camera {name} cannot be opened; is it plugged in, used by another program, and may you read it "
+                "(group video)?"
+            )
+        if size is not None:
+            # Most USB cameras give large pictures at full rate as MJPEG only.
+            capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+            capture.set(cv2.CAP_PROP_FRAME_WIDTH, size[0])
+            capture.set(cv2.CAP_PROP_FRAME_HEIGHT, size[1])
+        if frames_per_second is not None:
+            capture.set(cv2.CAP_PROP_FPS, frames_per_second)
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        return _OpenCvCapture(capture)
+
+    return LiveCamera(open_capture, name=name, clock=clock, retry_s=retry_s)

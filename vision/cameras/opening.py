@@ -1,0 +1,60 @@
+"""From what a person writes to a camera."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from vision.cameras.camera import Camera, Clock, Wait
+from vision.cameras.files import GrowingFolder, ImageFiles, image_paths
+from vision.cameras.live import usb_camera
+from vision.cameras.video import VIDEO_SUFFIXES, VideoFile
+from vision.errors import CameraError
+from vision.frames import IMAGE_SUFFIXES
+
+CAMERA_SPECS = (
+    "0 or usb:0 or /dev/video0 (a USB camera)",
+    "images:FOLDER or FOLDER or IMAGE (image files in name order, then the end)",
+    "folder:FOLDER (a folder that grows)",
+    "video:FILE or FILE.mp4 (every frame)",
+    "realtime:FILE (a video at the speed it was filmed)",
+)
+"""The forms ``open_camera`` understands, for help texts."""
+
+
+def open_camera(
+    spec: str,
+    *,
+    clock: Clock = time.monotonic,
+    wait: Wait = time.sleep,
+    size: tuple[int, int] | None = None,
+    frames_per_second: float | None = None,
+) -> Camera:
+    """Open the camera that ``spec`` names; see ``CAMERA_SPECS`` for the forms.
+
+    ``size`` (width, height) and ``frames_per_second`` are asked of a USB camera and mean nothing to files. Raises
+    CameraError that says what was expected, or why the device or file cannot be opened.
+    """
+    kind, _, rest = spec.strip().partition(":")
+    if kind in {"usb", "v4l2", "images", "folder", "video", "realtime"} and not rest:
+        raise CameraError(f"camera {spec!r} names nothing after the colon; expected {'; '.join(CAMERA_SPECS)}")
+    if kind in {"usb", "v4l2"} or re.fullmatch(r"\d+|/dev/video\d+|/dev/v4l/.+", spec.strip()):
+        device = rest or spec.strip()
+        return usb_camera(
+            int(device) if device.isdecimal() else device, clock=clock, size=size, frames_per_second=frames_per_second
+        )
+    if kind == "folder":
+        return GrowingFolder(Path(rest), clock=clock, wait=wait)
+    if kind in {"video", "realtime"}:
+        return VideoFile(Path(rest), clock=clock, wait=wait, realtime=kind == "realtime")
+    path = Path(rest if kind == "images" else spec)
+    if path.is_dir():
+        return ImageFiles(image_paths(path), clock=clock, name=str(path))
+    if path.suffix.lower() in VIDEO_SUFFIXES and kind != "images":
+        return VideoFile(path, clock=clock, wait=wait)
+    if path.suffix.lower() in IMAGE_SUFFIXES:
+        if not path.is_file():
+            raise CameraError(f"no image file {path}")
+        return ImageFiles([path], clock=clock, name=str(path))
+    raise CameraError(f"no camera {spec!r}; expected {'; '.join(CAMERA_SPECS)}")

@@ -1,0 +1,69 @@
+"""Frame checks and decoding: what cannot be used is named before anything tries to see a table in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from vision.errors import CameraError, FrameError
+from vision.frame import Image
+from vision.opencv import as_grey
+
+IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
+
+_BLACK_BELOW = 10
+_JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
+_PNG_START, _PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND"
+
+
+def check_frame(image: Image, size: tuple[int, int] | None = None, *, source: str = "the camera") -> None:
+    """Raise FrameError when a frame is no picture, is black, or is not of ``size`` (width, height) in pixels."""
+    if image.ndim not in {2, 3} or image.dtype != np.uint8 or image.size == 0:
+        raise FrameError(
+            f"{source} gave an array of {image.dtype} {image.shape}; expected a picture of 8 bits a channel"
+        )
+    height, width = image.shape[:2]
+    if size is not None and (width, height) != tuple(size):
+        raise FrameError(
+            f"{source} gave a picture of {width} x {height} pixels where {size[0]} x {size[1]} is expected; "
+            "set the camera to that size, or calibrate it again at this one"
+        )
+    if float(np.percentile(as_grey(image)[::4, ::4], 99)) < _BLACK_BELOW:
+        raise FrameError(
+            f"the picture from {source} is black; take the lens cap off, switch a lamp on, or look at its exposure"
+        )
+
+
+def looks_whole(data: bytes) -> bool:
+    """Whether a JPEG's or PNG's bytes reach its end; other formats cannot be told, and are whole unless empty."""
+    if data.startswith(_JPEG_START):
+        return data.rfind(_JPEG_END) > data.rfind(_JPEG_SCAN) > 0
+    if data.startswith(_PNG_START):
+        return _PNG_END in data[-16:]
+    return len(data) > 0
+
+
+def decode_image(data: bytes, name: str) -> Image:
+    """Decode an image file's bytes to blue-green-red; raises FrameError for what is truncated or no image."""
+    if not data:
+        raise FrameError(f"{name} is empty; expected an image")
+    if not looks_whole(data):
+        raise FrameError(f"{name} is cut off after {len(data)} bytes; copy or take it again")
+    try:
+        image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error as error:
+        raise FrameError(f"{name} cannot be decoded: {error.err}") from error
+    if image is None:
+        raise FrameError(f"{name} is no image that can be read; expected JPEG or PNG")
+    return np.asarray(image, dtype=np.uint8)
+
+
+def load_image(path: Path) -> Image:
+    """Read an image file; raises CameraError when it cannot be opened, FrameError when it holds no whole image."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CameraError(f"cannot read {path}: {error.strerror}") from error
+    return decode_image(data, str(path))
