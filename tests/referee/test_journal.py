@@ -1,0 +1,446 @@
+import itertools
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.errors import (
+    EventError,
+    JournalBusyError,
+    JournalFullError,
+    JournalMissingError,
+    JournalNewerError,
+    JournalReadOnlyError,
+    JournalUnreadableError,
+)
+from referee.events import Event, Evidence
+from referee.journal import EvidenceLimits, Journal, codec, schema
+from referee.journal.journal import connect
+from referee.journal.lock import holder, lock_path
+
+START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})
+TURN = Event("turn", {"turn": "c3-c4=stop", "state": "s1", "legal_turns": 31}, frame_time_s=12.25)
+
+WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]
+"""Header bytes that count writes and name SQLite's version (docs/journal.md)."""
+
+
+def ticking_clock() -> Callable[[], datetime]:
+    ticks = itertools.count()
+    return lambda: START + timedelta(seconds=next(ticks))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a journal.sqlite"
+
+
+def picture(name: str, size: int) -> Evidence:
+    return Evidence(name, "image/png", bytes([len(name)]) * size)
+
+
+def test_gives_back_what_was_appended(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        assert journal.latest_game() is None
+        assert journal.append(NEW_GAME) == 1
+        assert journal.append(TURN, [picture("before-c3", 10), picture("after-c4", 20)]) == 2
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        (first, new_game), (second, turn) = journal.events()
+        assert (first, second) == (1, 2)
+        assert new_game.data == NEW_GAME.data
+        assert (turn.kind, turn.data, turn.frame_time_s) == (TURN.kind, TURN.data, 12.25)
+        assert turn.wall_time == "2026-05-01T18:30:02.000Z"
+        assert [kept.evidence for kept in journal.evidence(2)] == [picture("before-c3", 10), picture("after-c4", 20)]
+        assert journal.evidence(1) == []
+
+
+def test_keeps_a_wall_time_that_was_given(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(Event("new game", {"game": "deblockle"}, wall_time="2020-01-01T00:00:00.000Z"))
+        assert journal.events()[0][1].wall_time == "2020-01-01T00:00:00.000Z"
+
+
+def test_games_are_told_apart(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, TURN, Event("end", {"winner": "gold", "reason": "done"}), NEW_GAME, TURN):
+            journal.append(event)
+        assert [number for number, _ in journal.events(1)] == [1, 2, 3]
+        assert [number for number, _ in journal.events(2)] == [4, 5]
+        assert [(game.number, game.name, game.events, game.ended) for game in journal.games()] == [
+            (1, "deblockle", 3, True),
+            (2, "deblockle", 2, False),
+        ]
+        assert journal.latest_game() == 2
+
+
+def test_a_game_taken_back_after_its_end_goes_on(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, Event("end", {"winner": None, "reason": "draw"}), Event("take back", {"by": "Ann"})):
+            journal.append(event)
+        assert not journal.games()[0].ended
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (Event("turn", {"turn": "c3-c4=stop"}), "needs state"),
+        (Event("dance", {}), "no event of kind 'dance'"),  # type: ignore[arg-type]
+        (Event("note", {"text": float("nan")}), "not JSON"),
+        (Event("note", {"text": "\ud800"}), "not JSON"),
+    ],
+)
+def test_refuses_what_is_no_event(path: Path, event: Event, message: str) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        with pytest.raises(EventError, match=message):
+            journal.append(event)
+        assert len(journal.events()) == 1
+
+
+def test_refuses_a_turn_before_any_game(path: Path) -> None:
+    with (
+        Journal.open(path, wall_clock=ticking_clock()) as journal,
+        pytest.raises(EventError, match="start a game first"),
+    ):
+        journal.append(TURN)
+
+
+@given(
+    data=st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53), 2**53)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(st.characters(codec="utf-8")),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+        ),
+        max_leaves=8,
+    ),
+    time_s=st.none() | st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_any_json_survives(data: object, time_s: float | None) -> None:
+    event = Event("note", {"anything": data}, time_s)  # type: ignore[dict-item]
+    with Journal.in_memory(wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        journal.append(event)
+        kept = journal.events()[-1][1]
+    assert (kept.data, kept.frame_time_s) == (event.data, event.frame_time_s)
+
+
+def test_is_durable_before_append_returns(path: Path, tmp_path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        copy = tmp_path / "copy.sqlite"
+        shutil.copy(path, copy)
+        shutil.copy(f"{path}-wal", f"{copy}-wal")
+    with Journal.open(copy, wall_clock=ticking_clock()) as recovered:
+        assert len(recovered.events()) == 1
+
+
+def test_synchronous_full_and_write_ahead_log(path: Path) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def remember(target: str) -> sqlite3.Connection:
+        opened.append(connect(target))
+        return opened[-1]
+
+    with Journal.open(path, wall_clock=ticking_clock(), connect=remember):
+        assert opened[0].execute("PRAGMA synchronous").fetchone() == (2,)
+        assert opened[0].execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_close_leaves_one_whole_file(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+    assert sorted(file.name for file in path.parent.iterdir()) == [path.name, lock_path(path).name]
+    assert lock_path(path).read_bytes() == b""
+
+
+def test_recorded_events_cannot_be_changed(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+    raw = sqlite3.connect(path)
+    for statement in ("UPDATE event SET kind = 'note'", "DELETE FROM event"):
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            raw.execute(statement)
+    raw.close()
+
+
+# Same events, same clock, same bytes
+
+
+def masked(content: bytes) -> bytes:
+    return bytes(0 if index in WRITE_COUNTER_BYTES else byte for index, byte in enumerate(content))
+
+
+def play(path: Path, *, reopen_every: int) -> bytes:
+    clock = ticking_clock()
+    limits = EvidenceLimits(picture_bytes=3000, total_bytes=9000)
+    events = [NEW_GAME, *[TURN] * 30]
+    for start in range(0, len(events), reopen_every):
+        with Journal.open(path, wall_clock=lambda: START, limits=limits) as journal:
+            for event in events[start : start + reopen_every]:
+                moment = clock().isoformat()
+                journal.append(Event(event.kind, event.data, 1.0, moment), [picture("before", 1000), picture("x", 10)])
+    return path.read_bytes()
+
+
+def test_same_events_and_clock_give_the_same_bytes(tmp_path: Path) -> None:
+    first = play(tmp_path / "first.sqlite", reopen_every=100)
+    second = play(tmp_path / "second.sqlite", reopen_every=100)
+    assert first == second
+    interrupted = play(tmp_path / "third.sqlite", reopen_every=7)
+    assert masked(interrupted) == masked(first)
+
+
+# Evidence is bounded
+
+
+def test_a_picture_over_the_limit_is_left_out_and_the_event_kept(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock(), limits=EvidenceLimits(picture_bytes=100)) as journal:
+        number = journal.append(NEW_GAME, [picture("small", 100), picture("large", 101)])
+        small, large = journal.evidence(number)
+        assert (small.left_out, len(small.evidence.content)) == ("", 100)
+        assert (large.left_out, large.evidence.content, large.size_bytes) == ("too large", b"", 101)
+
+
+@given(sizes=st.lists(st.lists(st.integers(0, 60), max_size=4), min_size=1, max_size=12))
+def test_the_newest_pictures_that_fit_are_kept(sizes: list[list[int]]) -> None:
+    total = 100
+    with Journal.in_memory(
+        wall_clock=ticking_clock(), limits=EvidenceLimits(picture_bytes=50, total_bytes=total)
+    ) as journal:
+        numbers = [
+            journal.append(NEW_GAME, [picture(f"p{index}", size) for index, size in enumerate(group)])
+            for group in sizes
+        ]
+        kept = [picture for number in numbers for picture in journal.evidence(number)]
+    model: list[int] = []
+    for group in sizes:
+        model += [size for size in group if size <= 50]
+        while sum(model) > total:
+            model.pop(0)
+    assert [entry.size_bytes for entry in kept if not entry.left_out] == model
+    assert all((entry.left_out == "too large") == (entry.size_bytes > 50) for entry in kept)
+
+
+def test_limits_below_zero_are_refused() -> None:
+    with pytest.raises(ValueError, match="picture_bytes is -1"):
+        EvidenceLimits(picture_bytes=-1)
+
+
+# Files that cannot be used
+
+
+def test_refuses_a_newer_version(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    before = path.read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 1"):
+            Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+    assert path.read_bytes() == before
+    assert holder(path) is None
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("content", [b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
+def test_refuses_what_is_no_database(path: Path, content: bytes, read_only: bool) -> None:
+    path.write_bytes(content)
+    with pytest.raises(JournalUnreadableError, match=r"a journal\.sqlite"):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+    assert path.read_bytes() == content
+
+
+def test_refuses_another_application_s_database(path: Path) -> None:
+    raw = sqlite3.connect(path)
+    raw.execute("CREATE TABLE cake (slices)")
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalUnreadableError, match="another application"):
+        Journal.open(path, wall_clock=ticking_clock())
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_page_is_found(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, *[TURN] * 200):
+            journal.append(event)
+    content = bytearray(path.read_bytes())
+    content[-4096:] = b"\xff" * 4096
+    path.write_bytes(content)
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        pytest.raises(JournalUnreadableError),
+    ):
+        journal.check()
+
+
+def test_a_whole_journal_passes_the_check(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        journal.check()
+
+
+@pytest.mark.parametrize(("kind", "data"), [("dance", "{}"), ("note", "[]")])
+def test_an_event_that_cannot_be_read_is_named(path: Path, kind: str, data: str) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    raw = sqlite3.connect(path)
+    raw.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (1, ?, ?, '')", (kind, data))
+    raw.commit()
+    raw.close()
+    with (
+        Journal.open(path, wall_clock=ticking_clock()) as journal,
+        pytest.raises(JournalUnreadableError, match="event 1"),
+    ):
+        journal.events()
+
+
+def test_text_that_is_no_json_is_named() -> None:
+    with pytest.raises(JournalUnreadableError, match="event 3 cannot be read"):
+        codec.decode(3, "note", "{", None, "")
+
+
+def test_reading_needs_a_journal(path: Path) -> None:
+    with pytest.raises(JournalMissingError, match="there is no journal"):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+    assert not path.exists()
+
+
+def test_a_folder_is_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(JournalReadOnlyError, match="is a folder"):
+        Journal.open(tmp_path, wall_clock=ticking_clock())
+    with pytest.raises(JournalReadOnlyError, match="there is no folder"):
+        Journal.open(tmp_path / "nowhere" / "journal.sqlite", wall_clock=ticking_clock())
+
+
+def test_reading_leaves_nothing_behind(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+    before = sorted(path.parent.iterdir())
+    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+        assert len(journal.events()) == 1
+    assert sorted(path.parent.iterdir()) == before
+
+
+def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:
+    path.touch()
+    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+        assert journal.events() == []
+    assert path.read_bytes() == b""
+
+
+# One writer
+
+
+def test_a_second_writer_hears_who_has_it(path: Path) -> None:
+    with Journal.open(path, wall_clock=lambda: START) as journal:
+        journal.append(NEW_GAME)
+        with pytest.raises(JournalBusyError, match=rf"process {os.getpid()} on .* since 2026-05-01T18:30:00"):
+            Journal.open(path, wall_clock=ticking_clock())
+        assert f"process {os.getpid()}" in str(holder(path))
+        with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+            assert len(reader.events()) == 1
+            journal.append(TURN)
+            assert len(reader.events()) == 2
+    assert holder(path) is None
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+def test_a_lock_file_left_by_a_dead_process_does_not_matter(path: Path) -> None:
+    lock_path(path).write_text("process 1 on elsewhere since long ago\n")
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+# Disks that are full or may not be written
+
+
+def small_disk(pages: int) -> Callable[[str], sqlite3.Connection]:
+    def open_small(target: str) -> sqlite3.Connection:
+        connection = connect(target)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    return open_small
+
+
+def test_a_full_disk_is_named_and_nothing_is_half_written(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(24)) as journal:
+        journal.append(NEW_GAME)
+        for _ in range(4):
+            journal.append(TURN, [picture("before", 5000)])
+        with pytest.raises(JournalFullError, match="no room on the disk"):
+            journal.append(TURN, [picture(f"p{index}", 5000) for index in range(20)])
+        written = journal.events()
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        assert journal.events() == written
+        assert len(written) == 5
+        journal.check()
+
+
+def test_a_disk_too_full_to_begin_with(path: Path) -> None:
+    with pytest.raises(JournalFullError):
+        Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(1))
+    assert holder(path) is None
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+def test_a_file_that_may_not_be_written(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+    def only_reading(target: str) -> sqlite3.Connection:
+        return connect(target.replace("mode=rwc", "mode=ro"))
+
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), connect=only_reading) as journal,
+        pytest.raises(JournalReadOnlyError, match="may not be written"),
+    ):
+        journal.append(NEW_GAME)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(path: Path) -> None:
+    path.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        with pytest.raises(JournalReadOnlyError):
+            Journal.open(path, wall_clock=ticking_clock())
+    finally:
+        path.parent.chmod(stat.S_IRWXU)
+
+
+def test_a_clock_without_a_zone_is_refused(path: Path) -> None:
+    moments = iter([START, START.replace(tzinfo=None)])
+    with (
+        Journal.open(path, wall_clock=lambda: next(moments)) as journal,
+        pytest.raises(ValueError, match="without a zone"),
+    ):
+        journal.append(NEW_GAME)
+
+
+# Migrations
+
+
+def test_migrations_run_in_order_and_all_or_nothing(path: Path) -> None:
+    connection = connect(str(path))
+    schema.upgrade(connection, ["CREATE TABLE one (a);"])
+    assert schema.version_of(connection) == 1
+    with pytest.raises(sqlite3.OperationalError):
+        schema.upgrade(connection, ["", "CREATE TABLE two (a); CREATE TABLE one (a);"])
+    assert schema.version_of(connection) == 1
+    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("one",)]
+    assert schema.upgrade(connection, ["", "CREATE TABLE two (a);", "DROP TABLE one;"]) == 1
+    assert schema.version_of(connection) == 3
+    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("two",)]
+    connection.close()

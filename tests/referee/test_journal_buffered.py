@@ -1,0 +1,124 @@
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.errors import EventError, JournalFullError
+from referee.events import Event, Evidence
+from referee.journal import BufferedJournal, Journal
+from referee.journal.journal import connect
+
+START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+NEW_GAME = Event("new game", {"game": "deblockle"})
+BIG = [Evidence("before", "image/png", bytes(60_000))]
+
+
+def note(text: str) -> Event:
+    return Event("note", {"text": text})
+
+
+class Disk:
+    """A disk whose room can be changed; its journal is real SQLite, which says itself that there is no room."""
+
+    def __init__(self, path: Path) -> None:
+        self.said: list[str] = []
+        self.journal = BufferedJournal(
+            Journal.open(path, wall_clock=lambda: START, connect=self.connect), self.said.append
+        )
+
+    def connect(self, target: str) -> sqlite3.Connection:
+        self.connection = connect(target)
+        return self.connection
+
+    def fill(self) -> None:
+        pages = self.connection.execute("PRAGMA page_count").fetchone()[0]
+        self.connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    def make_room(self) -> None:
+        self.connection.execute("PRAGMA max_page_count = 100000")
+
+
+def test_goes_on_in_memory_and_catches_up_in_order(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    assert disk.journal.append(NEW_GAME) == 1
+    disk.fill()
+    assert disk.journal.append(note("a"), BIG) == 2
+    assert disk.journal.append(note("b"), BIG) == 3
+    assert isinstance(disk.journal.trouble, JournalFullError)
+    assert [event.data["text"] for event in disk.journal.pending] == ["a", "b"]
+    assert [number for number, _ in disk.journal.events(1)] == [1, 2, 3]
+    assert disk.journal.evidence(3)[0].evidence == BIG[0]
+    assert len(disk.said) == 1
+    assert "only in memory" in disk.said[0]
+    assert not disk.journal.retry()
+    disk.make_room()
+    assert disk.journal.append(note("c")) == 4
+    assert disk.journal.pending == ()
+    assert disk.journal.trouble is None
+    assert len(disk.said) == 2
+    assert disk.said[1].startswith("The journal can be written again")
+    disk.journal.close()
+    with Journal.open(tmp_path / "journal.sqlite", wall_clock=lambda: START, read_only=True) as journal:
+        assert [event.data.get("text") for _, event in journal.events()] == [None, "a", "b", "c"]
+        assert journal.evidence(3)[0].evidence == BIG[0]
+
+
+def test_says_what_is_lost_when_it_must_close(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(NEW_GAME)
+    disk.fill()
+    disk.journal.append(note("a"), BIG)
+    disk.journal.close()
+    assert disk.said[-1].startswith("1 events could not be written and are lost")
+
+
+def test_a_new_game_in_memory_counts(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    disk.journal.append(NEW_GAME)
+    disk.fill()
+    disk.journal.append(NEW_GAME, BIG)
+    disk.journal.append(note("in the second game"))
+    assert disk.journal.latest_game() == 2
+    assert [number for number, _ in disk.journal.events(2)] == [2, 3]
+    assert [number for number, _ in disk.journal.events(1)] == [1]
+    disk.journal.close()
+
+
+def test_what_no_journal_could_take_is_refused_at_once(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "journal.sqlite")
+    with pytest.raises(EventError, match="start a game first"):
+        disk.journal.append(note("too early"))
+    disk.journal.append(NEW_GAME)
+    with pytest.raises(EventError, match="needs turn, state"):
+        disk.journal.append(Event("turn", {}))
+    assert disk.journal.pending == ()
+    disk.journal.close()
+
+
+@given(steps=st.lists(st.sampled_from(["append", "append", "append big", "fill", "make room", "retry"]), max_size=25))
+def test_nothing_is_lost_or_reordered_whatever_the_disk_does(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("disk") / "journal.sqlite"
+    disk = Disk(path)
+    disk.journal.append(NEW_GAME)
+    accepted = []
+    for index, step in enumerate(steps):
+        if step.startswith("append"):
+            number = disk.journal.append(note(str(index)), BIG if step == "append big" else ())
+            accepted.append((number, str(index)))
+        elif step == "fill":
+            disk.fill()
+        elif step == "make room":
+            disk.make_room()
+        else:
+            disk.journal.retry()
+        seen = [(number, event.data["text"]) for number, event in disk.journal.events()[1:]]
+        assert seen == accepted
+    disk.make_room()
+    disk.journal.close()
+    with Journal.open(path, wall_clock=lambda: START, read_only=True) as journal:
+        assert [(number, event.data["text"]) for number, event in journal.events()[1:]] == accepted

@@ -1,0 +1,125 @@
+"""What survives when the process is killed or the disk is really full."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import textwrap
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from referee.journal import Journal
+from referee.journal.lock import holder
+
+ROOT = Path(__file__).resolve().parents[2]
+
+APPENDER = textwrap.dedent(
+    """
+    import sys
+    from datetime import UTC, datetime
+    from pathlib import Path
+    from referee.events import Event, Evidence
+    from referee.journal import EvidenceLimits, Journal
+
+    limits = EvidenceLimits(picture_bytes=4000, total_bytes=200_000)
+    journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC), limits=limits)
+    print(journal.append(Event("new game", {"game": "deblockle"})), flush=True)
+    while True:
+        number = journal.last_number + 1
+        text = f"{number} " * 200
+        print(journal.append(Event("note", {"text": text}), [Evidence("p", "image/png", bytes(3000))]), flush=True)
+    """
+)
+
+
+def kill_while_appending(path: Path, appends: int) -> int:
+    """Kill the appender right after it said that an event is on the disk; gives that event's number."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", APPENDER, str(path)], stdout=subprocess.PIPE, env=environment, cwd=path.parent
+    ) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(appends)]
+        process.kill()
+        said += process.stdout.readlines()
+    # The last line may be torn: the process died while printing it.
+    return max(int(line) for line in said if line.endswith(b"\n"))
+
+
+def check_after_kill(path: Path, last_said: int) -> None:
+    assert holder(path) is None
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        journal.check()
+        events = journal.events()
+        numbers = [number for number, _ in events]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert last_said <= numbers[-1] <= last_said + 1
+        for number, event in events:
+            if event.kind == "note":
+                assert event.data["text"] == f"{number} " * 200
+                assert [kept.evidence.name for kept in journal.evidence(number)] == ["p"]
+
+
+def test_all_that_was_said_is_there_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    appends = random.Random(20260501)
+    for _ in range(4):
+        check_after_kill(path, kill_while_appending(path, appends.randint(1, 60)))
+
+
+@pytest.mark.long
+def test_all_that_was_said_is_there_after_many_kills(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    appends = random.Random(99)
+    for _ in range(60):
+        check_after_kill(path, kill_while_appending(path, appends.randint(1, 400)))
+
+
+FILLER = textwrap.dedent(
+    """
+    import shutil, subprocess, sys
+    from datetime import UTC, datetime
+    from pathlib import Path
+    from referee.errors import JournalFullError
+    from referee.events import Event, Evidence
+    from referee.journal import BufferedJournal, Journal
+
+    disk = Path(sys.argv[1])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
+    said = []
+    path = disk / "journal.sqlite"
+    journal = BufferedJournal(Journal.open(path, wall_clock=lambda: datetime.now(UTC)), said.append)
+    journal.append(Event("new game", {"game": "deblockle"}))
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(disk).free - 20_000))
+    for number in range(8):
+        journal.append(Event("note", {"text": str(number)}), [Evidence("p", "image/png", bytes(20_000))])
+    assert isinstance(journal.trouble, JournalFullError), journal.trouble
+    assert len(said) == 1, said
+    assert 0 < len(journal.pending) < 9
+    ballast.unlink()
+    journal.close()
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as kept:
+        kept.check()
+        assert [event.data.get("text") for _, event in kept.events()] == [None, *map(str, range(8))]
+    print("caught up")
+    """
+)
+
+
+def test_a_really_full_disk_costs_nothing_once_there_is_room(tmp_path: Path) -> None:
+    alone = shutil.which("unshare")
+    private = [alone or "unshare", "--mount", "--map-root-user"]
+    if alone is None or subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a small disk of its own")
+    done = subprocess.run(
+        [*private, sys.executable, "-c", FILLER, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == "caught up\n", done.stderr
