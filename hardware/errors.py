@@ -1,8 +1,9 @@
 """Hardware's errors, each also the builtin it resembles.
 
 HardwareError
-├── PinError    (ValueError)   a pin that does not exist, is taken, or is named twice
-└── DriverError (OSError)      a driver that could not show a signal or read a button
+├── PinError     (ValueError)   a pin that does not exist, is taken, or is named twice
+├── SettingError (ValueError)   a setting that names something there is not
+└── DriverError  (OSError)      a driver that could not show a signal or read a button
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ class HardwareError(Exception):
 
 class PinError(HardwareError, ValueError):
     """A pin that cannot be used; the message names it and what to do."""
+
+
+class SettingError(HardwareError, ValueError):
+    """A setting that names something there is not; the message lists what is allowed."""
 
 
 class DriverError(HardwareError, OSError):

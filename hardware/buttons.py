@@ -1,0 +1,182 @@
+"""Buttons on the Pi's pins: gpiozero reports each edge, our own debounce makes presses of them.
+
+gpiozero calls from threads of its own; they only stamp the edge and put it into a queue, and whoever calls ``poll``
+gets the presses, in order of time. A button that can't be opened costs that button only and is tried again.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpiozero import Button
+from gpiozero.pins import Factory
+
+from hardware.backoff import Backoff
+from hardware.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S, Debouncer, PressKind
+from hardware.errors import HardwareError
+from hardware.panel import Fault
+from hardware.pin_factory import explained, open_pin_factory, pin_errors
+
+
+@dataclass(frozen=True)
+class ButtonEvent:
+    """A press, a long press or a release of the button for ``role``.
+
+    ``time_s`` is when the contact first closed for it (for a release: when it was certain) and ``held_s`` how long
+    the button had been down when the event became certain; monotonic seconds.
+    """
+
+    role: str
+    kind: PressKind
+    time_s: float
+    held_s: float
+
+
+@dataclass(frozen=True)
+class _Edge:
+    role: str
+    time_s: float
+    closed: bool
+
+
+@dataclass
+class _Slot:
+    role: str
+    pin: int
+    device: Any = None
+    debouncer: Debouncer | None = None
+    fault: Fault | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+
+    @property
+    def name(self) -> str:
+        return f"button {self.role!r} (GPIO{self.pin})"
+
+
+class Buttons:
+    """The buttons of a table.
+
+    Args:
+        pins: Broadcom pin number by role.
+        clock: monotonic seconds; called from gpiozero's threads, too.
+        on_fault: gets a sentence when a button fails for the first time.
+        pin_factory: gpiozero's; its default one when ``None``.
+        pull_up: true for a button from the pin to ground, false for one to 3.3 V.
+        settle_s, long_press_s: see ``hardware.debounce``.
+    """
+
+    def __init__(
+        self,
+        pins: Mapping[str, int],
+        clock: Callable[[], float],
+        on_fault: Callable[[str], None],
+        *,
+        pin_factory: Factory | None = None,
+        pull_up: bool = True,
+        settle_s: float = DEFAULT_SETTLE_S,
+        long_press_s: float = DEFAULT_LONG_PRESS_S,
+    ) -> None:
+        # Made once here so that a bad setting is an error at once, whether or not a pin can be opened.
+        Debouncer(settle_s=settle_s, long_press_s=long_press_s)
+        self._slots = [_Slot(role, pin) for role, pin in pins.items()]
+        self._clock = clock
+        self._on_fault = on_fault
+        self._factory = pin_factory
+        self._pull_up = pull_up
+        self._settle_s = settle_s
+        self._long_press_s = long_press_s
+        self._edges: queue.SimpleQueue[_Edge] = queue.SimpleQueue()
+        self._said: set[str] = set()
+        self.poll()
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The buttons that do not work right now, and why."""
+        return tuple(slot.fault for slot in self._slots if slot.fault is not None)
+
+    def poll(self, time_s: float | None = None) -> tuple[ButtonEvent, ...]:
+        """Give what the buttons did up to now (or ``time_s``), oldest first; tries failed buttons again when due."""
+        now_s = self._clock() if time_s is None else time_s
+        events: list[ButtonEvent] = []
+        debouncers = {slot.role: slot.debouncer for slot in self._slots}
+        while not self._edges.empty():
+            edge = self._edges.get_nowait()
+            debouncer = debouncers[edge.role]
+            if debouncer is not None:
+                events += _told(edge.role, debouncer.edge(edge.time_s, closed=edge.closed))
+        for slot in self._slots:
+            self._open_if_due(slot, now_s)
+            if slot.debouncer is not None and (closed := self._level(slot, now_s)) is not None:
+                events += _told(slot.role, slot.debouncer.edge(now_s, closed=closed))
+                events += _told(slot.role, slot.debouncer.advance(now_s))
+        return tuple(sorted(events, key=lambda event: event.time_s + event.held_s))
+
+    def next_change_s(self) -> float | None:
+        """Say when ``poll`` has news if no edge comes before (a contact that settles, a long press, a retry)."""
+        moments = [
+            slot.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s for slot in self._slots
+        ]
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def close(self) -> None:
+        """Let go of every pin."""
+        for slot in self._slots:
+            device, slot.device, slot.debouncer = slot.device, None, None
+            if device is not None:
+                device.close()
+
+    def _open_if_due(self, slot: _Slot, now_s: float) -> None:
+        if slot.device is not None or not slot.backoff.is_due(now_s):
+            return
+        try:
+            factory = self._factory or open_pin_factory()
+            device = Button(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
+        except HardwareError as error:
+            self._failed(slot, now_s, error)
+            return
+        except pin_errors() as error:
+            self._failed(slot, now_s, explained(slot.name, error))
+            return
+        slot.debouncer = Debouncer(
+            settle_s=self._settle_s, long_press_s=self._long_press_s, closed=bool(device.is_active), time_s=now_s
+        )
+        device.when_activated = self._stamp(slot.role, closed=True)
+        device.when_deactivated = self._stamp(slot.role, closed=False)
+        slot.device, slot.fault, slot.backoff = device, None, slot.backoff.worked(now_s)
+
+    def _level(self, slot: _Slot, now_s: float) -> bool | None:
+        """Read the contact itself, so that an edge the system lost does not leave a button stuck; None on a fault."""
+        try:
+            return bool(slot.device.is_active)
+        except pin_errors() as error:
+            slot.device.close()
+            slot.device = slot.debouncer = None
+            self._failed(slot, now_s, explained(slot.name, error))
+            return None
+
+    def _stamp(self, role: str, *, closed: bool) -> Callable[[], None]:
+        def stamp() -> None:
+            self._edges.put(_Edge(role, self._clock(), closed))
+
+        return stamp
+
+    def _failed(self, slot: _Slot, now_s: float, error: HardwareError) -> None:
+        message = str(error)
+        since_s = now_s if slot.fault is None else slot.fault.since_s
+        slot.backoff = slot.backoff.failed(now_s)
+        slot.fault = Fault(slot.name, message, since_s, slot.backoff.failures)
+        if message not in self._said:
+            self._said.add(message)
+            self._on_fault(f"{slot.name} does not work: {message}. The game goes on without it; it is tried again.")
+
+
+def _told(role: str, presses: tuple[Any, ...]) -> list[ButtonEvent]:
+    told = []
+    for press in presses:
+        started_s = press.time_s if press.kind is PressKind.RELEASED else press.touched_s
+        held_s = 0.0 if press.kind is PressKind.RELEASED else press.time_s - press.touched_s
+        told.append(ButtonEvent(role, press.kind, started_s, held_s))
+    return told

@@ -1,0 +1,127 @@
+"""From settings to the drivers of a table and its buttons."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from gpiozero.pins import Factory
+from rich.console import Console
+
+from hardware.buttons import Buttons
+from hardware.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
+from hardware.errors import SettingError
+from hardware.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
+from hardware.panel import DriverSource
+from hardware.pins import PinMap
+from hardware.terminal import Grid, TerminalDriver
+
+DRIVER_NAMES = ("terminal", "gpio")
+BUZZER_KINDS: tuple[BuzzerKind, ...] = ("active", "passive")
+
+
+@dataclass(frozen=True)
+class LightSettings:
+    """Which drivers show the signals, and what they need.
+
+    ``active_high`` is false for LEDs wired from 3.3 V to the pin; ``bell`` rings the terminal's bell for sounds.
+    """
+
+    drivers: tuple[str, ...] = ("terminal",)
+    pins: PinMap = field(default_factory=PinMap)
+    active_high: bool = True
+    buzzer_kind: BuzzerKind = "active"
+    bell: bool = False
+
+
+@dataclass(frozen=True)
+class ButtonSettings:
+    """How buttons are wired (``pull_up``: from the pin to ground) and how long they take to be believed."""
+
+    pull_up: bool = True
+    settle_s: float = DEFAULT_SETTLE_S
+    long_press_s: float = DEFAULT_LONG_PRESS_S
+
+
+def driver_sources(
+    settings: LightSettings, grid: Grid, console: Console, pin_factory: Factory | None = None
+) -> tuple[DriverSource, ...]:
+    """Give what a ``Panel`` needs to make each driver: one source a light, so that each fails and recovers alone.
+
+    Nothing is opened here. ``pin_factory`` is gpiozero's; its default one when ``None``. Raises SettingError for a
+    driver or a kind of buzzer that does not exist, a driver named twice, and ``gpio`` without any pin.
+    """
+    for name in settings.drivers:
+        _require("driver", name, DRIVER_NAMES)
+    if len(set(settings.drivers)) < len(settings.drivers):
+        raise SettingError(f"a driver is named twice in {', '.join(settings.drivers)}; name each once")
+    _require("kind of buzzer", settings.buzzer_kind, BUZZER_KINDS)
+    sources: list[DriverSource] = []
+    if "terminal" in settings.drivers:
+        sources.append(DriverSource("terminal", partial(TerminalDriver, console, grid, bell=settings.bell)))
+    if "gpio" in settings.drivers:
+        gpio = _gpio_sources(settings, pin_factory)
+        if not gpio:
+            raise SettingError(
+                "the driver gpio has no pin to drive; give it pins for places, the status light or the buzzer, "
+                "or take it off the list of drivers"
+            )
+        sources.extend(gpio)
+    return tuple(sources)
+
+
+def make_buttons(
+    pins: PinMap,
+    settings: ButtonSettings,
+    clock: Callable[[], float],
+    on_fault: Callable[[str], None],
+    pin_factory: Factory | None = None,
+) -> Buttons:
+    """Make the buttons of a pin map; one that can't be opened is said through ``on_fault`` and tried again.
+
+    Raises SettingError for times that make no sense.
+    """
+    try:
+        return Buttons(
+            pins.buttons,
+            clock,
+            on_fault,
+            pin_factory=pin_factory,
+            pull_up=settings.pull_up,
+            settle_s=settings.settle_s,
+            long_press_s=settings.long_press_s,
+        )
+    except ValueError as error:
+        raise SettingError(str(error)) from error
+
+
+def _gpio_sources(settings: LightSettings, pin_factory: Factory | None) -> list[DriverSource]:
+    pins = settings.pins
+    high = settings.active_high
+    sources = [
+        DriverSource(f"light {place}", partial(PlaceLed, place, pin, active_high=high, pin_factory=pin_factory))
+        for place, pin in pins.places.items()
+    ]
+    sources += [
+        DriverSource(f"edge light {line}", partial(EdgeLed, line, pin, active_high=high, pin_factory=pin_factory))
+        for line, pin in [*pins.columns.items(), *pins.rows.items()]
+    ]
+    if pins.status is not None:
+        sources.append(
+            DriverSource("status light", partial(StatusLed, pins.status, active_high=high, pin_factory=pin_factory))
+        )
+    if pins.buzzer is not None:
+        buzzer = partial(
+            BuzzerDriver, pins.buzzer, kind=settings.buzzer_kind, active_high=high, pin_factory=pin_factory
+        )
+        sources.append(DriverSource("buzzer", buzzer))
+    return sources
+
+
+def _require(what: str, name: str, allowed: tuple[str, ...]) -> None:
+    if name not in allowed:
+        close = difflib.get_close_matches(name, allowed, n=1)
+        guess = f" (did you mean {close[0]!r}?)" if close else ""
+        raise SettingError(f"there is no {what} {name!r}{guess}; allowed are {', '.join(allowed)}")

@@ -1,0 +1,179 @@
+"""All of a table's drivers as one: a signal goes to each, and one that fails costs its own light only.
+
+A fault is said once and kept for ``referee doctor``; the driver is closed and made anew after a while, and then
+shows the whole signal that holds at that time. Nothing here waits or has a thread: time is passed in, or read from
+the clock that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from gpiozero.exc import GPIOZeroError
+
+from hardware.backoff import Backoff
+from hardware.errors import HardwareError
+from hardware.signals import AnimatedDriver, Driver, Signal, Sound
+
+DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
+"""What a driver may raise without ending the game; anything else is a mistake in the code and is not hidden."""
+
+
+@dataclass(frozen=True)
+class DriverSource:
+    """A driver's name and how to make it, now and again after a fault; ``make`` may raise ``DRIVER_FAULTS``."""
+
+    name: str
+    make: Callable[[], Driver]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with which driver, since when (monotonic seconds), and how many attempts failed so far."""
+
+    driver: str
+    message: str
+    since_s: float
+    attempts: int
+
+
+@dataclass
+class _Slot:
+    source: DriverSource
+    driver: Driver | None = None
+    fault: Fault | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+class Panel:
+    """Shows signals on every driver there is.
+
+    ``clock`` gives monotonic seconds where no time is passed. ``on_fault`` gets a sentence when a driver fails for
+    the first time, ``on_recovery`` one when it is back. Drivers are made at the first ``show`` or ``tick``.
+    Not thread-safe: one thread calls everything.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[DriverSource],
+        clock: Callable[[], float],
+        on_fault: Callable[[str], None],
+        on_recovery: Callable[[str], None] | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
+        names = [source.name for source in sources]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two drivers are called {', '.join(twice)}; each needs a name of its own")
+        self._slots = [_Slot(source, backoff=backoff or Backoff()) for source in sources]
+        self._clock = clock
+        self._on_fault = on_fault
+        self._on_recovery = on_recovery
+        self._signal: Signal | None = None
+        self._said: set[str] = set()
+
+    @property
+    def signal(self) -> Signal | None:
+        """The signal that holds now."""
+        return self._signal
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong right now, in the order of the drivers; empty when all of them work."""
+        return tuple(slot.fault for slot in self._slots if slot.fault is not None)
+
+    @property
+    def working(self) -> tuple[str, ...]:
+        """The names of the drivers that work right now."""
+        return tuple(slot.source.name for slot in self._slots if slot.driver is not None)
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        """Show a signal on every driver, in place of the one before; never raises for a driver that fails."""
+        now_s = self._clock() if time_s is None else time_s
+        self._signal = signal
+        for slot in self._slots:
+            self._use(slot, now_s, signal)
+
+    def tick(self, time_s: float | None = None) -> None:
+        """Move patterns and sounds on, and try failed drivers again when they are due."""
+        now_s = self._clock() if time_s is None else time_s
+        for slot in self._slots:
+            self._use(slot, now_s, None)
+
+    def next_change_s(self, time_s: float | None = None) -> float | None:
+        """Say when ``tick`` has something to do next (a pattern, a tone, a retry); ``None`` if never."""
+        now_s = self._clock() if time_s is None else time_s
+        moments = [moment for slot in self._slots if (moment := self._next_of(slot, now_s)) is not None]
+        return min(moments, default=None)
+
+    def close(self) -> None:
+        """Put everything out and let go of every driver; a driver that fails even here is left alone."""
+        for slot in self._slots:
+            self._drop(slot)
+
+    def __enter__(self) -> Panel:
+        return self
+
+    def __exit__(self, *_exc_info: object) -> None:
+        self.close()
+
+    def _use(self, slot: _Slot, now_s: float, fresh: Signal | None) -> None:
+        """Bring one driver up to date: make it when due, give it a fresh signal, or let it tick."""
+        try:
+            if slot.driver is None:
+                if not slot.backoff.is_due(now_s):
+                    return
+                slot.driver = slot.source.make()
+                # A sound belongs to its moment: a driver that comes later shows the signal, silently.
+                shown = fresh or (self._signal and replace(self._signal, sound=Sound.SILENCE))
+                if shown is not None:
+                    slot.driver.show(shown, now_s)
+            elif fresh is not None:
+                slot.driver.show(fresh, now_s)
+            elif isinstance(slot.driver, AnimatedDriver):
+                slot.driver.tick(now_s)
+        except DRIVER_FAULTS as error:
+            self._failed(slot, now_s, error)
+        else:
+            self._worked(slot, now_s)
+
+    def _failed(self, slot: _Slot, now_s: float, error: Exception) -> None:
+        self._drop(slot)
+        is_news = slot.backoff.is_news(now_s)
+        message = str(error) or type(error).__name__
+        since_s = now_s if slot.fault is None else slot.fault.since_s
+        slot.backoff = slot.backoff.failed(now_s)
+        slot.fault = Fault(slot.source.name, message, since_s, slot.backoff.failures)
+        # Several drivers may lack the same thing (every pin lacks the pin library): that is said once as well.
+        if is_news and message not in self._said:
+            self._said.add(message)
+            self._on_fault(f"{slot.source.name} does not work: {message}. The game goes on; it is tried again.")
+
+    def _worked(self, slot: _Slot, now_s: float) -> None:
+        slot.backoff = slot.backoff.worked(now_s)
+        if slot.fault is None:
+            return
+        fault, slot.fault = slot.fault, None
+        if all(other.message != fault.message for other in self.faults):
+            self._said.discard(fault.message)
+        if self._on_recovery is not None:
+            self._on_recovery(f"{slot.source.name} works again.")
+
+    def _next_of(self, slot: _Slot, now_s: float) -> float | None:
+        if slot.driver is None:
+            return slot.backoff.retry_at_s
+        if not isinstance(slot.driver, AnimatedDriver):
+            return None
+        return slot.driver.next_change_s(now_s)
+
+    @staticmethod
+    def _drop(slot: _Slot) -> None:
+        driver, slot.driver = slot.driver, None
+        if driver is None:
+            return
+        try:
+            driver.close()
+        except DRIVER_FAULTS:
+            # It is being dropped because it failed, or because everything ends: its fault is already known.
+            return
