@@ -140,7 +140,7 @@ def explain_os_error(error: OSError, project: Path) -> SetUpError:
     """Turn an error of the file system into one clear sentence and its exit code."""
     if error.errno in _FULL:
         return _disk_full(project)
-    return SetUpError(CANNOT_WRITE, f"cannot write to {error.filename or project}: {error.strerror or error}")
+    return SetUpError(CANNOT_WRITE, f"cannot use {error.filename or project}: {error.strerror or error}")
 
 
 def _disk_full(project: Path) -> SetUpError:
@@ -172,10 +172,13 @@ def build(new: Path, venv: Path, lock: Path, progress: Progress) -> None:
     # The real file, not a link such as python3: when a distribution moves that link to its next Python, the
     # environment's own link then dangles, and it is made anew instead of failing to find its packages.
     python = os.path.realpath(sys.executable)
-    code, said = run_quietly([python, "-I", "-m", "venv", str(new)], progress.pip_line, env)
-    if code:
-        raise explain_pip(said, project)
-    pip = [str(new / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    own = [str(new / "bin" / "python"), "-I", "-m"]
+    # In two steps, because venv keeps what a failing ensurepip says to itself.
+    for command in ([python, "-I", "-m", "venv", "--without-pip", str(new)], [*own, "ensurepip", "--default-pip"]):
+        code, said = run_quietly(command, lambda _line: None, env)
+        if code:
+            raise explain_pip(said, project)
+    pip = [*own, "pip", "--disable-pip-version-check", "--no-input"]
     options = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--no-warn-script-location", "--no-user"]
     code, said = run_quietly(
         [*pip, "install", *options, "--progress-bar", "off", "-r", str(lock)], progress.pip_line, env

@@ -1,0 +1,121 @@
+"""``check`` with stand-ins for its tools: every step runs, and one that fails fails the whole."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TOOLS = """echo "$*" >>"$HOME/calls"
+case "$*" in *pytest*) echo '=== 5 passed in 0.1s ===' ;; esac
+case "$*" in *"${BREAK:-nothing}"*) exit 3 ;; esac"""
+
+
+@pytest.fixture
+def checked(project, made_by_hand):
+    """A project whose check tools are stand-ins that note how they were called."""
+    for name in ("check", "lowest"):
+        project.write(f"requirements-{name}.txt", f"{name}==1\n")
+        made_by_hand(f".venv-{name}", f"requirements-{name}.txt", TOOLS)
+    project.write(".venv-check/bin/lint-imports", f"#!/bin/sh\nset -- lint-imports\n{TOOLS}\n", executable=True)
+    return project
+
+
+def calls(project):
+    """What the stand-ins were called with."""
+    return (project.home / "calls").read_text(encoding="utf-8").splitlines()
+
+
+def test_all_steps_run_and_the_summary_ends_with_the_tests_closing_line(checked):
+    done = checked.call("check")
+    assert done.returncode == 0, done.stderr
+    modules = [words.split()[1] if words.startswith("-m") else words for words in calls(checked)]
+    assert modules == ["ruff", "ruff", "mypy", "mypy", "lint-imports", "pytest"]
+    assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
+    assert "--cov" in calls(checked)[-1]
+
+
+@pytest.mark.parametrize("broken", ["ruff check", "ruff format", "mypy scripts", "lint-imports", "pytest"])
+def test_a_step_that_fails_fails_the_check_but_not_the_other_steps(checked, broken):
+    done = checked.call("check", env={"BREAK": broken})
+    assert done.returncode == 1
+    assert len(calls(checked)) == 6
+    summary = done.stdout[done.stdout.index("== in short") :]
+    assert summary.count("FAILED") == 1
+    assert summary.count("ok ") == 5
+
+
+def test_long_takes_the_long_tests_too(checked):
+    assert checked.call("check", "--long").returncode == 0
+    assert calls(checked)[-1].endswith("-m long or not long")
+
+
+def test_lowest_only_tests_on_the_lowest_versions(checked):
+    assert checked.call("check", "--lowest").returncode == 0
+    assert [words.split()[1] for words in calls(checked)] == ["pytest"]
+
+
+@pytest.mark.parametrize("arguments", [("--quick",), ("--long", "--fast")])
+def test_arguments_it_does_not_know_are_refused(checked, arguments):
+    done = checked.call("check", *arguments)
+    assert done.returncode == 64
+    assert done.stderr.startswith("check: ")
+    assert not (checked.home / "calls").exists()
+
+
+def test_help_lists_the_arguments(checked):
+    said = checked.call("check", "--help").stdout
+    assert all(argument in said for argument in ("--long", "--fast", "--lowest"))
+
+
+@pytest.mark.parametrize("script", ["run", "check", "scripts/lock", "scripts/environment.sh"])
+def test_scripts_keep_to_what_a_strict_shell_knows(script):
+    shell = shutil.which("dash") or "/bin/sh"
+    assert subprocess.run([shell, "-n", ROOT / script], check=False).returncode == 0
+
+
+ALLOWED = {
+    "simulator/scene.py": "import engine.rules\nimport vision.geometry\n",
+    "referee/watch.py": "import simulator.scene\nimport vision.looks\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("extra", "kept"),
+    [
+        ({}, True),
+        ({"engine/extra.py": "import vision.geometry\n"}, False),
+        ({"vision/extra.py": "import engine.rules\n"}, False),
+        ({"hardware/extra.py": "import referee.watch\n"}, False),
+        ({"vision/extra.py": "import simulator.scene\n"}, False),
+        ({"simulator/extra.py": "import referee.watch\n"}, False),
+        ({"simulator/extra.py": "import vision.looks\n"}, False),
+        ({"simulator/extra.py": "import hardware\n"}, False),
+        ({"simulator/extra.py": "import firmware_bridge.protocol\n"}, True),
+        ({"simulator/extra.py": "import firmware_bridge.link\n"}, False),
+        ({"referee/extra.py": "import engine.deblockle.board\n"}, False),
+        ({"engine/registry.py": "import engine.deblockle\n"}, True),
+    ],
+)
+def test_the_import_rules_catch_what_they_forbid(tmp_path, extra, kept):
+    pytest.importorskip("importlinter")
+    files = {"engine/rules.py": "", "vision/geometry.py": "", "vision/looks.py": "", "hardware/pins.py": ""}
+    files |= {"firmware_bridge/protocol.py": "", "firmware_bridge/link.py": "", "engine/registry.py": ""}
+    files |= {"engine/deblockle/__init__.py": "", "engine/deblockle/board.py": ""}
+    for name, text in {**files, **ALLOWED, **extra}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        (path.parent / "__init__.py").touch()
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    code = (
+        "import sys; sys.path.insert(0, ''); from importlinter.cli import lint_imports; "
+        "sys.exit(lint_imports(no_cache=True))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) is kept, done.stdout + done.stderr
