@@ -1,0 +1,268 @@
+"""Sheets to print, true to scale: the table's markers and the board to calibrate a camera with.
+
+A sheet is first planned as plain values in millimetres, then drawn as a PDF of vectors, so that no printer has to
+scale a bitmap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+
+from referee.errors import PrintError
+from vision.calibration import CharucoBoardSpec, format_board
+from vision.layout import MarkerLayout
+from vision.opencv import aruco_dictionary
+
+PAPERS_MM: Mapping[str, tuple[float, float]] = MappingProxyType({"a4": (210.0, 297.0), "letter": (215.9, 279.4)})
+"""Papers by name: width and height in millimetres, upright."""
+
+RULER_MM = 100
+_MARGIN_MM = 10.0
+_RULER_HEIGHT_MM = 30.0
+_HEADING_HEIGHT_MM = 26.0
+_LABEL_HEIGHT_MM = 6.0
+_LABEL_WIDTH_MM = 50.0
+_GAP_MM = 4.0
+_MM_PER_POINT = 25.4 / 72
+
+_INSTRUCTIONS = (
+    "Print at 100 % (no fit to page), on matt paper. Measure the ruler: it must be exactly 100 mm long.",
+    "If it is not, set the printer's scale and print again.",
+)
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A rectangle on a page: its lower left corner and size, in millimetres from the page's lower left corner."""
+
+    x_mm: float
+    y_mm: float
+    width_mm: float
+    height_mm: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line on a page, from one point to another, in millimetres."""
+
+    start_mm: tuple[float, float]
+    end_mm: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text on a page, from its baseline's left end, in millimetres; its size is in points."""
+
+    x_mm: float
+    y_mm: float
+    text: str
+    size_pt: float = 9.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: black shapes (each a set of rectangles filled at once), lines to cut along, a ruler, texts."""
+
+    width_mm: float
+    height_mm: float
+    shapes: tuple[tuple[Rectangle, ...], ...] = ()
+    cuts: tuple[Rectangle, ...] = ()
+    ruler: tuple[Line, ...] = ()
+    labels: tuple[Label, ...] = field(default=())
+
+
+def marker_shape(dictionary: str, marker_id: int, x_mm: float, y_mm: float, side_mm: float) -> tuple[Rectangle, ...]:
+    """Give a marker's black modules, joined along rows; (x, y) is the lower left corner of its black square.
+
+    Raises PrintError for a dictionary or id that does not exist.
+    """
+    modules = _marker_modules(dictionary, marker_id)
+    count = len(modules)
+    module_mm = side_mm / count
+    rectangles = []
+    for row, cells in enumerate(modules):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], cells, [0]])))
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            rectangles.append(
+                Rectangle(
+                    x_mm + float(start) * module_mm,
+                    y_mm + (count - 1 - row) * module_mm,
+                    float(end - start) * module_mm,
+                    module_mm,
+                )
+            )
+    return tuple(rectangles)
+
+
+def _marker_modules(dictionary: str, marker_id: int) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
+    """A marker's modules with its black border, 1 for black, top row first."""
+    try:
+        family = aruco_dictionary(dictionary)
+    except ValueError as error:
+        raise PrintError(str(error)) from error
+    known = len(family.bytesList)
+    if not 0 <= marker_id < known:
+        raise PrintError(f"{dictionary} has no marker {marker_id}; it has 0 to {known - 1}")
+    count = family.markerSize + 2
+    image = cv2.aruco.generateImageMarker(family, marker_id, count)
+    return np.asarray(np.asarray(image).reshape(count, count) < 128, dtype=np.int8)
+
+
+def plan_markers(markers: MarkerLayout, paper: str) -> tuple[Page, ...]:
+    """Plan the pages with a layout's markers, each with a white border of one module, a cut line and its number.
+
+    Raises PrintError when a marker does not fit on the paper.
+    """
+    width, height = _paper(paper)
+    border = markers.side_mm / len(_marker_modules(markers.dictionary, min(markers.centres_mm)))
+    card = markers.side_mm + 2 * border
+    pitch = max(card, _LABEL_WIDTH_MM) + _GAP_MM
+    across = max(int((width - 2 * _MARGIN_MM + _GAP_MM) // pitch), int(card <= width - 2 * _MARGIN_MM))
+    room_below_heading = height - 2 * _MARGIN_MM - _HEADING_HEIGHT_MM - _RULER_HEIGHT_MM
+    down = int((room_below_heading + _GAP_MM) // (card + _LABEL_HEIGHT_MM + _GAP_MM))
+    if across < 1 or down < 1:
+        raise PrintError(
+            f"a marker of {markers.side_mm:g} mm with its border needs {card:.1f} mm; {paper} has "
+            f"{width - 2 * _MARGIN_MM:.1f} x {room_below_heading - _LABEL_HEIGHT_MM:.1f} mm for it. "
+            "Make markers.side smaller"
+        )
+    ids = sorted(markers.centres_mm)
+    per_page = across * down
+    pages = []
+    for first in range(0, len(ids), per_page):
+        shapes, cuts, labels = [], [], []
+        for position, marker_id in enumerate(ids[first : first + per_page]):
+            left = _MARGIN_MM + (position % across) * pitch
+            top = height - _MARGIN_MM - _HEADING_HEIGHT_MM - (position // across) * (card + _LABEL_HEIGHT_MM + _GAP_MM)
+            bottom = top - card
+            shapes.append(marker_shape(markers.dictionary, marker_id, left + border, bottom + border, markers.side_mm))
+            cuts.append(Rectangle(left, bottom, card, card))
+            x, y = markers.centres_mm[marker_id]
+            labels.append(Label(left, bottom - 4, f"marker {marker_id}: centre at x {x:g}, y {y:g} mm", 7))
+        heading = (
+            f"Table markers, {markers.dictionary}, black square {markers.side_mm:g} mm",
+            *_INSTRUCTIONS,
+            "Cut along the thin lines (keep the white border). Each marker's upper edge here points away from the "
+            "first player.",
+            "Glue them flat, centres where the layout says, measured from the board's centre.",
+        )
+        pages.append(
+            Page(
+                width,
+                height,
+                tuple(shapes),
+                tuple(cuts),
+                _ruler(),
+                (*_heading(heading, height), *labels, _ruler_label()),
+            )
+        )
+    return tuple(pages)
+
+
+def plan_charuco(board: CharucoBoardSpec, paper: str) -> Page:
+    """Plan the page with a calibration board, on the paper turned whichever way it fits.
+
+    The squares and markers are where ``cv2.aruco.CharucoBoard`` has them: the first square black, markers numbered
+    along the rows. Raises PrintError when the board does not fit.
+    """
+    board_width, board_height = board.columns * board.square_mm, board.rows * board.square_mm
+    for width, height in (_paper(paper), _paper(paper)[::-1]):
+        room = (width - 2 * _MARGIN_MM, height - 2 * _MARGIN_MM - _RULER_HEIGHT_MM)
+        if board_width <= room[0] and board_height <= room[1]:
+            break
+    else:
+        raise PrintError(
+            f"the board {format_board(board)} is {board_width:g} x {board_height:g} mm, which does not fit on {paper} "
+            "with its ruler; use fewer or smaller squares"
+        )
+    left, top = (width - board_width) / 2, height - _MARGIN_MM
+    inset = (board.square_mm - board.marker_mm) / 2
+    shapes: list[tuple[Rectangle, ...]] = []
+    marker_id = 0
+    for row in range(board.rows):
+        for column in range(board.columns):
+            x, y = left + column * board.square_mm, top - (row + 1) * board.square_mm
+            if (row + column) % 2 == 0:
+                shapes.append((Rectangle(x, y, board.square_mm, board.square_mm),))
+            else:
+                shapes.append(marker_shape(board.dictionary, marker_id, x + inset, y + inset, board.marker_mm))
+                marker_id += 1
+    heading = (f"Calibration board {format_board(board)}. {_INSTRUCTIONS[0]}", "Glue it to something flat and stiff.")
+    labels = tuple(Label(_MARGIN_MM, _MARGIN_MM + 19 - 4 * row, text, 8) for row, text in enumerate(heading))
+    return Page(width, height, tuple(shapes), (), _ruler(), (*labels, _ruler_label()))
+
+
+def _paper(name: str) -> tuple[float, float]:
+    if name not in PAPERS_MM:
+        raise PrintError(f"no paper {name!r}; expected one of {', '.join(PAPERS_MM)}")
+    return PAPERS_MM[name]
+
+
+def _heading(lines: Sequence[str], height_mm: float) -> tuple[Label, ...]:
+    return tuple(
+        Label(_MARGIN_MM, height_mm - _MARGIN_MM - 4 - 4.5 * row, text, 11 if row == 0 else 8)
+        for row, text in enumerate(lines)
+    )
+
+
+def _ruler() -> tuple[Line, ...]:
+    base = _MARGIN_MM + 6
+    lines = [Line((_MARGIN_MM, base), (_MARGIN_MM + RULER_MM, base))]
+    for millimetre in range(RULER_MM + 1):
+        length = 5.0 if millimetre % 10 == 0 else 3.5 if millimetre % 5 == 0 else 2.0
+        x = _MARGIN_MM + millimetre
+        lines.append(Line((x, base), (x, base + length)))
+    return tuple(lines)
+
+
+def _ruler_label() -> Label:
+    return Label(_MARGIN_MM, _MARGIN_MM + 2, f"This ruler is {RULER_MM} mm long, a stroke a millimetre.", 8)
+
+
+def write_pdf(pages: Sequence[Page], path: Path, *, title: str) -> None:
+    """Draw pages as a PDF; the same pages give the same bytes. Raises OSError when the file cannot be written."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(path), invariant=1, pageCompression=0)
+    canvas.setTitle(title)
+    canvas.setCreator("Tabletop Referee")
+    for page in pages:
+        canvas.setPageSize((_points(page.width_mm), _points(page.height_mm)))
+        canvas.setFillGray(0)
+        for shape in page.shapes:
+            # One path a shape: rectangles filled one by one show hairlines where they meet.
+            outline = canvas.beginPath()
+            for rectangle in shape:
+                outline.rect(*_points_of(rectangle))
+            canvas.drawPath(outline, stroke=0, fill=1)
+        canvas.setLineWidth(0.3)
+        canvas.setStrokeGray(0.6)
+        for rectangle in page.cuts:
+            canvas.rect(*_points_of(rectangle), stroke=1, fill=0)
+        canvas.setStrokeGray(0)
+        for line in page.ruler:
+            canvas.line(*map(_points, (*line.start_mm, *line.end_mm)))
+        for label in page.labels:
+            canvas.setFont("Helvetica", label.size_pt)
+            canvas.drawString(_points(label.x_mm), _points(label.y_mm), label.text)
+        canvas.showPage()
+    canvas.save()
+
+
+def _points(length_mm: float) -> float:
+    return length_mm / _MM_PER_POINT
+
+
+def _points_of(rectangle: Rectangle) -> tuple[float, float, float, float]:
+    return (
+        _points(rectangle.x_mm),
+        _points(rectangle.y_mm),
+        _points(rectangle.width_mm),
+        _points(rectangle.height_mm),
+    )
