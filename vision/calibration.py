@@ -87,13 +87,14 @@ class Calibration:
     """A camera's calibration and how far it can be trusted.
 
     ``coverage`` is the part (0 to 1) of an 8 x 6 grid over the picture in which corners were seen; ``reasons`` say
-    why it should be done again, and are empty for a good one.
+    why it should be done again, and are empty for a good one; ``board`` is the board's text.
     """
 
     camera: CameraModel
     views: tuple[CalibrationView, ...]
     coverage: float
     reasons: tuple[str, ...]
+    board: str = ""
 
     @property
     def good(self) -> bool:
@@ -133,7 +134,7 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     views = _views(sightings, kept, fit)
     coverage = _coverage(kept, size)
     camera = CameraModel(fit.matrix, fit.distortion, size, fit.error_px, name)
-    return Calibration(camera, views, coverage, _reasons(views, fit, coverage))
+    return Calibration(camera, views, coverage, _reasons(views, fit, coverage), format_board(spec))
 
 
 def _common_size(images: Sequence[Image]) -> tuple[int, int]:

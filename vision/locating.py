@@ -23,6 +23,7 @@ from vision.opencv import as_grey
 from vision.pose_fitting import PoseFit, fit_poses, marker_error_px
 
 _PATCH_PX_PER_MM = 2.5
+_SUSPICIOUS_ERROR_PX = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,22 +188,24 @@ def _choose(
         first, second = _ids_text(sorted(best.ids)), _ids_text(sorted(others[0].ids))
         raise NotLocatedError(
             f"table not located: {seen_text(seen, layout)}, but {first} and {second} contradict each other; "
-            "put the markers back where the layout says, or measure the layout again"
+            "put the markers back where the layout says, measure the layout again, or calibrate this camera"
         )
     candidates = [best.pose, *best.rivals]
     pose, uncertain = best.pose, bool(best.rivals)
     if previous is not None and uncertain:
         pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
-    errors = {marker.marker_id: marker_error_px(camera, pose, layout.markers, marker) for marker in best.used}
-    return Located(
-        pose,
-        best.used,
-        seen,
-        float(np.sqrt(np.mean(np.square(list(errors.values()))))),
-        errors,
-        uncertain,
-        _notices(best, camera, layout),
-    )
+    chosen = PoseFit(pose, best.used, best.unused, best.error_px)
+    return located_from(chosen, camera, layout, seen, uncertain=uncertain)
+
+
+def located_from(
+    fit: PoseFit, camera: CameraModel, layout: TableLayout, ids_seen: Sequence[int], *, uncertain: bool
+) -> Located:
+    """Say what a fit means for the table: errors of each marker, and what a person should know."""
+    errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
+    error_px = float(np.sqrt(np.mean(np.square(list(errors.values())))))
+    notices = _notices(fit, camera, layout)
+    return Located(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
 
 
 def _apart(first: Pose, second: Pose) -> float:
@@ -219,6 +222,11 @@ def _notices(fit: PoseFit, camera: CameraModel, layout: TableLayout) -> tuple[st
                 f"marker {marker.marker_id} is not where the layout says "
                 f"({marker_error_px(camera, fit.pose, layout.markers, marker):.0f} pixels off); it is left out"
             )
+    if len(fit.used) > 1 and fit.error_px > _SUSPICIOUS_ERROR_PX:
+        notices.append(
+            f"the markers are {fit.error_px:.1f} pixels off on average; check that the calibration "
+            f"{camera.name or ''} is this camera's, its focus is unchanged, and the markers lie where the layout says"
+        )
     return tuple(dict.fromkeys(notices))
 
 

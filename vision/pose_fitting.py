@@ -23,6 +23,8 @@ _AGREES_WITHIN_PX = 2.0
 _AGREES_WITHIN_MM = 5.0
 _NEAREST_CAMERA_MM = 30.0
 _LARGEST_GROWTH_PX = 1.0
+_RIVAL_RATIO = 2.0
+_RIVAL_FLOOR_PX = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +169,7 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     """Every pose that markers of the layout allow, with those that agree; most ids first, then least error.
 
     Fits with the same markers are merged into one, the others becoming its ``rivals`` when they explain the corners
-    within twice the error or half a pixel. Empty when there is no marker of the layout.
+    within twice the error. Empty when there is no marker of the layout.
     """
     known = [marker for marker in markers if marker.marker_id in layout.centres_mm]
     if not known:
@@ -203,18 +205,25 @@ def _settle(camera: CameraModel, layout: MarkerLayout, start: Pose, known: Seque
     if not used or not faces_camera(pose, layout):
         return None
     unused = tuple(marker for marker in known if marker not in used)
-    pose, sized = _with_common_growth(camera, layout, pose, used)
-    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
+    return fit_from(camera, layout, pose, used, unused=unused)
 
 
-def _with_common_growth(
-    camera: CameraModel, layout: MarkerLayout, pose: Pose, used: Sequence[Marker]
-) -> tuple[Pose, list[Marker]]:
-    """Undo glare: bright white creeps into every marker's black by the same part of a pixel, in one picture."""
+def fit_from(
+    camera: CameraModel,
+    layout: MarkerLayout,
+    start: Pose,
+    used: Sequence[Marker],
+    *,
+    unused: tuple[Marker, ...] = (),
+) -> PoseFit:
+    """Fit a pose to markers from a start nearby, and with two markers or more undo glare.
+
+    Bright white creeps into every marker's black by the same part of a pixel in one picture; the markers' known size
+    tells by how much, and the corners are moved back.
+    """
     sized = list(used)
-    if len(sized) < 2:
-        return pose, sized
-    for _ in range(2):
+    pose = refine_pose(camera, start, *corner_pairs(layout, sized))
+    for _ in range(2 if len(sized) > 1 else 0):
         lacking = [
             (np.sqrt(quad_area(project(camera, pose, layout.corners_mm(marker.marker_id)))) - marker.side_px) / 2
             for marker in sized
@@ -222,7 +231,7 @@ def _with_common_growth(
         growth = float(np.clip(np.median(lacking), -_LARGEST_GROWTH_PX, _LARGEST_GROWTH_PX))
         sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth)) for marker in sized]
         pose = refine_pose(camera, pose, *corner_pairs(layout, sized))
-    return pose, sized
+    return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
 
 
 def _merge(group: Sequence[PoseFit]) -> PoseFit:
@@ -231,7 +240,7 @@ def _merge(group: Sequence[PoseFit]) -> PoseFit:
     rivals: list[Pose] = []
     for fit in ordered[1:]:
         near = any(poses_close(fit.pose, pose) for pose in [best.pose, *rivals])
-        if not near and fit.error_px <= max(2 * best.error_px, best.error_px + 0.5):
+        if not near and fit.error_px <= _RIVAL_RATIO * max(best.error_px, _RIVAL_FLOOR_PX):
             rivals.append(fit.pose)
     return PoseFit(best.pose, best.used, best.unused, best.error_px, tuple(rivals))
 

@@ -1,0 +1,223 @@
+"""Following the table through frames: steadier while nothing moves, found again when something did.
+
+Once located, only small windows around the expected markers are searched. Their corners are averaged over frames.
+A hand over markers changes nothing as long as those in sight stay where they were; markers that moved together mean
+that the camera or the table moved; one that moved alone was pushed, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision.errors import NotLocatedError
+from vision.frame import FloatArray, Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import TableLayout
+from vision.locating import Located, check_size, locate, located_from
+from vision.markers import Marker, MarkerFinder
+from vision.opencv import as_grey
+from vision.pose_fitting import agreement_px, fit_from
+
+_MOVED_PX = 0.8
+_AVERAGED_FRAMES = 30
+_FEWEST_WINDOW_PX = 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class TrackedTable:
+    """Where the table is, as far as all frames until now tell.
+
+    ``located`` is the averaged location and ``ids_in_sight`` the markers this very frame shows where they should be.
+    ``moving`` says that camera or table moved since the last frame and has not come to rest; ``held_s`` for how long
+    no marker has been in sight, the pose being held from before. ``notices`` are sentences that are new with this
+    frame.
+    """
+
+    located: Located
+    ids_in_sight: tuple[int, ...]
+    frames_averaged: int
+    moving: bool = False
+    held_s: float = 0.0
+    notices: tuple[str, ...] = ()
+
+    @property
+    def pose(self) -> Pose:
+        """The averaged pose."""
+        return self.located.pose
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the pose should not be relied on: ambiguous, moving, or held with no marker in sight."""
+        return self.located.uncertain or self.moving or self.held_s > 0
+
+
+class TableTracker:
+    """Follows one table through one camera's frames, given in order.
+
+    ``hold_s`` is how long a pose is held, flagged uncertain, while no marker is in sight.
+    """
+
+    def __init__(self, camera: CameraModel, layout: TableLayout, *, hold_s: float = 10.0) -> None:
+        self._camera, self._layout, self._hold_s = camera, layout, hold_s
+        self._finder = MarkerFinder(layout.markers.dictionary)
+        self._located: Located | None = None
+        self._corners: dict[int, deque[FloatArray]] = {}
+        self._pushed: set[int] = set()
+        self._moved_from: Pose | None = None
+        self._seen_at_s = 0.0
+        self._told: set[str] = set()
+
+    def update(self, frame: Frame) -> TrackedTable:
+        """Give the table's place with this frame taken into account.
+
+        Raises NotLocatedError when the table was never found or no marker has been in sight for longer than
+        ``hold_s``, FrameError or CalibrationError for a frame that does not suit the camera.
+        """
+        check_size(frame.image, self._camera)
+        grey = as_grey(frame.image)
+        if self._located is None:
+            return self._begin(locate(grey, self._camera, self._layout), frame, ())
+        seen = self._seen_in_windows(grey, self._located.pose)
+        still = {marker_id: marker for marker_id, marker in seen.items() if self._rests(marker)}
+        moved = set(seen) - set(still)
+        if len(still) >= 2 or (still and not moved):
+            return self._stay(still, moved, frame)
+        return self._search(grey, frame, still)
+
+    def _begin(self, located: Located, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
+        self._located = located
+        self._corners = {
+            marker.marker_id: deque([marker.corners_px], maxlen=_AVERAGED_FRAMES) for marker in located.markers
+        }
+        self._pushed = set(located.ids_seen) - set(located.ids_used)
+        self._seen_at_s = frame.time_s
+        return TrackedTable(
+            located,
+            located.ids_used,
+            1,
+            moving=self._moved_from is not None,
+            notices=notices + self._news(located.notices),
+        )
+
+    def _stay(self, still: Mapping[int, Marker], moved: set[int], frame: Frame) -> TrackedTable:
+        """Nothing moved but perhaps a pushed marker: average the corners and fit again."""
+        before = self._before()
+        self._seen_at_s = frame.time_s
+        notices: list[str] = []
+        for marker_id in sorted(moved - self._pushed):
+            notices.append(f"marker {marker_id} was moved; it is left out until it lies where the layout says again")
+        for marker_id in sorted(self._pushed & set(still)):
+            notices.append(f"marker {marker_id} is back in its place")
+        self._pushed = (self._pushed | moved) - set(still)
+        for marker_id in self._pushed:
+            self._corners.pop(marker_id, None)
+        for marker_id, marker in still.items():
+            self._corners.setdefault(marker_id, deque(maxlen=_AVERAGED_FRAMES)).append(marker.corners_px)
+        averaged = [
+            Marker(marker_id, np.median(np.stack(list(rows)), axis=0), "averaged")
+            for marker_id, rows in sorted(self._corners.items())
+        ]
+        fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)
+        uncertain = before.uncertain and len(averaged) < 2
+        ids_seen = tuple(sorted(set(still) | moved))
+        self._located = located_from(fit, self._camera, self._layout, ids_seen, uncertain=uncertain)
+        notices += self._came_to_rest()
+        return TrackedTable(
+            self._located,
+            tuple(sorted(still)),
+            max(len(rows) for rows in self._corners.values()),
+            notices=tuple(notices) + self._news(self._located.notices),
+        )
+
+    def _came_to_rest(self) -> list[str]:
+        if self._moved_from is None:
+            return []
+        apart_px = self._apart_px(self._moved_from, self._before().pose)
+        self._moved_from = None
+        if apart_px < _MOVED_PX:
+            return []
+        return [f"the camera or the table moved ({apart_px:.0f} pixels in the picture) and was located again"]
+
+    def _search(self, grey: Image, frame: Frame, still: Mapping[int, Marker]) -> TrackedTable:
+        """The markers in sight are not where they were, or none is in sight: look everywhere."""
+        before = self._before()
+        try:
+            found = locate(grey, self._camera, self._layout, previous=before.pose)
+        except NotLocatedError as lost:
+            return self._hold(frame, still, lost)
+        if self._apart_px(before.pose, found.pose) < _MOVED_PX and len(found.markers) <= len(self._corners):
+            self._seen_at_s = frame.time_s
+            return TrackedTable(before, found.ids_used, max(len(rows) for rows in self._corners.values()))
+        if not before.uncertain and self._moved_from is None:
+            self._moved_from = before.pose
+        return self._begin(found, frame, ())
+
+    def _hold(self, frame: Frame, still: Mapping[int, Marker], lost: NotLocatedError) -> TrackedTable:
+        held_s = frame.time_s - self._seen_at_s
+        if held_s > self._hold_s:
+            self._located, self._corners, self._moved_from = None, {}, None
+            raise NotLocatedError(f"{lost}; none was in its place for {held_s:.0f} s") from lost
+        count = max(len(rows) for rows in self._corners.values())
+        return TrackedTable(
+            self._before(), tuple(sorted(still)), count, moving=self._moved_from is not None, held_s=max(held_s, 1e-3)
+        )
+
+    def _before(self) -> Located:
+        if self._located is None:
+            raise NotLocatedError("the table has not been located yet")
+        return self._located
+
+    def _apart_px(self, first: Pose, second: Pose) -> float:
+        """How far apart two poses put the markers' centres in the picture, at most."""
+        z_mm = self._layout.markers.z_mm
+        centres = np.array([[*centre, z_mm] for centre in self._layout.markers.centres_mm.values()])
+        difference = project(self._camera, first, centres) - project(self._camera, second, centres)
+        return float(np.linalg.norm(difference, axis=1).max())
+
+    def _news(self, notices: tuple[str, ...]) -> tuple[str, ...]:
+        kinds = {notice.split("(")[0]: notice for notice in notices}
+        fresh = tuple(notice for kind, notice in kinds.items() if kind not in self._told)
+        self._told = set(kinds)
+        return fresh
+
+    def _rests(self, marker: Marker) -> bool:
+        """Whether a marker is where it was, or, not seen before, where the pose puts it."""
+        rows = self._corners.get(marker.marker_id)
+        if rows is not None:
+            usual = np.median(np.stack(list(rows)), axis=0).mean(axis=0)
+            return bool(np.linalg.norm(marker.centre_px - usual) < _MOVED_PX)
+        expected = project(self._camera, self._before().pose, self._layout.markers.corners_mm(marker.marker_id)).mean(
+            axis=0
+        )
+        return bool(np.linalg.norm(marker.centre_px - expected) < agreement_px(self._layout.markers, marker))
+
+    def _seen_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
+        seen: dict[int, Marker] = {}
+        for marker_id in self._layout.markers.centres_mm:
+            expected = project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
+            marker = self._find_in_window(grey, expected, marker_id)
+            if marker is not None:
+                seen[marker_id] = marker
+        return seen
+
+    def _find_in_window(self, grey: Image, expected: FloatArray, marker_id: int) -> Marker | None:
+        low, high = expected.min(axis=0), expected.max(axis=0)
+        margin = max(float((high - low).max()), _FEWEST_WINDOW_PX)
+        height, width = grey.shape
+        left, top = np.maximum(np.floor(low - margin), 0).astype(int)
+        right, bottom = np.minimum(np.ceil(high + margin) + 1, [width, height]).astype(int)
+        if right - left < _FEWEST_WINDOW_PX or bottom - top < _FEWEST_WINDOW_PX:
+            return None
+        window = np.ascontiguousarray(grey[top:bottom, left:right])
+        for find in (self._finder.plain, self._finder.thorough):
+            near = [marker for marker in find(window) if marker.marker_id == marker_id]
+            if near:
+                corner = np.array([left, top], dtype=np.float64)
+                middle = expected.mean(axis=0) - corner
+                best = min(near, key=lambda marker: float(np.linalg.norm(marker.centre_px - middle)))
+                return replace(best, corners_px=best.corners_px + corner)
+        return None
