@@ -1,0 +1,252 @@
+"""Which rules a change breaks: the whole table, block by block. ``misdeeds`` looks at one block's own move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.api import Appearance, Breach, Facing
+from engine.deblockle.board import PLACES, SQUARE_OF, other
+from engine.deblockle.changes import Added, Change, Moved, Recoloured, Removed, changes_between
+from engine.deblockle.misdeeds import breaches_of_move, put_back, reason_to_stay
+from engine.deblockle.state import (
+    DeblockleState,
+    DeblockleTurn,
+    appearance_of,
+    change_by,
+    check_facing,
+    narrowed_blocks,
+    read_look,
+)
+from engine.deblockle.turns import certainly_blocked, legal_turns, played, turns_of
+from engine.errors import ContradictionError
+
+PlayableTurns = set[tuple[int, int, str]]
+
+
+def explain_change(before: DeblockleState, after: Appearance, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:
+    """Say which rules the change breaks, the nearest misdeed first; empty when none or one legal turn explains it.
+
+    Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.
+    """
+    seen = {SQUARE_OF[place]: read_look(place, look) for place, look in after.items() if _known(place, look)}
+    looks = appearance_of(before)
+    changed = {place: look for place, look in after.items() if look != looks[place]}
+    for place, facing in facings.items():
+        check_facing(place, facing)
+    standing = {place: facing for place, facing in facings.items() if {**looks, **after}[place] != "empty" and facing}
+    unmoved = {place: facing for place, facing in standing.items() if place not in changed}
+    if before.to_move is None:
+        return _after_the_end(before, changed, unmoved)
+    if not changed:
+        return _turned_in_place(before, unmoved)
+    matching = [turn for turn in legal_turns(before) if change_by(turn) == changed]
+    if matching:
+        return _faces_of_a_turn(before, matching, standing)
+    players = (before.to_move, other(before.to_move))
+    playable = {player: {_key(turn) for turn in turns_of(before, player)} for player in players}
+    changes = changes_between(before, seen, set().union(*playable.values()))
+    return (*_breaches(before, changes, playable, standing), *_turned_in_place(before, unmoved))
+
+
+def _known(place: str, look: str) -> bool:
+    read_look(place, look)
+    return True
+
+
+def _key(turn: DeblockleTurn) -> tuple[int, int, str]:
+    return SQUARE_OF[turn.start], -1 if turn.end is None else SQUARE_OF[turn.end], turn.top
+
+
+def _after_the_end(before: DeblockleState, changed: Appearance, unmoved: Mapping[str, Facing]) -> tuple[Breach, ...]:
+    places = (*changed, *(breach.places[0] for breach in _turned_in_place(before, unmoved)))
+    if not places:
+        return ()
+    return (
+        Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places),
+    )
+
+
+def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:
+    found = []
+    for place, facing in facings.items():
+        try:
+            narrowed_blocks(before, {place: facing})
+        except ContradictionError:
+            block = before.at(SQUARE_OF[place])
+            if block is not None:
+                found.append(
+                    Breach(
+                        "block-turned-in-place",
+                        f"The {block.owner} block on {place} was turned where it stands.",
+                        put_back(before, block.square, "Turn"),
+                        (place,),
+                    )
+                )
+    return tuple(found)
+
+
+def _faces_of_a_turn(
+    before: DeblockleState, matching: list[DeblockleTurn], standing: Mapping[str, Facing]
+) -> tuple[Breach, ...]:
+    """The breaches when a legal turn explains what is seen from above, but the sides may not agree."""
+    turn = matching[0]
+    contradictions = [_contradicted(played(before, candidate), standing) for candidate in matching]
+    places = min(contradictions, key=len)
+    found = []
+    if turn.end in places:
+        found.append(
+            Breach(
+                "turned-while-hopping",
+                f"The {turn.player} block was turned on its way from {turn.start} to {turn.end}.",
+                f"Turn it back on {turn.end}, {turn.top} still up, as it came out of the roll.",
+                (turn.end,),
+            )
+        )
+    rest = {place: standing[place] for place in places if place != turn.end}
+    return (*found, *_turned_in_place(before, rest))
+
+
+def _contradicted(state: DeblockleState, facings: Mapping[str, Facing]) -> list[str]:
+    places = []
+    for place, facing in facings.items():
+        try:
+            narrowed_blocks(state, {place: facing})
+        except ContradictionError:
+            places.append(place)
+    return places
+
+
+def _breaches(
+    before: DeblockleState,
+    changes: list[Change],
+    playable: Mapping[str, PlayableTurns],
+    facings: Mapping[str, Facing],
+) -> list[Breach]:
+    mover = str(before.to_move)
+    own_moves = [change for change in changes if isinstance(change, Moved) and change.owner == mover]
+    found: list[Breach] = []
+    if len(own_moves) > 1:
+        found.append(_two_blocks(before, own_moves))
+    elif own_moves and (_move_key(own_moves[0]) not in playable[mover] or own_moves[0].landed_on):
+        found += breaches_of_move(before, own_moves[0], facings.get(PLACES[own_moves[0].end], {}))
+    for change in changes:
+        if not isinstance(change, Moved) or change.owner != mover:
+            found += _other_breaches(before, change, playable, alone=len(changes) == 1)
+    return found
+
+
+def _move_key(move: Moved) -> tuple[int, int, str]:
+    return move.start, move.end, move.top_after
+
+
+def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
+    told = " and ".join(_told(move) for move in moves)
+    return Breach(
+        "two-blocks-moved",
+        f"{len(moves)} blocks were moved in one turn: {told}.",
+        "Move only one of them. " + " ".join(put_back(before, move.start) for move in moves),
+        tuple(dict.fromkeys(PLACES[square] for move in moves for square in (move.start, move.end))),
+    )
+
+
+def _told(move: Moved) -> str:
+    if move.start == move.end:
+        return f"the {move.owner} block on {PLACES[move.start]} (now {move.top_after} up)"
+    return f"the {move.owner} block from {PLACES[move.start]} to {PLACES[move.end]}"
+
+
+def _other_breaches(
+    before: DeblockleState, change: Change, playable: Mapping[str, PlayableTurns], *, alone: bool
+) -> list[Breach]:
+    """The breaches of anything but a move of the mover's own block."""
+    if isinstance(change, Moved):
+        return _opponent_moved(before, change, playable[change.owner], alone=alone)
+    if isinstance(change, Removed):
+        return _removed(before, change, playable[change.owner], alone=alone)
+    place = PLACES[change.square]
+    if isinstance(change, Added):
+        return [
+            Breach(
+                "block-added",
+                f"There is a {change.owner} block on {place} that wasn't on the board.",
+                f"Take the {change.owner} block off {place}.",
+                (place,),
+            )
+        ]
+    return [_recoloured(before, change)]
+
+
+def _recoloured(before: DeblockleState, change: Recoloured) -> Breach:
+    place = PLACES[change.square]
+    return Breach(
+        "colour-changed",
+        f"On {place} stood a {change.before[0]} block, and now a {change.after[0]} one stands there.",
+        f"Take the {change.after[0]} block away. {put_back(before, change.square)}",
+        (place,),
+    )
+
+
+def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns, *, alone: bool) -> list[Breach]:
+    start, end = PLACES[move.start], PLACES[move.end]
+    remedy = put_back(before, move.start)
+    places = tuple(dict.fromkeys((start, end)))
+    if alone and not move.landed_on and _move_key(move) in playable:
+        return [_out_of_turn(before, move.owner, start, remedy, places)]
+    if start == end:
+        return breaches_of_move(before, move, {})
+    found = [
+        Breach(
+            "moved-opponent-block",
+            f"It is {before.to_move}'s turn, and the {move.owner} block was moved from {start} to {end}.",
+            remedy,
+            places,
+        )
+    ]
+    if move.landed_on:
+        found = [*breaches_of_move(before, move, {}), *found]
+    if certainly_blocked(before, move.owner):
+        found.insert(0, _deblockled(before, move.owner, remedy, places))
+    return found
+
+
+def _out_of_turn(before: DeblockleState, owner: str, start: str, remedy: str, places: tuple[str, ...]) -> Breach:
+    return Breach(
+        "not-your-turn", f"It is {before.to_move}'s turn, but {owner} played the block from {start}.", remedy, places
+    )
+
+
+def _deblockled(before: DeblockleState, owner: str, remedy: str, places: tuple[str, ...]) -> Breach:
+    return Breach(
+        "no-turn-left",
+        f"{owner.capitalize()} is Deblockle'd and has no turn the rules allow, so {before.to_move} plays on.",
+        remedy,
+        places,
+    )
+
+
+def _removed(before: DeblockleState, change: Removed, playable: PlayableTurns, *, alone: bool) -> list[Breach]:
+    place = PLACES[change.square]
+    remedy = put_back(before, change.square)
+    off = (change.square, -1, "star") in playable
+    if off and alone and change.owner != before.to_move:
+        return [_out_of_turn(before, change.owner, place, remedy, (place,))]
+    if change.owner == before.to_move and off:
+        return [
+            Breach(
+                "two-blocks-moved",
+                f"The {change.owner} block on {place} left the board, and something else was changed too.",
+                "Put everything else back as it was; one turn moves one block.",
+                (place,),
+            )
+        ]
+    wrong = reason_to_stay(before, change.square)
+    if wrong is not None:
+        return [wrong]
+    return [
+        Breach(
+            "block-removed-without-goal",
+            f"The {change.owner} block is gone from {place}, but it didn't roll star up onto its goal.",
+            remedy,
+            (place,),
+        )
+    ]

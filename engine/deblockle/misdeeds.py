@@ -1,0 +1,326 @@
+"""What was wrong with one block's move: the nearest misdeed among the ways it may have been done.
+
+Only one roll brings a given side up, so the top symbol tells which way the block was rolled; what is left is to say
+what was wrong with that roll, or with the hop after it. While faces are hidden several rolls are possible, and the one
+that needs the smallest misdeed is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from engine.api import Breach
+from engine.deblockle.board import (
+    GOAL,
+    HOME_STAR,
+    PLACES,
+    RAYS,
+    SIDES,
+    STARS,
+    beside,
+    columns_and_rows_apart,
+    members,
+    other,
+)
+from engine.deblockle.changes import Moved
+from engine.deblockle.state import Block, DeblockleState
+from engine.deblockle.turns import Ground, ends_of, ground_for, slide_ends
+from engine.deblockle.unfinished import either
+
+_HOP_RULES = {
+    "cross": ("cross-one-orthogonal", "hops one square straight"),
+    "x": ("x-one-diagonal", "hops one square diagonally"),
+    "slider": ("slider-to-the-end", "slides straight on until something stops it"),
+    "hoops": ("hoops-three-steps", "takes exactly three straight steps over open squares"),
+}
+_MOST_NAMED = 6
+
+
+class _Story(NamedTuple):
+    """One way a move may have been done: how bad it is, and what it breaks."""
+
+    badness: int
+    breaches: tuple[Breach, ...]
+
+
+def put_back(state: DeblockleState, square: int, verb: str = "Put") -> str:
+    """How to restore the block that stood on a square, its sides too where they are known."""
+    block = state.at(square)
+    if block is None:
+        return ""
+    cube = state.settings.cube
+    facings = cube.facings(block.mask)
+    side = f" and {facings[0][SIDES[0]]} to the {SIDES[0]}" if len(facings) == 1 else ""
+    return f"{verb} the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
+
+
+def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
+    """What a move breaks that no legal turn explains, whoever's block it is; ``facing`` are its side faces now."""
+    block = before.at(move.start)
+    if block is None:
+        return []
+    told = _Telling(before, block, move)
+    if move.start == move.end:
+        return [
+            told.breach(
+                "top-changed-in-place",
+                f"The {move.owner} block on {told.start} shows {move.top_after} instead of {move.top_before}, "
+                "and didn't move.",
+            )
+        ]
+    if move.landed_on:
+        return _landed_on_block(before, told)
+    found: list[Breach] = []
+    if move.top_after == move.top_before:
+        found.append(
+            told.breach(
+                "no-roll",
+                f"The {move.owner} block went from {told.start} to {told.end} without a roll: {move.top_before} is still up.",
+            )
+        )
+        if STARS >> move.end & 1:
+            found.append(told.landed_on_star())
+        return found
+    return list(_nearest_story(before, block, told, facing).breaches)
+
+
+def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
+    """The breach of a block that left by the wrong star, or ``None`` when it can't have been that."""
+    block = before.at(square)
+    if block is None:
+        return None
+    home = HOME_STAR[block.owner]
+    for side, results in enumerate(before.settings.cube.rolls(block.mask)):
+        if RAYS[square][side][:1] == (home,) and any(top == "star" for top, _, _ in results):
+            return Breach(
+                "wrong-goal",
+                f"The {block.owner} block from {PLACES[square]} left by {PLACES[home]}, its own star; "
+                f"its goal is {PLACES[GOAL[block.owner]]}.",
+                put_back(before, square),
+                (PLACES[square], PLACES[home]),
+            )
+    return None
+
+
+class _Telling:
+    """The words for one move: its block, its squares, and how to put it right."""
+
+    def __init__(self, before: DeblockleState, block: Block, move: Moved) -> None:
+        self.move = move
+        self.start, self.end = PLACES[move.start], PLACES[move.end]
+        self.back = put_back(before, block.square)
+
+    def breach(self, rule: str, sentence: str, *, remedy: str = "", also: tuple[str, ...] = ()) -> Breach:
+        places = tuple(dict.fromkeys((self.start, *also, self.end)))
+        return Breach(rule, sentence, remedy or self.back, places)
+
+    def landed_on_star(self) -> Breach:
+        return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
+
+
+def _landed_on_block(before: DeblockleState, told: _Telling) -> list[Breach]:
+    move = told.move
+    owner, top = move.landed_on or ("", "")
+    found = [
+        told.breach(
+            "landed-on-block",
+            f"The {move.owner} block went from {told.start} to {told.end}, where a {owner} block stood.",
+            remedy=f"{told.back} {put_back(before, move.end)}",
+        )
+    ]
+    if move.top_after == move.top_before:
+        found.append(
+            told.breach("no-roll", f"The {move.owner} block from {told.start} didn't roll: {top} is still up.")
+        )
+    return found
+
+
+def _nearest_story(before: DeblockleState, block: Block, told: _Telling, facing: Mapping[str, str]) -> _Story:
+    cube = before.settings.cube
+    move = told.move
+    sides = []
+    for side, results in enumerate(cube.rolls(block.mask)):
+        sides += [(side, after) for top, _, after in results if top == move.top_after]
+    agreeing = [side for side, after in sides if cube.agreeing(after, facing)]
+    candidates = agreeing or [side for side, _ in sides]
+    stories = [_story(before, block, told, side) for side in candidates]
+    apart = columns_and_rows_apart(move.start, move.end)
+    if apart == (1, 1) and any(
+        RAYS[move.start][side]
+        and 1 in columns_and_rows_apart(RAYS[move.start][side][0], move.end)
+        and sum(columns_and_rows_apart(RAYS[move.start][side][0], move.end)) == 1
+        for side in candidates
+    ):
+        corner = told.breach(
+            "rolled-diagonally", f"The {move.owner} block went from {told.start} over a corner to {told.end}."
+        )
+        stories.append(_Story(2, (corner, *((told.landed_on_star(),) if STARS >> move.end & 1 else ()))))
+    if not candidates and apart in {(0, 2), (2, 0)}:
+        far = told.breach(
+            "rolled-too-far", f"The {move.owner} block rolled two squares, from {told.start} to {told.end}."
+        )
+        stories.append(_Story(2, (far,)))
+    impossible = told.breach(
+        "symbol-not-possible",
+        f"After one roll from {told.start} the {move.owner} block can't show {move.top_after}.",
+    )
+    stories.append(_Story(9, (impossible,)))
+    return min(stories, key=lambda story: story.badness)
+
+
+def _story(before: DeblockleState, block: Block, told: _Telling, side: int) -> _Story:
+    """What was wrong if the block was first rolled towards that side."""
+    move = told.move
+    ground = ground_for(before, block)
+    ray = RAYS[move.start][side]
+    what = f"The {move.owner} block"
+    if not ray:
+        return _Story(
+            6,
+            (
+                told.breach(
+                    "roll-blocked",
+                    f"{what} shows {move.top_after} only after a roll {SIDES[side]}, and {told.start} is at that edge.",
+                ),
+            ),
+        )
+    target = ray[0]
+    place = PLACES[target]
+    if ground.taken >> target & 1:
+        return _Story(
+            5,
+            (
+                told.breach(
+                    "roll-blocked",
+                    f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands.",
+                    also=(place,),
+                ),
+            ),
+        )
+    if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
+        return _onto_star(told, target)
+    if move.top_after == "star":
+        rolled_up = told.breach(
+            "star-rolled-up",
+            f"{what} from {told.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
+        )
+        return _Story(1 if move.end == target else 3, (rolled_up,))
+    return _bad_hop(before, told, target, ground)
+
+
+def _onto_star(told: _Telling, target: int) -> _Story:
+    move = told.move
+    place = PLACES[target]
+    if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
+        return _Story(
+            0,
+            (
+                told.breach(
+                    "not-removed",
+                    f"The {move.owner} block reached its goal {place} with the star up, and still stands there.",
+                    remedy=f"Take the {move.owner} block off {place}: it has done it.",
+                ),
+            ),
+        )
+    if move.end == target and move.top_after == "star":
+        goal = PLACES[GOAL[move.owner]]
+        return _Story(
+            1, (told.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
+        )
+    return _Story(
+        1 if move.end == target else 4,
+        (
+            told.breach(
+                "rolled-onto-star",
+                f"The {move.owner} block rolled from {told.start} onto the star square {place} with {move.top_after} up.",
+                also=(place,),
+            ),
+        ),
+    )
+
+
+def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground) -> _Story:
+    """What was wrong after a good roll to ``target``."""
+    move, settings = told.move, before.settings
+    place, symbol, end = PLACES[target], move.top_after, move.end
+    base = ends_of(symbol, target, ground, replace(settings, side_by_side=True))
+    may = ends_of(symbol, target, ground, settings)
+    remedy = _finish(told, place, may)
+    if base >> end & 1:
+        return _Story(0, (_variant_breach(before, told, target, ground),))
+    if STARS >> end & 1:
+        return _Story(1, (told.landed_on_star(),))
+    if symbol == "stop":
+        return _Story(
+            3,
+            (
+                told.breach(
+                    "stop-must-not-hop",
+                    f"The {move.owner} block rolled to {place} with stop up, so it must stay there; it went on to {told.end}.",
+                    remedy=f"Put it on {place} with stop up, or play another turn. {told.back}" if may else "",
+                    also=(place,),
+                ),
+            ),
+        )
+    rule, how = _HOP_RULES[symbol]
+    if end == target and may:
+        return _Story(
+            1,
+            (
+                told.breach(
+                    "hop-missing",
+                    f"The {move.owner} block on {place} has {symbol} up, so it {how}; it hasn't hopped yet.",
+                    remedy=remedy,
+                ),
+            ),
+        )
+    if not may:
+        stuck = told.breach(
+            "no-hop-possible",
+            f"After the roll to {place} the {move.owner} block has {symbol} up and can't hop anywhere, "
+            "so it may not roll there.",
+            also=(place,),
+        )
+        return _Story(1 if end == target else 4, (stuck,))
+    wrong = told.breach(
+        rule,
+        f"With {symbol} up the {move.owner} block {how} from {place}; {told.end} is not where that ends.",
+        remedy=remedy,
+        also=(place,),
+    )
+    return _Story(3, (wrong,))
+
+
+def _finish(told: _Telling, place: str, may: int) -> str:
+    places = [PLACES[end] for end in members(may)]
+    if not places or len(places) > _MOST_NAMED:
+        return ""
+    return f"From {place} it may go to {either(places)}. Or start again: {told.back}"
+
+
+def _variant_breach(before: DeblockleState, told: _Telling, target: int, ground: Ground) -> Breach:
+    """The breach of a turn that only the variant forbids."""
+    move, settings = told.move, before.settings
+    symbol = move.top_after
+    foe = other(move.owner)
+    touching = list(members(beside(ground.own | 1 << move.end) & ground.foes))
+    if symbol == "slider" and not slide_ends(target, ground, settings) >> move.end & 1 and move.end != target:
+        return told.breach(
+            "slider-stopped-by-opponent",
+            f"The {move.owner} block slid to {told.end} and was stopped there by a {foe} block.",
+            also=(PLACES[target],),
+        )
+    if touching:
+        beside_places = tuple(PLACES[square] for square in touching)
+        return told.breach(
+            "side-by-side",
+            f"The turn from {told.start} to {told.end} ends with a {move.owner} block right beside "
+            f"the {foe} block on {beside_places[0]}.",
+            also=beside_places,
+        )
+    return told.breach(
+        "no-hop-possible",
+        f"The {move.owner} block on {told.end} can hop nowhere, so it may not roll there.",
+    )

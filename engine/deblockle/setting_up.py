@@ -1,0 +1,129 @@
+"""How a game starts: the suggested squares, the default start, and a start seen on the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from engine.api import Appearance, Breach
+from engine.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, members, other
+from engine.deblockle.settings import MOST_BLOCKS, Settings
+from engine.deblockle.state import Block, DeblockleState, read_look
+from engine.deblockle.turns import settled
+from engine.errors import IllegalTurnError
+
+START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
+    {
+        "gold": {4: ("c1", "e1", "c3", "e3"), 3: ("c1", "e1", "d3"), 2: ("c1", "e1"), 1: ("d1",)},
+        "teal": {4: ("c5", "e5", "c7", "e7"), 3: ("c7", "e7", "d5"), 2: ("c7", "e7"), 1: ("d7",)},
+    }
+)
+"""The suggested starting squares by player and number of blocks."""
+
+_NET_AS_WRITTEN = 1
+
+
+def new_state(settings: Settings) -> DeblockleState:
+    """The default start: every block on its suggested square, known, as the net is written (star up, slider north)."""
+    blocks = [
+        Block(SQUARE_OF[place], player, _NET_AS_WRITTEN)
+        for player in PLAYERS
+        for place in START_PLACES[player][settings.blocks(player)]
+    ]
+    return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
+
+
+def set_up_state(appearance: Appearance, settings: Settings, *, anywhere: bool) -> DeblockleState:
+    """The start a table shows; only the tops are known. Places that are left out count as empty.
+
+    With ``anywhere`` any squares but the stars will do, and one to four blocks a side whatever the options say.
+    Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for a start that isn't allowed.
+    """
+    seen = {place: found for place, look in appearance.items() if (found := read_look(place, look))}
+    breaches = _breaches(seen, settings, anywhere=anywhere)
+    if breaches:
+        message = " ".join(breach.sentence for breach in breaches)
+        raise IllegalTurnError(f"this is no start: {message}", breaches)
+    if anywhere:
+        gold, teal = (sum(owner == player for owner, _ in seen.values()) for player in PLAYERS)
+        settings = replace(settings, blocks_gold=gold, blocks_teal=teal)
+    blocks = [Block(SQUARE_OF[place], owner, settings.cube.with_top[top]) for place, (owner, top) in seen.items()]
+    return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
+
+
+def _breaches(seen: Mapping[str, tuple[str, str]], settings: Settings, *, anywhere: bool) -> tuple[Breach, ...]:
+    found: list[Breach] = []
+    squares = {
+        player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
+    }
+    for player in PLAYERS:
+        places = tuple(PLACES[square] for square in squares[player])
+        agreed = settings.blocks(player)
+        most, least = (MOST_BLOCKS, 1) if anywhere else (agreed, agreed)
+        suggested = START_PLACES[player][agreed]
+        if len(places) > most:
+            surplus = tuple(place for place in places if anywhere or place not in suggested) or places
+            found.append(
+                Breach(
+                    "too-many-blocks",
+                    f"There are {len(places)} {player} blocks, and {player} starts with {most}.",
+                    f"Take {len(places) - most} {player} off the board.",
+                    surplus,
+                )
+            )
+        if len(places) < least:
+            missing = () if anywhere else tuple(place for place in suggested if place not in places)
+            where = f" on {_either(missing)}" if missing else ""
+            found.append(
+                Breach(
+                    "too-few-blocks",
+                    f"There are {len(places)} {player} blocks, and {player} starts with {least}.",
+                    f"Put {least - len(places)} more {player} on the board{where}.",
+                    missing,
+                )
+            )
+        for square in squares[player]:
+            place = PLACES[square]
+            if STARS >> square & 1:
+                found.append(
+                    Breach(
+                        "start-on-star",
+                        f"The {player} block on {place} stands on a star square.",
+                        f"Move it from {place} to a square without a star.",
+                        (place,),
+                    )
+                )
+            elif not anywhere and place not in suggested:
+                open_places = tuple(free for free in suggested if free not in seen)
+                target = f"Move it from {place} to {_either(open_places)}." if open_places else f"Take it off {place}."
+                found.append(
+                    Breach(
+                        "start-square",
+                        f"The {player} block on {place} is not on a starting square: {', '.join(suggested)}.",
+                        target,
+                        (place, *open_places),
+                    )
+                )
+    if not settings.side_by_side:
+        found += _side_by_side(squares)
+    return tuple(found)
+
+
+def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
+    first = PLAYERS[0]
+    foes = sum(1 << square for square in squares[other(first)])
+    return [
+        Breach(
+            "side-by-side",
+            f"The {first} block on {PLACES[square]} starts right beside the {other(first)} block on {PLACES[touched]}.",
+            "Move one of the two away, so that no side touches.",
+            (PLACES[square], PLACES[touched]),
+        )
+        for square in squares[first]
+        for touched in members(beside(1 << square) & foes)
+    ]
+
+
+def _either(places: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))

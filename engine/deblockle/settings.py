@@ -1,0 +1,62 @@
+"""Deblockle's options, read once into a frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.api import Option, OptionValue
+from engine.deblockle.board import PLAYERS
+from engine.deblockle.cube import PRINTED_NET, Cube, cube_of, read_net
+from engine.options import read_options
+
+MOST_BLOCKS = 4
+
+OPTIONS: tuple[Option, ...] = (
+    Option("blocks_gold", MOST_BLOCKS, "How many blocks gold starts with.", (1, 2, 3, 4)),
+    Option("blocks_teal", MOST_BLOCKS, "How many blocks teal starts with.", (1, 2, 3, 4)),
+    Option("starts", "gold", "Who plays first.", PLAYERS),
+    Option("side_by_side", True, "Whether a turn may end beside an opponent's block; false is the harder variant."),
+    Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
+    Option("hop_forfeited_when_stuck", False, "Whether a roll after which no hop is possible is allowed, unhopped."),
+    Option("repetition_draw", False, "Whether the third time of a position with the same player to move is a draw."),
+    Option("net", PRINTED_NET, "The symbols of a block: up/down/north/east/south/west, seen from above."),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options in force; each field is explained in OPTIONS. ``net`` is in strict text."""
+
+    blocks_gold: int = MOST_BLOCKS
+    blocks_teal: int = MOST_BLOCKS
+    starts: str = "gold"
+    side_by_side: bool = True
+    slider_stops_before_star: bool = False
+    hop_forfeited_when_stuck: bool = False
+    repetition_draw: bool = False
+    net: str = PRINTED_NET
+
+    @property
+    def cube(self) -> Cube:
+        """The blocks' orientations under this net."""
+        return cube_of(self.net)
+
+    def blocks(self, player: str) -> int:
+        """How many blocks the player starts with."""
+        return self.blocks_gold if player == PLAYERS[0] else self.blocks_teal
+
+
+def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    values = read_options(OPTIONS, given)
+    return Settings(
+        blocks_gold=int(values["blocks_gold"]),
+        blocks_teal=int(values["blocks_teal"]),
+        starts=str(values["starts"]),
+        side_by_side=bool(values["side_by_side"]),
+        slider_stops_before_star=bool(values["slider_stops_before_star"]),
+        hop_forfeited_when_stuck=bool(values["hop_forfeited_when_stuck"]),
+        repetition_draw=bool(values["repetition_draw"]),
+        net="/".join(read_net(str(values["net"]))),
+    )

@@ -1,0 +1,151 @@
+"""A Deblockle state and turn: frozen values, and what an onlooker sees of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.api import EMPTY, Facing, LookName
+from engine.deblockle.board import PLACES, PLAYERS, SIDES, SQUARE_OF
+from engine.deblockle.cube import SYMBOLS
+from engine.deblockle.settings import Settings
+from engine.errors import ContradictionError, UnreadableError
+
+LOOKS: tuple[LookName, ...] = (EMPTY, *(f"{player} block, {symbol} up" for player in PLAYERS for symbol in SYMBOLS))
+_READ_LOOK: dict[LookName, tuple[str, str]] = {
+    f"{player} block, {symbol} up": (player, symbol) for player in PLAYERS for symbol in SYMBOLS
+}
+
+
+class Block(NamedTuple):
+    """A block on the board: its square, its owner and the mask of orientations that agree with all that was seen."""
+
+    square: int
+    owner: str
+    mask: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeblockleState:
+    """A position. ``blocks`` rises by square; ``counts`` is how often each position occurred (by digest), kept only
+    with the option ``repetition_draw`` and since the last block left the board. ``to_move`` is ``None`` when over.
+    """
+
+    settings: Settings
+    blocks: tuple[Block, ...]
+    to_move: str | None
+    counts: tuple[tuple[str, int], ...] = ()
+
+    def owned(self, player: str) -> tuple[Block, ...]:
+        """The player's blocks on the board."""
+        return tuple(block for block in self.blocks if block.owner == player)
+
+    def occupied(self, player: str) -> int:
+        """The set of squares the player's blocks stand on."""
+        squares = 0
+        for block in self.blocks:
+            if block.owner == player:
+                squares |= 1 << block.square
+        return squares
+
+    def at(self, square: int) -> Block | None:
+        """The block on a square."""
+        return next((block for block in self.blocks if block.square == square), None)
+
+    def removed(self, player: str) -> int:
+        """How many of the player's blocks have left the board."""
+        return self.settings.blocks(player) - len(self.owned(player))
+
+
+@dataclass(frozen=True, slots=True)
+class DeblockleTurn:
+    """One whole turn: roll, then hop.
+
+    ``rolled_to`` is one place, or several when look-alike turns were combined and it isn't known which was played.
+    ``end`` is where the block stands afterwards (``rolled_to`` itself when it didn't hop), ``None`` when it left the board.
+    """
+
+    player: str
+    start: str
+    rolled_to: tuple[str, ...]
+    top: str
+    end: str | None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The squares the turn started on, passed and ended on, none twice."""
+        end = () if self.end is None else (self.end,)
+        return tuple(dict.fromkeys((self.start, *self.rolled_to, *end)))
+
+
+def look_of(owner: str, symbol: str) -> LookName:
+    """The look of a block seen from above."""
+    return f"{owner} block, {symbol} up"
+
+
+def read_look(place: str, look: LookName) -> tuple[str, str] | None:
+    """Read a look into owner and top symbol, ``None`` for empty; raises UnreadableError for a place or look that isn't."""
+    if place not in SQUARE_OF:
+        raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
+    if look == EMPTY:
+        return None
+    if look not in _READ_LOOK:
+        raise UnreadableError(
+            f"{place} shows {look!r}; expected {EMPTY!r} or a look such as {LOOKS[1]!r} with {', '.join(SYMBOLS)}"
+        )
+    return _READ_LOOK[look]
+
+
+def appearance_of(state: DeblockleState) -> dict[str, LookName]:
+    """Map every square to its look, a1 first."""
+    looks = dict.fromkeys(PLACES, EMPTY)
+    cube = state.settings.cube
+    for block in state.blocks:
+        looks[PLACES[block.square]] = look_of(block.owner, cube.top(block.mask))
+    return looks
+
+
+def change_by(turn: DeblockleTurn) -> dict[str, LookName]:
+    """The places whose looks the turn changes, with their new looks."""
+    change = {turn.start: EMPTY}
+    if turn.end is not None:
+        change[turn.end] = look_of(turn.player, turn.top)
+    return change
+
+
+def facings_of(state: DeblockleState) -> dict[str, tuple[Facing, ...]]:
+    """Map each square with a block to every facing still possible there."""
+    return {PLACES[block.square]: state.settings.cube.facings(block.mask) for block in state.blocks}
+
+
+def check_facing(place: str, facing: Facing) -> None:
+    """Raise UnreadableError unless the place is a square and the facing maps compass sides to symbols."""
+    if place not in SQUARE_OF:
+        raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
+    for side, symbol in facing.items():
+        if side not in SIDES or symbol not in SYMBOLS:
+            raise UnreadableError(
+                f"{place} is said to show {symbol!r} at its side {side!r}; "
+                f"expected one of {', '.join(SYMBOLS)} at {', '.join(SIDES)}"
+            )
+
+
+def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> tuple[Block, ...]:
+    """The blocks with only the orientations that agree with the side faces seen; raises ContradictionError."""
+    cube = state.settings.cube
+    blocks = {block.square: block for block in state.blocks}
+    for place, facing in sightings.items():
+        check_facing(place, facing)
+        block = blocks.get(SQUARE_OF[place])
+        if block is None:
+            raise ContradictionError(f"a block's side was seen on {place}, but no block stands there")
+        mask = cube.agreeing(block.mask, facing)
+        if not mask:
+            seen = ", ".join(f"{symbol} to the {side}" for side, symbol in facing.items())
+            raise ContradictionError(
+                f"the {block.owner} block on {place} can't show {seen} with {cube.top(block.mask)} up, "
+                "after all that was seen before"
+            )
+        blocks[block.square] = block._replace(mask=mask)
+    return tuple(blocks.values())

@@ -1,0 +1,157 @@
+"""Turns as text: strict to write, lenient to read, and as a sentence for a person.
+
+A turn is ``start-rolled=symbol-end``: ``c7-c6=hoops-a7``, ``c3-c4=stop`` without a hop, ``d5-d6=star-off`` off the
+board, and ``e7-d7|f7=hoops-e7`` where it isn't known which of two rolls it was. Read leniently, case and spaces don't
+matter, ``->``, ``to`` and ``x`` stand for the dash, symbols may be shortened, and whatever fits one turn only will do:
+``c7 a7``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.api import Certainty
+from engine.deblockle.board import PLAYERS, SQUARE_OF
+from engine.deblockle.explain import explain_change
+from engine.deblockle.state import DeblockleState, DeblockleTurn, change_by
+from engine.deblockle.text import read_symbol
+from engine.deblockle.turns import certainty_of, legal_turns
+from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+
+_TOKEN = re.compile(r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)")
+_EXPECTED = "a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off"
+
+
+def format_turn(turn: DeblockleTurn) -> str:
+    """Write a turn in its strict form."""
+    written = f"{turn.start}-{'|'.join(turn.rolled_to)}={turn.top}"
+    if turn.rolled_to == (turn.end,):
+        return written
+    return f"{written}-{turn.end or 'off'}"
+
+
+def describe_turn(turn: DeblockleTurn) -> str:
+    """Say the turn in a short sentence."""
+    if turn.end is None:
+        ending = "leaves the board"
+    elif turn.top == "stop":
+        ending = "stays"
+    elif turn.rolled_to == (turn.end,):
+        ending = "can't hop"
+    else:
+        ending = f"{'slides' if turn.top == 'slider' else 'hops'} to {turn.end}"
+    return (
+        f"{turn.player.capitalize()} rolls {turn.start} to {' or '.join(turn.rolled_to)}, {turn.top} up, and {ending}."
+    )
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a text says of a turn: its groups of squares in order, how many came before the symbol, the symbol, off."""
+
+    groups: tuple[tuple[str, ...], ...]
+    before_symbol: int
+    symbol: str | None
+    off: bool
+
+
+def parse_turn(state: DeblockleState, text: str) -> DeblockleTurn:
+    """Read a turn leniently; raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError."""
+    written = _read(text)
+    exact = _exact(state, written)
+    if exact is not None and _possible(state, exact):
+        return exact
+    found = _fitting(state, written)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        listed = ", ".join(format_turn(turn) for turn in found)
+        raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full")
+    start = written.groups[0][0]
+    if state.at(SQUARE_OF[start]) is None:
+        raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
+    breaches = explain_change(state, change_by(exact), {}) if exact is not None else ()
+    reason = breaches[0].sentence if breaches else "no legal turn is like that."
+    raise IllegalTurnError(f"{text!r} is not legal here: {reason}", breaches)
+
+
+def _read(text: str) -> _Written:
+    groups: list[tuple[str, ...]] = []
+    symbol: str | None = None
+    before_symbol = 0
+    off = joined = False
+    lowered = text.lower()
+    position = 0
+    while position < len(lowered):
+        match = _TOKEN.match(lowered, position)
+        if match is None:
+            raise UnreadableError(
+                f"cannot read {text[position]!r} at character {position + 1} of {text!r}; expected {_EXPECTED}"
+            )
+        token, position = match.group(), match.end()
+        if match["square"]:
+            if joined and groups:
+                groups[-1] = (*groups[-1], token)
+            else:
+                groups.append((token,))
+            joined = False
+        elif match["mark"]:
+            joined = joined or token == "|"
+        elif token == "or":
+            joined = True
+        elif token == "off" and not off:
+            off = True
+        elif token != "to" and not (token == "x" and (len(groups) == 1 or symbol is not None)):
+            read = read_symbol(token)
+            if read is None or symbol is not None:
+                raise UnreadableError(
+                    f"cannot read {token!r} at character {match.start() + 1} of {text!r}; expected {_EXPECTED}"
+                )
+            symbol, before_symbol = read, len(groups)
+    if not groups or len(groups[0]) > 1 or len(groups) > 3 or (len(groups) == 1 and not off):
+        raise UnreadableError(f"{text!r} names {len(groups)} squares in a row; expected {_EXPECTED}")
+    return _Written(tuple(groups), before_symbol, symbol, off)
+
+
+def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
+    """The turn a text says in full, whether or not it is legal."""
+    if written.symbol is None or len(written.groups) < 2 or written.before_symbol == 1:
+        return None
+    (start,), rolled = written.groups[0], tuple(sorted(set(written.groups[1]), key=SQUARE_OF.__getitem__))
+    end: str | None = rolled[0]
+    if written.off:
+        end = None
+    elif len(written.groups) == 3:
+        if len(written.groups[2]) > 1:
+            return None
+        end = written.groups[2][0]
+    elif len(rolled) > 1:
+        return None
+    block = state.at(SQUARE_OF[start])
+    owner = block.owner if block else state.to_move or PLAYERS[0]
+    return DeblockleTurn(owner, start, rolled, written.symbol, end)
+
+
+def _possible(state: DeblockleState, turn: DeblockleTurn) -> bool:
+    parts = [DeblockleTurn(turn.player, turn.start, (rolled,), turn.top, turn.end) for rolled in turn.rolled_to]
+    return all(certainty_of(state, part) is not Certainty.IMPOSSIBLE for part in parts)
+
+
+def _fitting(state: DeblockleState, written: _Written) -> list[DeblockleTurn]:
+    """The legal turns that fit what was written."""
+    start = written.groups[0][0]
+    turns = [
+        turn
+        for turn in legal_turns(state)
+        if turn.start == start and (written.symbol in (None, turn.top)) and (turn.end is None or not written.off)
+    ]
+    rest = written.groups[1:]
+    if len(rest) == 2:
+        return [turn for turn in turns if set(turn.rolled_to) == set(rest[0]) and (turn.end,) == rest[1]]
+    if not rest:
+        return turns
+    if written.symbol is not None and written.before_symbol == 1:
+        return [turn for turn in turns if (turn.end,) == rest[0]]
+    stays = [turn for turn in turns if turn.rolled_to == rest[0] == (turn.end,)]
+    return stays or [turn for turn in turns if rest[0] in (turn.rolled_to, (turn.end,))]

@@ -1,0 +1,264 @@
+"""What may be played: rolls, hops, whole turns, and what is certain of them while faces are hidden.
+
+A turn's legality hangs on where all blocks stand, which everybody sees, and on the orientation of the one block that
+moves. So the possibilities of different blocks never have to be looked at together: whether a player is blocked is the
+same as whether each of their blocks is, and narrowing to "this player was blocked" is exact block by block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.api import Certainty, Outcome
+from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, members, other
+from engine.deblockle.settings import Settings
+from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
+
+
+class RollOption(NamedTuple):
+    """A roll that some legal turn begins with, for the orientations ``before`` (which it leaves as ``after``).
+
+    ``ends`` is the set of squares the turn may end on, the rolled-to square itself where the block doesn't hop;
+    ``off`` tells that the block leaves the board instead.
+    """
+
+    block: Block
+    rolled_to: int
+    top: str
+    before: int
+    after: int
+    ends: int
+    off: bool
+
+
+class Ground(NamedTuple):
+    """What a moving block meets, its own square counted as open: own other blocks and the opponent's."""
+
+    own: int
+    foes: int
+
+    @property
+    def taken(self) -> int:
+        """Every square a block stands on."""
+        return self.own | self.foes
+
+
+def ground_for(state: DeblockleState, block: Block) -> Ground:
+    """The ground as the block meets it."""
+    own = state.occupied(block.owner) & ~(1 << block.square)
+    return Ground(own, state.occupied(other(block.owner)))
+
+
+def slide_ends(square: int, ground: Ground, settings: Settings) -> int:
+    """The set of squares a slide from ``square`` may end on.
+
+    In the variant a slide is stopped by the edge or an own block only; that holds too for one that would
+    stop on a star because an opponent's block is behind it.
+    """
+    ends = 0
+    taken = ground.taken
+    for ray in RAYS[square]:
+        last, before_last = square, square
+        for passed in ray:
+            if taken >> passed & 1:
+                if not settings.side_by_side and ground.foes >> passed & 1:
+                    last = square
+                break
+            before_last, last = last, passed
+        if STARS >> last & 1:
+            last = before_last if settings.slider_stops_before_star else square
+        if last != square:
+            ends |= 1 << last
+    return ends
+
+
+def hop_ends(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
+    """The set of squares a block may hop to from ``square`` with that symbol up; empty for ``stop`` and ``star``.
+
+    The side-by-side variant is not looked at here, save that it stops a slide at an opponent's block.
+    """
+    open_squares = ~ground.taken
+    here = 1 << square
+    if symbol == "cross":
+        return beside(here) & open_squares & ~STARS
+    if symbol == "x":
+        return diagonal_to(here) & open_squares & ~STARS
+    if symbol == "slider":
+        return slide_ends(square, ground, settings)
+    if symbol == "hoops":
+        twice = beside(beside(here) & open_squares) & open_squares
+        return beside(twice) & open_squares & ~STARS
+    return 0
+
+
+def ends_of(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
+    """The set of squares a turn may end on after a roll to ``square`` showed ``symbol``, all rules applied."""
+    if symbol == "star":
+        return 0
+    allowed = -1 if settings.side_by_side else ~beside(ground.foes)
+    if symbol == "stop":
+        return 1 << square & allowed
+    ends = hop_ends(symbol, square, ground, settings) & allowed
+    if not ends and settings.hop_forfeited_when_stuck:
+        return 1 << square & allowed
+    return ends
+
+
+def roll_options(state: DeblockleState, block: Block) -> Iterator[RollOption]:
+    """Every roll of the block that begins a legal turn in some possibility, in a fixed order."""
+    settings = state.settings
+    ground = ground_for(state, block)
+    if not settings.side_by_side and beside(ground.own) & ground.foes:
+        return
+    taken = ground.taken
+    rays = RAYS[block.square]
+    for side, results in enumerate(settings.cube.rolls(block.mask)):
+        if not rays[side] or taken >> (target := rays[side][0]) & 1:
+            continue
+        if STARS >> target & 1:
+            for top, before, after in results:
+                if top == "star" and target == GOAL[block.owner]:
+                    yield RollOption(block, target, top, before, after, 0, off=True)
+            continue
+        for top, before, after in results:
+            ends = ends_of(top, target, ground, settings)
+            if ends:
+                yield RollOption(block, target, top, before, after, ends, off=False)
+
+
+def movable(state: DeblockleState, block: Block) -> int:
+    """The orientations of the block in which it has a legal turn."""
+    movable_mask = 0
+    for option in roll_options(state, block):
+        movable_mask |= option.before
+    return movable_mask
+
+
+def certainly_blocked(state: DeblockleState, player: str) -> bool:
+    """Whether the player has no legal turn in any possibility."""
+    return not any(True for block in state.owned(player) for _ in roll_options(state, block))
+
+
+def possibly_blocked(state: DeblockleState, player: str) -> bool:
+    """Whether the player has no legal turn in some possibility."""
+    return all(movable(state, block) != block.mask for block in state.owned(player))
+
+
+def turns_of(state: DeblockleState, player: str) -> Iterator[DeblockleTurn]:
+    """Every turn of the player that is legal in some possibility, if it were theirs to play."""
+    for block in state.owned(player):
+        start = PLACES[block.square]
+        for option in roll_options(state, block):
+            rolled_to = (PLACES[option.rolled_to],)
+            if option.off:
+                yield DeblockleTurn(player, start, rolled_to, option.top, None)
+            for end in members(option.ends):
+                yield DeblockleTurn(player, start, rolled_to, option.top, PLACES[end])
+
+
+def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
+    """Every turn that is certain or not known yet.
+
+    While it isn't known whether the player to move is blocked, the opponent's turns are among them.
+    """
+    if state.to_move is None:
+        return []
+    turns = list(turns_of(state, state.to_move))
+    if possibly_blocked(state, state.to_move):
+        turns += turns_of(state, other(state.to_move))
+    return turns
+
+
+def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOption]:
+    """The rolls by which the turn may have been played, apart from whose turn it is."""
+    square = SQUARE_OF.get(turn.start)
+    block = None if square is None else state.at(square)
+    if block is None or block.owner != turn.player:
+        return []
+    return [
+        option
+        for option in roll_options(state, block)
+        if PLACES[option.rolled_to] in turn.rolled_to
+        and option.top == turn.top
+        and (option.off if turn.end is None else option.ends >> SQUARE_OF[turn.end] & 1)
+    ]
+
+
+def certainty_of(state: DeblockleState, turn: DeblockleTurn) -> Certainty:
+    """Whether the turn is legal in every, in no, or in some possibility."""
+    if state.to_move is None:
+        return Certainty.IMPOSSIBLE
+    legal = 0
+    for option in matching_options(state, turn):
+        legal |= option.before
+    in_turn = turn.player == state.to_move
+    if not legal or not (in_turn or possibly_blocked(state, state.to_move)):
+        return Certainty.IMPOSSIBLE
+    if in_turn and all(legal == block.mask for block in state.blocks if PLACES[block.square] == turn.start):
+        return Certainty.CERTAIN
+    return Certainty.NOT_KNOWN_YET
+
+
+def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
+    """The state after a turn that is certain or not known yet, narrowed to what made it legal."""
+    options = matching_options(state, turn)
+    start = SQUARE_OF[turn.start]
+    skipped = None if turn.player == state.to_move else state.to_move
+    blocks = []
+    for block in state.blocks:
+        if block.square == start:
+            continue
+        if block.owner == skipped:
+            block = block._replace(mask=block.mask & ~movable(state, block))
+        blocks.append(block)
+    if turn.end is not None:
+        after = 0
+        for option in options:
+            after |= option.after
+        blocks.append(Block(SQUARE_OF[turn.end], turn.player, after))
+        blocks.sort()
+    counts = () if turn.end is None else state.counts
+    return settled(DeblockleState(state.settings, tuple(blocks), other(turn.player), counts), counted=True)
+
+
+def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
+    """The state with whoever may really play to move: a blocked player skipped, nobody when the game is over.
+
+    ``counted`` adds the position to those that occurred (with the option ``repetition_draw``).
+    """
+    to_move = state.to_move
+    if not all(state.owned(player) for player in PLAYERS):
+        to_move = None
+    if to_move is not None and certainly_blocked(state, to_move):
+        to_move = None if certainly_blocked(state, other(to_move)) else other(to_move)
+    counts = state.counts
+    if state.settings.repetition_draw and counted and to_move is not None:
+        occurred = dict(counts)
+        key = _digest(state.blocks, to_move)
+        occurred[key] = occurred.get(key, 0) + 1
+        counts = tuple(sorted(occurred.items()))
+    if any(count >= _DRAWN_AT for _, count in counts):
+        to_move = None
+    return DeblockleState(state.settings, state.blocks, to_move, counts)
+
+
+_DRAWN_AT = 3
+
+
+def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
+    text = f"{to_move} " + " ".join(f"{block.square}{block.owner[0]}{block.mask:x}" for block in blocks)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def outcome_of(state: DeblockleState) -> Outcome | None:
+    """How the game ended, or ``None``."""
+    for player in PLAYERS:
+        if not state.owned(player):
+            return Outcome(player, f"{player} has removed every block")
+    if state.to_move is not None:
+        return None
+    if any(count >= _DRAWN_AT for _, count in state.counts):
+        return Outcome(None, "the same position came up for the third time")
+    return Outcome(None, "neither player can move")

@@ -1,0 +1,51 @@
+"""Reading the options a person or a file gives for a game, whatever the game."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from engine.api import Option, OptionValue
+from engine.errors import OptionError
+
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
+
+
+def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | None) -> dict[str, OptionValue]:
+    """Give every option its value: the given one (texts such as ``"true"`` or ``"3"`` are read), else its default.
+
+    Raises OptionError for an unknown name, a value of another kind or one that is not among the choices.
+    """
+    by_name = {option.name: option for option in options}
+    values: dict[str, OptionValue] = {option.name: option.default for option in options}
+    for name, value in (given or {}).items():
+        if name not in by_name:
+            near = difflib.get_close_matches(name, by_name, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(by_name)}"
+            raise OptionError(f"there is no option {name!r}; {hint}")
+        values[name] = _read_value(by_name[name], value)
+    return values
+
+
+def _read_value(option: Option, value: OptionValue) -> OptionValue:
+    read = _convert(option, value)
+    if option.choices and read not in option.choices:
+        choices = ", ".join(str(choice) for choice in option.choices)
+        raise OptionError(f"option {option.name} is {value!r}; it takes one of {choices}")
+    return read
+
+
+def _convert(option: Option, value: OptionValue) -> OptionValue:
+    text = str(value).strip().lower()
+    if isinstance(option.default, bool):
+        if text in _TRUE:
+            return True
+        if text in _FALSE:
+            return False
+        raise OptionError(f"option {option.name} is {value!r}; it takes true or false")
+    if isinstance(option.default, int):
+        if not isinstance(value, bool) and text.lstrip("-").isdecimal():
+            return int(text)
+        raise OptionError(f"option {option.name} is {value!r}; it takes a whole number")
+    return str(value).strip()

@@ -1,0 +1,35 @@
+"""The games there are; the only module that imports concrete ones."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from engine.api import Game
+from engine.errors import UnknownGameError
+
+
+def _deblockle() -> Game[Any, Any]:
+    from engine.deblockle.game import Deblockle
+
+    return Deblockle()
+
+
+_GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType({"deblockle": _deblockle})
+
+
+def games() -> tuple[str, ...]:
+    """Name every game, in alphabetical order."""
+    return tuple(sorted(_GAMES))
+
+
+def load(name: str) -> Game[Any, Any]:
+    """Give the game of that name (case and outer spaces don't matter); raises UnknownGameError."""
+    key = name.strip().lower()
+    if key not in _GAMES:
+        near = difflib.get_close_matches(key, _GAMES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(games())}"
+        raise UnknownGameError(f"no game is called {name!r}; {hint}")
+    return _GAMES[key]()
