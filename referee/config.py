@@ -6,7 +6,6 @@ Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE``
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,11 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from engine import registry
+from engine.errors import EngineError, OptionError
+from engine.options import read_options
 from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
+from referee.config_toml import as_toml
 from referee.config_values import Settings
 from referee.errors import ConfigError
 
@@ -84,20 +87,28 @@ def load(
         settings = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(fault, sources, file) for fault in error.errors())) from error
+    check_game(settings, sources)
     return Configuration(settings.placed(bases, folder, environment), file, sources)
 
 
-def as_toml(value: object) -> str:
-    """Write a setting's value as it would stand in the file; a value that is not set as ``(none)``."""
-    if value is None:
-        return "(none)"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(key))} = {as_toml(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(as_toml(item) for item in value) + "]"
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return json.dumps(str(value), ensure_ascii=False)
+def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
+    """Raise ConfigError when there is no such game, or it takes no such option or value."""
+    try:
+        game = registry.load(settings.game.name)
+    except EngineError as error:
+        source = sources.get("game.name", Source("default"))
+        raise ConfigError(f"{source}: game.name is {as_toml(settings.game.name)}; {error}") from error
+    for name, value in settings.game.options.items():
+        try:
+            read_options(game.options, {name: value})
+        except OptionError as error:
+            source = _nearest_source(["game", "options", name], sources) or Source("default")
+            raise ConfigError(f"{source}: game.options: {error}") from error
+    try:
+        game.new(settings.game.options)
+    except EngineError as error:
+        source = _nearest_source(["game", "options"], sources) or Source("default")
+        raise ConfigError(f"{source}: game.options: {error}") from error
 
 
 def _flag_of(name: str) -> str:

@@ -25,7 +25,9 @@ class GameSettings(_Section):
 
     name: str = Field(default="deblockle", description="The game's name, as in `referee perft --help`.")
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
-        default={}, description="Rule options by name; docs/games/ has one page a game."
+        default={},
+        examples=[{"side_by_side": False}],
+        description="Rule options by name; docs/games/ has one page a game.",
     )
 
 
@@ -36,7 +38,9 @@ class CameraSettings(_Section):
         default="0", description="A number (the n-th camera), a device, a video file or a folder of pictures."
     )
     calibration: Path | None = Field(
-        default=None, description="What `referee calibrate` wrote for this camera and lens."
+        default=None,
+        examples=["calibration.json"],
+        description="What `referee calibrate` wrote for this camera and lens.",
     )
     width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
     height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
@@ -46,9 +50,13 @@ class CameraSettings(_Section):
 class TableSettings(_Section):
     """What was measured and learned of the table."""
 
-    layout: Path | None = Field(default=None, description="The measured table. Without one: the game's printed sheet.")
+    layout: Path | None = Field(
+        default=None, examples=["layout.json"], description="The measured table. Without one: the game's printed sheet."
+    )
     looks: Path | None = Field(
-        default=None, description="What `referee enrol` learned of the pieces. Without one: learned from the set-up."
+        default=None,
+        examples=["looks.json"],
+        description="What `referee enrol` learned of the pieces. Without one: learned from the set-up.",
     )
     anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
 
@@ -70,15 +78,25 @@ class LightSettings(_Section):
     """What shows verdicts, and the buttons."""
 
     drivers: tuple[Literal["terminal", "gpio"], ...] = Field(
-        default=("terminal",), description="What shows the signals; any of terminal and gpio."
+        default=("terminal",), description="What shows the signals."
     )
-    place_pins: dict[str, BcmPin] = Field(default={}, description="The pin (BCM number) of each square's light.")
-    status_red_pin: BcmPin | None = Field(default=None, description="Pin of the status light's red part.")
-    status_green_pin: BcmPin | None = Field(default=None, description="Pin of the status light's green part.")
-    status_blue_pin: BcmPin | None = Field(default=None, description="Pin of the status light's blue part.")
-    buzzer_pin: BcmPin | None = Field(default=None, description="Pin of the buzzer.")
+    place_pins: dict[str, BcmPin] = Field(
+        default={}, examples=[{"d2": 5, "d6": 6}], description="The pin (BCM number) of each square's light."
+    )
+    status_red_pin: BcmPin | None = Field(
+        default=None, examples=[17], description="Pin of the status light's red part."
+    )
+    status_green_pin: BcmPin | None = Field(
+        default=None, examples=[27], description="Pin of the status light's green part."
+    )
+    status_blue_pin: BcmPin | None = Field(
+        default=None, examples=[22], description="Pin of the status light's blue part."
+    )
+    buzzer_pin: BcmPin | None = Field(default=None, examples=[18], description="Pin of the buzzer.")
     button_pins: dict[Literal["end turn", "hint", "take back"], BcmPin] = Field(
-        default={}, description="The pin of each button: end turn, hint, take back."
+        default={},
+        examples=[{"end turn": 23, "hint": 24, "take back": 25}],
+        description="The pin (BCM number) of each button.",
     )
     debounce_ms: float = Field(
         default=30.0, ge=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
@@ -88,7 +106,11 @@ class LightSettings(_Section):
 class JournalSettings(_Section):
     """Where accepted events are kept, and how many pictures with them."""
 
-    path: Path = Field(default=JOURNAL_FILE, description="The journal's file. Default: in your data folder.")
+    path: Path = Field(
+        default=JOURNAL_FILE,
+        examples=["journal.sqlite"],
+        description="The journal's file. Default: in your data folder.",
+    )
     evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
     evidence_total_mib: int = Field(
         default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest make room."

@@ -1,0 +1,29 @@
+"""Values as they stand in a TOML file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+
+def as_toml(value: object) -> str:
+    """Write a value as it would stand in the file; one that is not set as ``(none)``."""
+    if value is None:
+        return "(none)"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(str(key))} = {as_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(as_toml(item) for item in value) + "]"
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    return _quoted(str(value))
+
+
+def _key(name: str) -> str:
+    is_bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if is_bare else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    # JSON's strings are TOML's, but for the one control character that JSON leaves as it is.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,207 @@
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.config import Configuration, load
+from referee.config_example import example
+from referee.config_sources import lines_of_keys
+from referee.config_toml import as_toml
+from referee.config_values import Settings
+from referee.errors import ConfigError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def load_text(folder: Path, text: str, **environment: str) -> Configuration:
+    (folder / "referee.toml").write_text(text)
+    return load(None, environment={"HOME": str(folder), **environment}, folder=folder)
+
+
+def test_without_a_file_everything_is_default(folder: Path) -> None:
+    configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
+    assert configuration.file is None
+    assert {str(source) for _, _, source in configuration.rows()} == {"default"}
+    assert configuration.settings.turn == Settings().turn
+    assert configuration.settings.journal.path == folder / ".local/share/tabletop-referee/journal.sqlite"
+
+
+def test_the_example_gives_the_defaults(folder: Path) -> None:
+    assert Settings.model_validate(tomllib.loads(example())) == Settings()
+    load_text(folder, example())
+
+
+def test_the_example_names_every_setting(folder: Path) -> None:
+    uncommented = "\n".join(
+        line.removeprefix("# ") if line.startswith("# ") and " = " in line else line for line in example().splitlines()
+    )
+    for section in Settings.model_fields:
+        for key in type(getattr(Settings(), section)).model_fields:
+            assert f"\n{key} = " in uncommented.partition(f"[{section}]")[2], f"{section}.{key}"
+
+
+def test_the_example_s_commented_values_are_valid() -> None:
+    for section, values in Settings():
+        for key, field in type(values).model_fields.items():
+            for sample in field.examples or ():
+                Settings.model_validate({section: {key: tomllib.loads(f"value = {as_toml(sample)}")["value"]}})
+
+
+def test_values_come_from_file_environment_and_flags_in_that_order(folder: Path) -> None:
+    (folder / "referee.toml").write_text('[turn]\nend = "button"\nrest_s = 2\nmargin = 5\n')
+    configuration = load(
+        None,
+        environment={"HOME": str(folder), "REFEREE_TURN_REST_S": "3", "REFEREE_TURN_MARGIN": "4"},
+        folder=folder,
+        flags={"turn.margin": 7.5},
+    )
+    turn = configuration.settings.turn
+    assert (turn.end, turn.rest_s, turn.margin) == ("button", 3.0, 7.5)
+    sources = {name: str(source) for name, _, source in configuration.rows()}
+    assert sources["turn.end"] == f"{folder / 'referee.toml'}:2"
+    assert sources["turn.rest_s"] == "$REFEREE_TURN_REST_S"
+    assert sources["turn.margin"] == "--margin"
+    assert sources["camera.source"] == "default"
+
+
+def test_a_list_in_the_environment_is_separated_by_commas(folder: Path) -> None:
+    assert load_text(folder, "", REFEREE_LIGHTS_DRIVERS="terminal, gpio").settings.lights.drivers == (
+        "terminal",
+        "gpio",
+    )
+
+
+def test_the_file_is_looked_for_in_order(tmp_path: Path) -> None:
+    home, work, named = tmp_path / "home", tmp_path / "work", tmp_path / "named.toml"
+    user_file = home / ".config/tabletop-referee/referee.toml"
+    user_file.parent.mkdir(parents=True)
+    work.mkdir()
+    user_file.write_text("[turn]\nrest_s = 1\n")
+    environment = {"HOME": str(home)}
+    assert load(None, environment=environment, folder=work).file == user_file
+    (work / "referee.toml").write_text("[turn]\nrest_s = 2\n")
+    assert load(None, environment=environment, folder=work).file == work / "referee.toml"
+    named.write_text("[turn]\nrest_s = 3\n")
+    environment["REFEREE_CONFIG"] = str(named)
+    assert load(None, environment=environment, folder=work).file == named
+    (work / "flag.toml").write_text("")
+    assert load(Path("flag.toml"), environment=environment, folder=work).file == work / "flag.toml"
+
+
+def test_xdg_folders_count_only_when_absolute(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere/tabletop-referee"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "referee.toml").touch()
+    environment = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "elsewhere"), "XDG_DATA_HOME": "relative"}
+    configuration = load(None, environment=environment, folder=tmp_path)
+    assert configuration.file == elsewhere / "referee.toml"
+    assert configuration.settings.journal.path == tmp_path / ".local/share/tabletop-referee/journal.sqlite"
+
+
+@pytest.mark.parametrize(("path", "variables"), [(Path("no.toml"), {}), (None, {"REFEREE_CONFIG": "no.toml"})])
+def test_a_named_file_must_be_there(folder: Path, path: Path | None, variables: dict[str, str]) -> None:
+    with pytest.raises(
+        ConfigError, match=r"there is no settings file .*no\.toml \(named by (--config|\$REFEREE_CONFIG)\)"
+    ):
+        load(path, environment={"HOME": str(folder), **variables}, folder=folder)
+
+
+def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "settings").mkdir()
+    file = tmp_path / "settings/mine.toml"
+    file.write_text('[table]\nlayout = "layout.json"\nlooks = "~/looks.json"\n[journal]\npath = "/var/j.sqlite"\n')
+    environment = {"HOME": str(tmp_path), "REFEREE_CAMERA_CALIBRATION": "camera.json"}
+    settings = load(file, environment=environment, folder=tmp_path / "work").settings
+    assert settings.table.layout == tmp_path / "settings/layout.json"
+    assert settings.table.looks == Path("~/looks.json").expanduser()
+    assert settings.journal.path == Path("/var/j.sqlite")
+    assert settings.camera.calibration == tmp_path / "work/camera.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[turn]\n\nend = "buton"\n',
+            r':3: turn\.end is "buton"; expected .*\'button\', \'touch\' or \'rest\' \(did you mean button\?\)',
+        ),
+        (
+            "[turn]\nrest = 3\n",
+            r":2: there is no setting turn\.rest \(did you mean rest_s\?\); known: end, rest_s, margin",
+        ),
+        ("[trun]\nrest_s = 3\n", r":1: there is no setting trun \(did you mean turn\?\)"),
+        ("[camera]\nwidth_px = 3\n", r":2: camera\.width_px is 3; input should be greater than or equal to 160"),
+        ('[camera]\n# wide\nwidth_px = "wide"\n', r':3: camera\.width_px is "wide"; input should be a valid integer'),
+        ("turn = 3\n", r":1: turn is 3; "),
+        (
+            '[lights]\ndrivers = [\n  "terminal",\n  "gpoi",\n]\n',
+            r':2: lights\.drivers\.1 is "gpoi"; .*\(did you mean gpio\?\)',
+        ),
+        ("[lights]\nplace_pins = {d2 = 5, d6 = 99}\n", r":2: lights\.place_pins\.d6 is 99"),
+        ("[lights.place_pins]\nd2 = 5\nd6 = 99\n", r":3: lights\.place_pins\.d6 is 99"),
+        ('[game]\nname = "debockle"\n', r':2: game\.name is "debockle"; .*did you mean \'deblockle\''),
+        ("[game]\noptions = {blocks_gould = 2}\n", r":2: game\.options: .*did you mean \'blocks_gold\'"),
+        ("[game.options]\nside_by_side = true\nblocks_gold = 9\n", r":3: game\.options: .*blocks_gold is 9"),
+        ("[turn\n", r"referee\.toml is no TOML: .*line 1"),
+        ("[turn]\nrest_s = 1\nrest_s = 2\n", r"referee\.toml is no TOML: .*line 3"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_text(folder, text)
+
+
+def test_every_fault_is_named_at_once(folder: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_text(folder, '[turn]\nend = "x"\nrest_s = -1\n[nonsense]\n')
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_a_wrong_variable_is_named(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^\$REFEREE_TURN_END: turn\.end is \"x\""):
+        load_text(folder, "", REFEREE_TURN_END="x")
+    with pytest.raises(ConfigError, match=r"\$REFEREE_TURN_ENDS names no setting; did you mean REFEREE_TURN_END\?"):
+        load_text(folder, "", REFEREE_TURN_ENDS="rest")
+    load_text(folder, "", REFEREE_DEBUG="1")
+
+
+def test_a_file_that_is_no_text_or_a_folder_is_named(folder: Path) -> None:
+    (folder / "referee.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load(None, environment={"HOME": str(folder)}, folder=folder)
+    with pytest.raises(ConfigError, match="there is no settings file"):
+        load(folder, environment={"HOME": str(folder)}, folder=folder)
+
+
+def test_lines_of_keys_whatever_the_quoting() -> None:
+    text = '# head\n\n"a b" = 1\n[t]\nlong = """\nx = 1\n"""\n\n# about y\nlist = [\n 1,\n 2,\n]\n'
+    text += "d.e.f = 2\n[[tables]]\nz = 1\n"
+    assert lines_of_keys(text) == {
+        "a b": 3, "t": 4, "t.long": 5, "t.list": 10, "t.d": 14, "t.d.e": 14, "t.d.e.f": 14, "tables": 15,
+    }  # fmt: skip
+
+
+KEYS = st.from_regex(r"[a-z][a-z0-9_-]{0,6}", fullmatch=True)
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**60), 2**60) | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(KEYS | st.text(st.characters(codec="ascii"), min_size=1), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=6))
+def test_values_are_written_as_toml_and_found_on_their_lines(values: dict[str, object]) -> None:
+    text = "".join(f"\n# about {key}\n{key} = {as_toml(value)}\n" for key, value in values.items())
+    assert tomllib.loads(text) == values
+    lines = text.splitlines()
+    for key, line in lines_of_keys(text).items():
+        if key in values and "." not in key:
+            assert lines[line - 1].startswith(f"{key} = ")
