@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from simulator.scene import Colour, Sensor
 from vision.frame import FloatArray, Image
@@ -36,12 +37,13 @@ def normalised_rays(
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 1, 2)
     rays = cv2.undistortPoints(grid, camera.matrix, camera.distortion)
     coarse = np.asarray(rays, dtype=np.float32).reshape(len(rows), len(columns), 2)
-    fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_CUBIC)
+    # Linear on purpose: OpenCV's cubic does not keep straight ramps straight.
+    fine = cv2.resize(coarse, None, fx=step, fy=step, interpolation=cv2.INTER_LINEAR)
     margin = 2 * step
     return np.asarray(fine[margin : margin + height, margin : margin + width], dtype=np.float64)
 
 
-def on_plane(pose: Pose, rays: FloatArray, height_mm: float) -> tuple[FloatArray, FloatArray]:
+def on_plane(pose: Pose, rays: FloatArray, height_mm: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """World (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...)."""
     directions = rays[..., :1] * pose.rotation[0] + rays[..., 1:] * pose.rotation[1] + pose.rotation[2]
     centre = pose.camera_position_mm

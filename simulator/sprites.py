@@ -34,7 +34,7 @@ class Sprite:
         """Whether the two cover some of the same pixels' rectangle."""
         height, width = self.cover.shape
         other_height, other_width = other.cover.shape
-        return (
+        return bool(
             self.left < other.left + other_width
             and other.left < self.left + width
             and self.top < other.top + other_height
@@ -179,9 +179,9 @@ class BlockPainter:
             start, end = project(setting.camera, setting.pose, moved)
             way = (float(end[0] - start[0]), float(end[1] - start[1]))
             margin = int(np.ceil(max(abs(way[0]), abs(way[1])) / 2)) + 2
-            border = [margin] * 4
-            image = np.asarray(cv2.copyMakeBorder(image, *border, cv2.BORDER_REPLICATE), dtype=np.uint8)
-            cover = np.asarray(cv2.copyMakeBorder(cover, *border, cv2.BORDER_CONSTANT, value=[0.0]), dtype=np.uint8)
+            around = ((margin, margin), (margin, margin))
+            image = np.pad(image, (*around, (0, 0)), mode="edge")
+            cover = np.pad(cover, around)
             image, cover = streak(image, way), streak(cover, way)
             left, top = left - margin, top - margin
         return Sprite(left, top, image, cover, distance)

@@ -1,4 +1,4 @@
-"""The symbols on the blocks as our own vector shapes, in a unit square centred on the face, y towards the symbol's top."""
+"""The blocks' symbols as our own vector shapes, in a unit square centred on the face, y towards the symbol's top."""
 
 from __future__ import annotations
 

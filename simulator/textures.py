@@ -60,9 +60,9 @@ def table_texture(look: TableLook) -> Image:
         veins = np.exp(-np.abs(cloud) * 9.0)
         return _to_image((1.0 + 0.05 * cloud - 0.28 * veins)[..., None] * base)
     if look.surface == "cloth":
-        weave = 0.09 * rng.standard_normal(size)
+        fuzz = 0.09 * rng.standard_normal(size)
         threads = 0.03 * np.sin(np.arange(TABLE_TILE_PX) * 1.9)
-        return _to_image((1.0 + weave + threads[:, None] + threads[None, :])[..., None] * base)
+        return _to_image((1.0 + fuzz + threads[:, None] + threads[None, :])[..., None] * base)
     cloud = 0.02 * _smooth_noise(rng, size, (20, 20)) + 0.008 * rng.standard_normal(size)
     return _to_image((1.0 + cloud)[..., None] * base)
 
@@ -85,8 +85,8 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     values = _mix(values, look.line_colour, mask, 0.8)
     stars = np.zeros_like(mask)
     for place in layout.star_places:
-        x, y = layout.centre_mm(place)
-        centre = np.array([width / 2 + x * px_per_mm - 0.5, height / 2 - y * px_per_mm - 0.5])
+        right_mm, far_mm = layout.centre_mm(place)
+        centre = np.array([width / 2 + right_mm * px_per_mm - 0.5, height / 2 - far_mm * px_per_mm - 0.5])
         outline = star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre
         cv2.fillPoly(stars, [np.rint(outline * 2**shift).astype(np.int32)], 255, cv2.LINE_AA, shift)
     return _to_image(_mix(values, look.star_colour, stars, 0.95))
@@ -111,7 +111,7 @@ def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, stat
     px = modules * 24
     black = cv2.aruco.generateImageMarker(dictionary, marker_id, px, borderBits=1)
     border_px = round(border_mm * px / markers.side_mm)
-    paper = cv2.copyMakeBorder(black, *[border_px] * 4, borderType=cv2.BORDER_CONSTANT, value=[255.0])
+    paper = np.pad(np.asarray(black), border_px, constant_values=255)
     tinted = np.clip(paper.astype(np.float64) * 0.86 + 18, 0, 255).astype(np.uint8)
     if state == "half covered":
         tinted[:, tinted.shape[1] // 2 :] = 200

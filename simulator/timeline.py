@@ -1,0 +1,180 @@
+"""From actions to moments: where hand and block are at each time while an action is carried out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from simulator.actions import Action, Carry, Standing
+from simulator.scene import BlockPose, Colour, Hand
+from vision.layout import TableLayout
+
+_SHUTTER_S = 0.012
+_REACH_S = 0.38
+_ROLL_S = 0.4
+_LIFT_S = 0.45
+_LIFT_MM = 42.0
+_GRIP_MM = 20.0
+_HOME_MM = 330.0
+_ELBOW_MM = 460.0
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A player's arm: which end of the table it comes from (-1 near, 1 far), its skin and sleeve."""
+
+    end: int
+    skin: Colour = (0.52, 0.63, 0.84)
+    sleeve: Colour | None = (0.35, 0.2, 0.15)
+    sleeve_from: float = 0.35
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of time in which one thing happens evenly.
+
+    ``standing`` is what stands still; ``carry`` moves ``held`` to ``carry.pose``. The fingertips go from
+    ``tip_from_mm`` to ``tip_to_mm``, or follow the held block; no tips means no hand.
+    """
+
+    duration_s: float
+    standing: tuple[BlockPose, ...]
+    arm: Arm | None = None
+    held: BlockPose | None = None
+    carry: Carry | None = None
+    tip_from_mm: tuple[float, float, float] | None = None
+    tip_to_mm: tuple[float, float, float] | None = None
+    grip_from: float = 0.3
+    grip_to: float = 0.3
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What stands, what is held and which hands are there at one time."""
+
+    blocks: tuple[BlockPose, ...]
+    hands: tuple[Hand, ...] = ()
+
+
+def _ease(share: float) -> float:
+    return share * share * (3.0 - 2.0 * share)
+
+
+class Choreography:
+    """Turns actions on one table into stretches, and stretches into moments."""
+
+    def __init__(self, layout: TableLayout, arms: dict[str, Arm], pace: float) -> None:
+        self._layout = layout
+        self._arms = arms
+        self._pace = pace
+
+    def _grip_point(self, block: BlockPose) -> tuple[float, float, float]:
+        base = self._layout.board_top_mm if block.base_mm is None else block.base_mm
+        return (block.x_mm, block.y_mm, base + _GRIP_MM)
+
+    def _home(self, arm: Arm, x_mm: float) -> tuple[float, float, float]:
+        return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
+
+    def still(self, standing: Standing, duration_s: float) -> Stretch:
+        """Nothing moves and no hand is there."""
+        return Stretch(duration_s, tuple(standing.values()))
+
+    def stretches(
+        self, standing: Standing, action: Action, rest_at_mm: tuple[float, float] | None = None
+    ) -> Iterator[Stretch]:
+        """The stretches of an action, from the hand coming in to its having gone out."""
+        arm = self._arms[action.player]
+        pace = self._pace
+        if not action.carries:
+            x, y = rest_at_mm or (0.0, arm.end * 100.0)
+            rest = (x, y, self._layout.board_top_mm + self._layout.block_side_mm + 6.0)
+            home = self._home(arm, x)
+            blocks = tuple(standing.values())
+            yield Stretch(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
+            yield Stretch(action.rest_s, blocks, arm, None, None, rest, rest, 0.0, 0.0)
+            yield Stretch(_REACH_S * pace, blocks, arm, None, None, rest, home, 0.0, 0.2)
+            return
+        tip = self._home(arm, standing[action.carries[0].start].x_mm)
+        held_place = ""
+        for carry in action.carries:
+            block = standing[carry.start]
+            grip = self._grip_point(block)
+            if carry.start != held_place:
+                yield Stretch(_REACH_S * pace, tuple(standing.values()), arm, None, None, tip, grip, 0.3, 0.9)
+            others = tuple(pose for place, pose in standing.items() if place != carry.start)
+            duration = _ROLL_S if carry.tips_towards is not None else _LIFT_S
+            distance = math.hypot(carry.pose.x_mm - block.x_mm, carry.pose.y_mm - block.y_mm)
+            duration *= pace * (0.7 + distance / 130.0)
+            yield Stretch(duration, others, arm, block, carry, None, None, 0.9, 0.9)
+            standing = standing.after(carry)
+            tip, held_place = self._grip_point(carry.pose), carry.end
+        blocks = tuple(standing.values())
+        if action.rest_s > 0:
+            yield Stretch(action.rest_s, blocks, arm, None, None, tip, tip, 0.9, 0.5)
+        yield Stretch(_REACH_S * pace, blocks, arm, None, None, tip, self._home(arm, tip[0]), 0.9, 0.3)
+
+    def moment(self, stretch: Stretch, elapsed_s: float) -> Moment:
+        """What there is to see that long after the stretch began."""
+        share = min(max(elapsed_s / stretch.duration_s, 0.0), 1.0) if stretch.duration_s > 0 else 1.0
+        arm = stretch.arm
+        if arm is None:
+            return Moment(stretch.standing)
+        later = min(share + _SHUTTER_S / max(stretch.duration_s, _SHUTTER_S), 1.0)
+        if stretch.held is not None and stretch.carry is not None:
+            block = self._held(stretch.held, stretch.carry, share)
+            ahead = self._held(stretch.held, stretch.carry, later)
+            way = _streak((ahead.x_mm - block.x_mm, ahead.y_mm - block.y_mm))
+            tip = self._grip_point(block)
+            hand = self._hand(arm, tip, 0.9, way)
+            return Moment((*stretch.standing, replace(block, streak_mm=way)), (hand,))
+        if stretch.tip_from_mm is None or stretch.tip_to_mm is None:
+            return Moment(stretch.standing)
+        tip, ahead_tip = (self._between(stretch, at) for at in (share, later))
+        way = _streak((ahead_tip[0] - tip[0], ahead_tip[1] - tip[1]))
+        grip = stretch.grip_from + (stretch.grip_to - stretch.grip_from) * share
+        return Moment(stretch.standing, (self._hand(arm, tip, grip, way),))
+
+    @staticmethod
+    def _between(stretch: Stretch, share: float) -> tuple[float, float, float]:
+        start, end = np.asarray(stretch.tip_from_mm), np.asarray(stretch.tip_to_mm)
+        x, y, z = start + (end - start) * _ease(share)
+        return (float(x), float(y), float(z) + 25.0 * math.sin(math.pi * share))
+
+    @staticmethod
+    def _hand(arm: Arm, tip: tuple[float, float, float], grip: float, way: tuple[float, float]) -> Hand:
+        elbow = (0.45 * tip[0] + 85.0 * -arm.end, arm.end * _ELBOW_MM, 150.0)
+        return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, way)
+
+    def _held(self, block: BlockPose, carry: Carry, share: float) -> BlockPose:
+        board = self._layout.board_top_mm
+        start_mm = board if block.base_mm is None else block.base_mm
+        end_mm = board if carry.pose.base_mm is None else carry.pose.base_mm
+        eased = _ease(share)
+        turned = block.turned_deg + (carry.pose.turned_deg - block.turned_deg) * eased
+        if carry.tips_towards is not None:
+            angle = math.radians(90.0 * eased)
+            moved = (math.sin(angle) - math.cos(angle) + 1.0) / 2
+            rise = self._layout.block_side_mm / 2 * (math.sin(angle) + math.cos(angle) - 1.0)
+            lying, tipped, towards = block, 90.0 * eased, carry.tips_towards
+        else:
+            moved = eased
+            near = math.hypot(carry.pose.x_mm - block.x_mm, carry.pose.y_mm - block.y_mm) < 12.0
+            in_place = near and (block.up, block.north) == (carry.pose.up, carry.pose.north)
+            rise = (2.0 if in_place else _LIFT_MM) * math.sin(math.pi * share)
+            lying, tipped, towards = (block if share < 0.5 else carry.pose), 0.0, None
+        return replace(
+            lying,
+            x_mm=block.x_mm + (carry.pose.x_mm - block.x_mm) * moved,
+            y_mm=block.y_mm + (carry.pose.y_mm - block.y_mm) * moved,
+            base_mm=start_mm + (end_mm - start_mm) * eased + rise + 0.01,
+            turned_deg=turned,
+            tipped_deg=tipped,
+            tipped_towards=towards,
+        )
+
+
+def _streak(way_mm: tuple[float, float]) -> tuple[float, float]:
+    return (round(way_mm[0], 2), round(way_mm[1], 2))

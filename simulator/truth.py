@@ -1,0 +1,65 @@
+"""What really happened on the virtual table. Only tests and benchmarks open it, after the referee has spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from simulator.actions import ActionKind
+
+
+@dataclass(frozen=True)
+class TruthEvent:
+    """One action: when a hand came in and was gone again, and how the board looked before and after.
+
+    ``turn`` is the engine's text, ``misdeed`` the kind; ``ended_s`` is when the player ended the turn (pressed the
+    button, or would have), ``None`` when they didn't; ``facings`` are the side faces after it.
+    """
+
+    kind: ActionKind
+    player: str
+    began_s: float
+    gone_s: float
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    facings: Mapping[str, Mapping[str, str]]
+    turn: str = ""
+    misdeed: str = ""
+    ended_s: float | None = None
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class FrameTruth:
+    """One frame: its looks by place (a block in a hand is nowhere), where a hand is and what it covers."""
+
+    sequence: int
+    time_s: float
+    looks: Mapping[str, str]
+    hand_present: bool
+    covered: tuple[str, ...] = ()
+
+
+@dataclass
+class TruthLog:
+    """Everything in order; ``start`` is the engine's text of the position with all faces known."""
+
+    start: str = ""
+    events: list[TruthEvent] = field(default_factory=list)
+    frames: list[FrameTruth] = field(default_factory=list)
+    answers: list[tuple[float, str]] = field(default_factory=list)
+
+    def of_kind(self, kind: ActionKind) -> tuple[TruthEvent, ...]:
+        """The events of one kind."""
+        return tuple(event for event in self.events if event.kind == kind)
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The texts of the legal turns that stand, in order: those undone are left out."""
+        standing: list[str] = []
+        for event in self.events:
+            if event.kind == "turn":
+                standing.append(event.turn)
+            elif event.kind == "undone":
+                standing.pop()
+        return tuple(standing)
