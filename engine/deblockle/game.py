@@ -100,9 +100,8 @@ class Deblockle:
             raise AmbiguousError("no turns were given to combine; expected at least one")
         first = turns[0]
         if any((t.player, t.start, t.top, t.end) != (first.player, first.start, first.top, first.end) for t in turns):
-            raise AmbiguousError(
-                f"{', '.join(turn_text.format_turn(turn) for turn in turns)} don't leave the same appearance; ask which was played"
-            )
+            listed = ", ".join(turn_text.format_turn(turn) for turn in turns)
+            raise AmbiguousError(f"{listed} don't leave the same appearance; ask which was played")
         rolled = {place for turn in turns for place in turn.rolled_to}
         return DeblockleTurn(
             first.player, first.start, tuple(sorted(rolled, key=board.SQUARE_OF.__getitem__)), first.top, first.end
@@ -138,7 +137,7 @@ class Deblockle:
     def explain(
         self, before: DeblockleState, after: Appearance, facings: Mapping[Place, Facing] | None = None
     ) -> tuple[Breach, ...]:
-        """Say which rules the change breaks, the nearest misdeed first; empty when no change or one legal turn explains it.
+        """Say which rules the change breaks, the nearest misdeed first; empty when no change or a legal turn explains it.
 
         Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
         """

@@ -77,7 +77,8 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
         found.append(
             told.breach(
                 "no-roll",
-                f"The {move.owner} block went from {told.start} to {told.end} without a roll: {move.top_before} is still up.",
+                f"The {move.owner} block went from {told.start} to {told.end} without a roll: "
+                f"{move.top_before} is still up.",
             )
         )
         if STARS >> move.end & 1:
@@ -234,7 +235,7 @@ def _onto_star(told: _Telling, target: int) -> _Story:
         (
             told.breach(
                 "rolled-onto-star",
-                f"The {move.owner} block rolled from {told.start} onto the star square {place} with {move.top_after} up.",
+                f"The {move.owner} block rolled from {told.start} onto the star square {place}, {move.top_after} up.",
                 also=(place,),
             ),
         ),
@@ -258,7 +259,8 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
             (
                 told.breach(
                     "stop-must-not-hop",
-                    f"The {move.owner} block rolled to {place} with stop up, so it must stay there; it went on to {told.end}.",
+                    f"The {move.owner} block rolled to {place} with stop up and must stay there; "
+                    f"it went on to {told.end}.",
                     remedy=f"Put it on {place} with stop up, or play another turn. {told.back}" if may else "",
                     also=(place,),
                 ),

@@ -63,7 +63,7 @@ class DeblockleTurn:
     """One whole turn: roll, then hop.
 
     ``rolled_to`` is one place, or several when look-alike turns were combined and it isn't known which was played.
-    ``end`` is where the block stands afterwards (``rolled_to`` itself when it didn't hop), ``None`` when it left the board.
+    ``end`` is where the block stands afterwards (``rolled_to`` itself when it didn't hop), ``None`` when it left.
     """
 
     player: str
@@ -85,7 +85,7 @@ def look_of(owner: str, symbol: str) -> LookName:
 
 
 def read_look(place: str, look: LookName) -> tuple[str, str] | None:
-    """Read a look into owner and top symbol, ``None`` for empty; raises UnreadableError for a place or look that isn't."""
+    """Read a look into owner and top symbol, ``None`` for empty; raises UnreadableError for what is neither."""
     if place not in SQUARE_OF:
         raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
     if look == EMPTY:

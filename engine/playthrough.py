@@ -1,0 +1,86 @@
+"""Playthroughs: a whole game written out, every state, legal list and look, to be compared when the code changes.
+
+A playthrough begins with what it needs to be played again: the game, its options or start, and which of the legal turns
+was chosen each time (by its number, counted round when there are fewer). ``replayed`` makes the same text from those
+lines with today's code, so any difference is a change of behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.api import EMPTY, Game, OptionValue
+from engine.errors import UnreadableError
+from engine.registry import load
+
+_HIDDEN = "hidden: yes"
+
+
+def playthrough(
+    name: str, choices: Sequence[int], options: Mapping[str, OptionValue] | None = None, *, hidden: bool = False
+) -> str:
+    """Play ``choices`` from the game's start and write everything down; the text ends with a newline.
+
+    ``hidden`` starts from what an onlooker sees of that start, hidden things not known. The game may end sooner.
+    """
+    game = load(name)
+    given = dict(options or {})
+    lines = [f"game: {game.name}", *(f"option: {key}={value}" for key, value in sorted(given.items()))]
+    lines += [_HIDDEN] if hidden else []
+    lines.append(f"choices: {' '.join(str(choice) for choice in choices)}")
+    state = game.new(given)
+    if hidden:
+        state = game.set_up(game.appearance(state), given)
+    for ply, choice in enumerate(choices):
+        turns = game.legal_turns(state)
+        lines += ["", f"ply {ply}", *_described(game, state)]
+        if not turns:
+            break
+        turn = turns[choice % len(turns)]
+        lines.append(f"plays: {game.format_turn(turn)} ({game.describe(turn)})")
+        state = game.apply(state, turn)
+    lines += ["", "end", *_described(game, state)]
+    return "\n".join(lines) + "\n"
+
+
+def _described(game: Game[Any, Any], state: Any) -> list[str]:
+    turns = game.legal_turns(state)
+    seen = {place: look for place, look in game.appearance(state).items() if look != EMPTY}
+    facings = game.facings(state)
+    lines = [f"state: {game.format_state(state)}", f"to move: {state.to_move}"]
+    lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
+    lines += [f"legal {len(turns)}:"]
+    lines += [f"  {game.format_turn(turn)} {game.certainty(state, turn).value}" for turn in turns]
+    for position in game.unfinished(state):
+        changed = {place: look for place, look in position.appearance.items() if look != game.appearance(state)[place]}
+        lines.append(f"unfinished: {changed} {position.to_do}")
+    lines.append(f"outcome: {game.outcome(state)}")
+    return lines
+
+
+def _sides(facings: Sequence[Mapping[str, str]]) -> str:
+    return "".join(f" ({', '.join(f'{side} {symbol}' for side, symbol in facing.items())})" for facing in facings)
+
+
+def replayed(text: str) -> str:
+    """Play a playthrough's opening lines again and write what comes of them now; raises UnreadableError."""
+    name, choices, options, hidden = "", None, {}, False
+    for line in text.partition("\n\n")[0].splitlines():
+        key, _, value = line.partition(": ")
+        if key == "game":
+            name = value
+        elif key == "option":
+            option, _, setting = value.partition("=")
+            options[option] = setting
+        elif key == "choices" and all(choice.isdecimal() for choice in value.split()):
+            choices = [int(choice) for choice in value.split()]
+        elif line == _HIDDEN:
+            hidden = True
+        else:
+            raise UnreadableError(
+                f"cannot read {line!r} in a playthrough; expected game:, option:, hidden: or choices:"
+            )
+    if choices is None:
+        raise UnreadableError("the playthrough names no choices; expected a line such as 'choices: 3 0 12'")
+    return playthrough(name, choices, options, hidden=hidden)
