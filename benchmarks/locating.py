@@ -1,0 +1,107 @@
+"""How well the table is located in a set of pictures, and how far poses from fewer markers are off.
+
+Run: python benchmarks/locating.py SET_DIR --calibration DIR [--board charuco:7x5:30:22:DICT_5X5_100]
+
+SET_DIR holds ``layout.json``, ``index.json`` (file name to camera) and the pictures; DIR has one folder of ChArUco
+pictures a camera. Nothing else is read.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from itertools import combinations
+from pathlib import Path
+
+import click
+import numpy as np
+
+from vision.calibration import calibrate
+from vision.errors import NotLocatedError
+from vision.frame import Image
+from vision.frames import load_image
+from vision.geometry import CameraModel, Pose, back_project, project
+from vision.layout import TableLayout, load_layout
+from vision.locating import Located, locate
+from vision.markers import Marker, MarkerFinder
+from vision.pose_fitting import fit_poses
+
+READ_AT_MM = 40.0
+
+
+def board_error_mm(camera: CameraModel, layout: TableLayout, pose: Pose, reference: Pose) -> float:
+    """Give how far a pose puts the board's corners, at the blocks' tops, from where another puts them, at most."""
+    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    corners = np.array([[x, y, READ_AT_MM] for x in (-half_x, half_x) for y in (-half_y, half_y)])
+    seen = back_project(camera, pose, project(camera, reference, corners), READ_AT_MM)
+    return float(np.linalg.norm(seen - corners, axis=1).max())
+
+
+def raw_markers(image: Image, located: Located, layout: TableLayout) -> dict[int, Marker]:
+    """Give each located marker as one detector sees it, before all of them are fitted together."""
+    finder = MarkerFinder(layout.markers.dictionary)
+    raw: dict[int, Marker] = {}
+    for marker in (*finder.plain(image), *finder.thorough(image)):
+        for used in located.markers:
+            if marker.marker_id == used.marker_id and np.linalg.norm(marker.centre_px - used.centre_px) < 2:
+                raw.setdefault(marker.marker_id, marker)
+    return raw
+
+
+@click.command()
+@click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--board", default="charuco:7x5:30:22:DICT_5X5_100", show_default=True)
+def main(set_dir: Path, calibration: Path, board: str) -> None:
+    """Print how well the table is located in SET_DIR."""
+    layout = load_layout(set_dir / "layout.json")
+    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
+    cameras: dict[str, CameraModel] = {}
+    for name in sorted({entry["camera"] for entry in index.values()}):
+        images = [load_image(path) for path in sorted((calibration / name).glob("*.jpg"))]
+        made = calibrate(images, board, name=name)
+        cameras[name] = made.camera
+        click.echo(f"camera {name}: {made.verdict}, {made.camera.reprojection_error_px:.3f} px")
+    errors_px: list[float] = []
+    ladder: list[str] = []
+    alone: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    ambiguous = {1: 0, 2: 0, 3: 0}
+    for file_name, entry in sorted(index.items()):
+        camera, image = cameras[entry["camera"]], load_image(set_dir / file_name)
+        began_s = time.perf_counter()
+        try:
+            located = locate(image, camera, layout)
+        except NotLocatedError as error:
+            click.echo(f"{file_name}: {error}")
+            continue
+        took_ms = (time.perf_counter() - began_s) * 1000
+        errors_px.append(located.error_px)
+        ways = sorted({marker.found_by for marker in located.markers} - {"plain"})
+        if ways:
+            ladder.append(f"{file_name} ({', '.join(ways)})")
+        ids = ", ".join(map(str, located.ids_used))
+        click.echo(f"{file_name}: markers {ids}, {located.error_px:.3f} px, {took_ms:.0f} ms")
+        raw = raw_markers(image, located, layout)
+        if len(located.ids_used) < 4 or len(raw) < 4:
+            continue
+        for count in alone:
+            for chosen in combinations(sorted(raw), count):
+                fits = fit_poses(camera, layout.markers, [raw[marker_id] for marker_id in chosen])
+                ambiguous[count] += bool(fits and fits[0].rivals)
+                alone[count] += [board_error_mm(camera, layout, fit.pose, located.pose) for fit in fits[:1]]
+    click.echo(
+        f"located {len(errors_px)} of {len(index)}; mean error {statistics.fmean(errors_px):.3f} px, "
+        f"largest {max(errors_px):.3f} px"
+    )
+    click.echo(f"needed more than the plain detector: {'; '.join(ladder) or 'none'}")
+    for count, errors in alone.items():
+        if errors:
+            click.echo(
+                f"poses from {count} of 4 markers, at the board's corners {READ_AT_MM:g} mm up: median "
+                f"{statistics.median(errors):.2f} mm, largest {max(errors):.2f} mm ({len(errors)} poses, {ambiguous[count]} uncertain)"
+            )
+
+
+if __name__ == "__main__":
+    main()
