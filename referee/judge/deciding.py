@@ -120,7 +120,9 @@ def _with_places_set_aside(
     doubtful = {place for place, _ in shown ^ best.changes}
     changed = {place for place, _ in best.changes}
     undecided = Decision(Standing.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
-    if doubtful & changed or len(doubtful) > settings.most_set_aside:
+    # A piece in the air and a doubtful one elsewhere may well be the same piece.
+    under_way = best.happening in {Happening.PART, Happening.TURN_AND_PART}
+    if under_way or doubtful & changed or len(doubtful) > settings.most_set_aside:
         return undecided
     without = decide(game, explorer, states, seen.without(doubtful), settings)
     if without.standing is not Standing.ALLOWED or without.best.changes != best.changes:

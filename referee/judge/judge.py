@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from engine.api import EMPTY, Breach, Game, OptionValue, Place, StateT, TurnT
-from engine.errors import IllegalTurnError
-from referee.judge import words
-from referee.judge.accepting import Resolved, advance, narrow_by_sides, resolve
-from referee.judge.belief import Explorer, set_up_states
+from engine.api import Breach, Game, OptionValue, Place, StateT, TurnT
+from referee.judge import faults, starting, words
+from referee.judge.accepting import Resolved, advance, resolve
+from referee.judge.belief import Explorer, changes_between
 from referee.judge.deciding import Decision, Standing, decide
-from referee.judge.hypotheses import Changes, Happening, facing_score, sure_sides
+from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PooledReading, pool
-from referee.judge.rulings import Ruling
+from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
@@ -28,11 +27,16 @@ class _Fault:
     verdict: Verdict
 
 
+def _differences(fault: Verdict) -> Changes:
+    return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
+
+
 class Judge(Generic[StateT, TurnT]):
     """Judges readings of a resting table against what is believed.
 
     ``belief`` holds every state that may be the case: none before the set-up, normally one, several while it is
-    open who starts. Reads no clock and no files: the same calls give the same rulings.
+    open who starts. ``fault`` is one that was named before a restart and not put right. Reads no
+    clock and no files: the same calls give the same rulings.
     """
 
     def __init__(
@@ -40,13 +44,14 @@ class Judge(Generic[StateT, TurnT]):
         game: Game[StateT, TurnT],
         settings: JudgeSettings | None = None,
         belief: Sequence[StateT] = (),
+        fault: Verdict | None = None,
     ) -> None:
         self._game = game
         self._settings = settings or JudgeSettings()
         self._explorer: Explorer[StateT, TurnT] = Explorer(game)
         self._belief: tuple[StateT, ...] = tuple(belief)
-        self._before: list[tuple[StateT, ...]] = []
-        self._fault: _Fault | None = None
+        self._refused: Changes = frozenset()
+        self._fault = None if fault is None else _Fault(_differences(fault), fault)
         self._set_aside: frozenset[Place] = frozenset()
 
     @property
@@ -65,25 +70,21 @@ class Judge(Generic[StateT, TurnT]):
         return tuple(place for place in self._game.places if place in self._set_aside)
 
     def correct(self, states: Sequence[StateT]) -> None:
-        """Believe a person: ``states`` hold from here, whatever the camera says. Raises ValueError for none."""
+        """Believe a person: ``states`` hold from here, whatever the camera says.
+
+        What was believed until now is not accepted again as a turn until the table has shown something else, or a
+        player declares it. Raises ValueError for no states.
+        """
         if not states:
             raise ValueError("a correction needs at least one state")
+        before = self._game.appearance(self._belief[0]) if self._belief else {}
         self._believe(tuple(states))
+        self._refused = changes_between(self._game.appearance(states[0]), before) if before else frozenset()
 
     def overrule(self, places: Sequence[Place]) -> None:
         """Believe a person that these places are as believed: they are left out until they look so again."""
         self._set_aside |= frozenset(places)
         self._fault = None
-
-    def take_back(self) -> bool:
-        """Undo the last accepted turn; tells whether there was one."""
-        if not self._before:
-            return False
-        earlier = self._before.pop()
-        kept = list(self._before)
-        self._believe(earlier)
-        self._before = kept
-        return True
 
     def begin(
         self,
@@ -101,36 +102,10 @@ class Judge(Generic[StateT, TurnT]):
         """
         game, settings = self._game, self._settings
         seen = pool(readings, game.places, game.looks, settings.probability_floor)
-        appearance = {place: seen.places[place].best for place in game.places if place in seen.places}
-        if seen.hidden:
-            hidden = tuple(place for place in game.places if place in seen.hidden)
-            sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
-            return Ruling((self._verdict(VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),))
-        unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.unsure)
-        try:
-            states = set_up_states(game, appearance, options, anywhere=anywhere)
-        except IllegalTurnError as error:
-            return Ruling((self._set_up_fault(error, unclear, appearance, seen, occasion),))
-        if unclear:
-            kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
-            shown = {place: appearance[place] for place in unclear}
-            sentence = words.doubtful(unclear, shown)
-            return Ruling((self._verdict(kind, sentence, seen, places=unclear, shown=shown),))
-        narrowed, dropped = narrow_by_sides(game, states, seen, settings)
-        self._believe(narrowed)
-        to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
-        pieces = tuple(place for place in game.places if appearance[place] != EMPTY)
-        margin = min(one.certainty for one in seen.places.values())
-        verdict = Verdict(
-            VerdictKind.SET_UP,
-            words.begun(to_move),
-            seen.time_s,
-            seen.sequence,
-            places=pieces,
-            seen=appearance,
-            margin=margin,
-        )
-        return Ruling((verdict,), notes=tuple(words.dropped_sighting(place) for place in dropped))
+        ruling, states = starting.take_set_up(game, seen, options, settings, anywhere=anywhere, occasion=occasion)
+        if states:
+            self._believe(states)
+        return ruling
 
     def consider(self, readings: Sequence[Reading], occasion: Occasion) -> Ruling:
         """Judge readings of one resting table. Raises ValueError before the set-up or without readings."""
@@ -149,6 +124,11 @@ class Judge(Generic[StateT, TurnT]):
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
             return self._undecided(decision, seen, occasion)
+        if self._refused and decision.best.changes != self._refused:
+            self._refused = frozenset()
+        if self._refused and occasion is not Occasion.DECLARED:
+            places = self._changed(self._refused)
+            return self._quiet(words.taken_back(places), places, self._refused, seen, decision.margin)
         match decision.best.happening:
             case Happening.NOTHING:
                 return self._nothing(decision, seen, occasion)
@@ -160,8 +140,8 @@ class Judge(Generic[StateT, TurnT]):
                 return self._more_than_a_turn(decision, seen, occasion)
 
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        turned = self._turned_in_place(seen)
-        if turned is not None:
+        turned = faults.turned_in_place(self._game, self._belief, seen.without(self._set_aside), self._settings)
+        if turned:
             return self._fault_ruling(turned, frozenset(), seen, occasion, decision.margin)
         if decision.set_aside:
             if not occasion.names_faults:
@@ -177,7 +157,7 @@ class Judge(Generic[StateT, TurnT]):
     def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         best = decision.best
         if occasion is Occasion.DECLARED:
-            breaches = self._breaches(decision.best.changes, seen)
+            breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
             if breaches:
                 return self._fault_ruling(breaches, best.changes, seen, occasion, decision.margin)
         return self._quiet(best.to_do, best.touched, decision.shown, seen, decision.margin)
@@ -229,13 +209,12 @@ class Judge(Generic[StateT, TurnT]):
         return Ruling(ruling.verdicts + after.verdicts, ruling.steps + after.steps, ruling.notes + after.notes)
 
     def _accept(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        game, earlier, history = self._game, self._belief, self._before
+        game, earlier = self._game, self._belief
         expected = game.appearance(earlier[0])
         moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
         after = game.appearance(moved.states[0])
         set_aside = self._set_aside | frozenset(decision.set_aside)
         self._believe(moved.states)
-        self._before = [*history, earlier]
         self._set_aside = set_aside
         places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
         accepted = Verdict(
@@ -255,7 +234,7 @@ class Judge(Generic[StateT, TurnT]):
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if self._may_name(decision.shown, occasion):
-            breaches = self._breaches(decision.shown, seen)
+            breaches = faults.breaches_of(self._game, self._belief, decision.shown, seen, self._settings)
             if not breaches:
                 places = self._changed(decision.shown)
                 return self._ruling(
@@ -282,7 +261,9 @@ class Judge(Generic[StateT, TurnT]):
         places = places or self._changed(changes)
         if not self._may_name(changes, occasion):
             return self._quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
-        verdict = self._verdict(
+        verdict = verdict_about(
+            self._game,
+            self._belief,
             VerdictKind.ILLEGAL,
             words.fault(breaches),
             seen,
@@ -300,7 +281,9 @@ class Judge(Generic[StateT, TurnT]):
 
     def _which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         described = [self._game.describe(turn) for turn in resolved.candidates]
-        verdict = self._verdict(
+        verdict = verdict_about(
+            self._game,
+            self._belief,
             VerdictKind.AMBIGUOUS,
             words.which_of(described),
             seen,
@@ -314,7 +297,9 @@ class Judge(Generic[StateT, TurnT]):
         self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         turns = resolved.turns or resolved.candidates
-        verdict = self._verdict(
+        verdict = verdict_about(
+            self._game,
+            self._belief,
             VerdictKind.NOT_FINISHED,
             sentence,
             seen,
@@ -340,7 +325,9 @@ class Judge(Generic[StateT, TurnT]):
         candidates: tuple[str, ...] = (),
     ) -> Verdict:
         looks = {place: look for place, look in shown if place in places}
-        return self._verdict(
+        return verdict_about(
+            self._game,
+            self._belief,
             VerdictKind.AMBIGUOUS,
             words.doubtful(places, looks),
             seen,
@@ -348,52 +335,6 @@ class Judge(Generic[StateT, TurnT]):
             shown=looks,
             candidates=candidates,
         )
-
-    def _set_up_fault(
-        self,
-        error: IllegalTurnError,
-        unclear: tuple[Place, ...],
-        appearance: Mapping[Place, str],
-        seen: PooledReading,
-        occasion: Occasion,
-    ) -> Verdict:
-        wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
-        hangs_on = tuple(place for place in unclear if place in wrong or not wrong)
-        if not occasion.names_faults:
-            return self._verdict(VerdictKind.NOT_FINISHED, str(error), seen, places=wrong, shown=appearance)
-        if hangs_on:
-            shown = {place: appearance[place] for place in hangs_on}
-            sentence = words.doubtful(hangs_on, shown)
-            return self._verdict(VerdictKind.AMBIGUOUS, sentence, seen, places=hangs_on, shown=shown)
-        sentence = words.fault(error.breaches) if error.breaches else str(error)
-        shown = {place: appearance[place] for place in wrong if place in appearance}
-        return self._verdict(VerdictKind.ILLEGAL, sentence, seen, places=wrong, shown=shown, breaches=error.breaches)
-
-    def _breaches(self, changes: Changes, seen: PooledReading) -> tuple[Breach, ...]:
-        """The breaches under the believed state that needs the fewest; empty when one explains it after all."""
-        base = self._game.appearance(self._belief[0])
-        after = {place: look for place, look in base.items() if place not in seen.hidden} | dict(changes)
-        arrivals = [place for place, look in changes if look != EMPTY]
-        sides = sure_sides(seen, arrivals, self._settings.side)
-        return min((self._game.explain(state, after, sides) for state in self._belief), key=len)
-
-    def _turned_in_place(self, seen: PooledReading) -> tuple[Breach, ...] | None:
-        """Breaches of pieces whose tops are as believed and whose sides can't be; ``None`` when there are none."""
-        appearance = self._game.appearance(self._belief[0])
-        facings = [self._game.facings(state) for state in self._belief]
-        suspects = []
-        for place, one in seen.places.items():
-            if not one.sides or one.best != appearance[place] or place in self._set_aside:
-                continue
-            possible = [facing for known in facings for facing in known.get(place, ())]
-            free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
-            if possible and free - facing_score(possible, one.sides) >= self._settings.turned:
-                suspects.append(place)
-        sides = sure_sides(seen, suspects, self._settings.side)
-        if not sides:
-            return None
-        found = min((self._game.explain(state, appearance, sides) for state in self._belief), key=len)
-        return found or None
 
     def _look_again_at_set_aside(self, seen: PooledReading) -> None:
         """Take back in whatever looks as believed again."""
@@ -410,7 +351,7 @@ class Judge(Generic[StateT, TurnT]):
 
     def _believe(self, states: tuple[StateT, ...]) -> None:
         self._belief = states
-        self._before = []
+        self._refused = frozenset()
         self._fault = None
         self._set_aside = frozenset()
 
@@ -427,31 +368,6 @@ class Judge(Generic[StateT, TurnT]):
         shown: Mapping[Place, str] | None = None,
         margin: float = 0.0,
     ) -> Ruling:
-        return Ruling((self._verdict(kind, sentence, seen, places=places, shown=shown, margin=margin),))
-
-    def _verdict(
-        self,
-        kind: VerdictKind,
-        sentence: str,
-        seen: PooledReading,
-        *,
-        places: tuple[Place, ...] = (),
-        shown: Mapping[Place, str] | None = None,
-        margin: float = 0.0,
-        breaches: tuple[Breach, ...] = (),
-        candidates: tuple[str, ...] = (),
-    ) -> Verdict:
-        looks = dict(shown or {})
-        believed = self._game.appearance(self._belief[0]) if self._belief else {}
-        return Verdict(
-            kind,
-            sentence,
-            seen.time_s,
-            seen.sequence,
-            breaches=breaches,
-            candidates=candidates,
-            places=places,
-            expected={place: believed[place] for place in (*looks, *places) if place in believed},
-            seen={**{place: believed[place] for place in places if place in believed}, **looks},
-            margin=margin,
+        return Ruling(
+            (verdict_about(self._game, self._belief, kind, sentence, seen, places=places, shown=shown, margin=margin),)
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.api import Place, Player
-from referee.verdict import Verdict
+from engine.api import Breach, Game, Place, Player, StateT, TurnT
+from referee.judge.pooling import PooledReading
+from referee.verdict import Verdict, VerdictKind
 
 
 @dataclass(frozen=True)
@@ -38,3 +40,33 @@ class Ruling:
     def verdict(self) -> Verdict:
         """The first verdict: what became of what was seen."""
         return self.verdicts[0]
+
+
+def verdict_about(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    kind: VerdictKind,
+    sentence: str,
+    seen: PooledReading,
+    *,
+    places: tuple[Place, ...] = (),
+    shown: Mapping[Place, str] | None = None,
+    margin: float = 0.0,
+    breaches: tuple[Breach, ...] = (),
+    candidates: tuple[str, ...] = (),
+) -> Verdict:
+    """Make a verdict that says what was expected and seen at the places it turns on; ``shown`` is what differs."""
+    looks = dict(shown or {})
+    believed = game.appearance(belief[0]) if belief else {}
+    return Verdict(
+        kind,
+        sentence,
+        seen.time_s,
+        seen.sequence,
+        breaches=breaches,
+        candidates=candidates,
+        places=places,
+        expected={place: believed[place] for place in (*places, *looks) if place in believed},
+        seen={**{place: believed[place] for place in places if place in believed}, **looks},
+        margin=margin,
+    )

@@ -64,7 +64,7 @@ class JudgeSettings:
     probability_floor: float = 1e-5
     unfinished_prior: float = -1.0
     second_turn_prior: float = -2.0
-    illegal_prior: float = -5.0
+    illegal_prior: float = -3.0
     unsure: float = 2.0
     side: float = 3.0
     turned: float = 6.0

@@ -56,6 +56,11 @@ def may_go_on(to_do: str) -> str:
     return f"If the turn is over, go on or press the button. If not: {to_do}"
 
 
+def taken_back(places: Sequence[Place]) -> str:
+    """A turn was taken back, but the pieces still stand as after it."""
+    return f"That turn was taken back. Please put the pieces on {listed(places)} back as they were."
+
+
 def not_a_turn_yet(places: Sequence[Place]) -> str:
     """The table shows nothing the rules know, but nobody has ended the turn."""
     return f"That is not a whole turn yet; {listed(places)} changed."

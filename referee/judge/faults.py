@@ -1,0 +1,47 @@
+"""Which rules a change breaks, as the engine explains it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api import EMPTY, Breach, Game, StateT, TurnT
+from referee.judge.hypotheses import Changes, facing_score, sure_sides
+from referee.judge.pooling import PooledReading
+from referee.judge.settings import JudgeSettings
+
+
+def breaches_of(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    changes: Changes,
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> tuple[Breach, ...]:
+    """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
+    base = game.appearance(belief[0])
+    after = {place: look for place, look in base.items() if place not in seen.hidden} | dict(changes)
+    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], settings.side)
+    return min((game.explain(state, after, sides) for state in belief), key=len)
+
+
+def turned_in_place(
+    game: Game[StateT, TurnT], belief: Sequence[StateT], seen: PooledReading, settings: JudgeSettings
+) -> tuple[Breach, ...]:
+    """Give the breaches of pieces whose tops are as believed and whose sides can't be; empty when there are none.
+
+    A piece is suspected when its side faces speak by at least ``settings.turned`` against every facing possible.
+    """
+    appearance = game.appearance(belief[0])
+    facings = [game.facings(state) for state in belief]
+    suspects = []
+    for place, one in seen.places.items():
+        if not one.sides or one.best != appearance[place]:
+            continue
+        possible = [facing for known in facings for facing in known.get(place, ())]
+        free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
+        if possible and free - facing_score(possible, one.sides) >= settings.turned:
+            suspects.append(place)
+    sides = sure_sides(seen, suspects, settings.side)
+    if not sides:
+        return ()
+    return min((game.explain(state, appearance, sides) for state in belief), key=len)

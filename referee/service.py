@@ -1,0 +1,337 @@
+"""The service: frames and presses in; readings, verdicts, journal and signals out.
+
+``Service.step`` is synchronous and takes its time from the frames alone, so the same frames and presses give the
+same verdicts and the same events. Every event is in the journal before any light shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol
+
+from engine.api import Game, OptionValue, StateT, TurnT
+from hardware.signals import Signal
+from referee import service_events as events
+from referee.errors import JournalError
+from referee.events import Event, Evidence
+from referee.journal import fold
+from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
+from referee.service_evidence import CropKeeper, Cropper
+from referee.service_settings import ServiceSettings
+from referee.signalling import (
+    hint_signal,
+    looking_signal,
+    resumed_signal,
+    signal_for,
+    waiting_signal,
+    with_trouble,
+)
+from referee.verdict import Verdict, VerdictKind
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import Frame
+from vision.reading import Hindrance, Reading
+
+_LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
+"""What may stay on show while nothing changes."""
+
+
+class Reader(Cropper, Protocol):
+    """What turns a frame into a Reading, and cuts out the picture of one place."""
+
+    def read(self, frame: Frame) -> Reading:
+        """Read a frame; raises FrameError or NotLocatedError for one that says nothing."""
+
+
+class Recorder(Protocol):
+    """What the service needs of a journal: ``referee.journal.Journal`` and ``BufferedJournal`` both are one."""
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        """Record one event and give its number; durable on return."""
+
+    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
+        """List (number, event) in order."""
+
+    def latest_game(self) -> int | None:
+        """Give the number of the game begun last."""
+
+
+class Display(Protocol):
+    """What shows signals: ``hardware.panel.Panel`` is one."""
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        """Show a signal in place of the one before."""
+
+
+class Service(Generic[StateT, TurnT]):
+    """Referees one game. Call ``start`` once, then ``step`` for every frame and ``press`` for every press.
+
+    ``say`` hears remarks that are not verdicts (the camera moved, a sighting was dropped), each once.
+    """
+
+    def __init__(
+        self,
+        game: Game[StateT, TurnT],
+        reader: Reader,
+        journal: Recorder,
+        display: Display,
+        settings: ServiceSettings,
+        say: Callable[[str], None],
+    ) -> None:
+        self._game = game
+        self._reader = reader
+        self._journal = journal
+        self._display = display
+        self._settings = settings
+        self._say = say
+        self._options: dict[str, OptionValue] = dict(self._settings.options)
+        self._judge: Judge[StateT, TurnT] = Judge(game, self._settings.judge)
+        self._settler = Settler(self._settings.settling)
+        self._crops = CropKeeper(game.places)
+        self._game_number = 0
+        self._time_s = 0.0
+        self._frame: Frame | None = None
+        self._reading: Reading | None = None
+        self._settled: Settled | None = None
+        self._judged: tuple[float, Occasion] | None = None
+        self._pressed = False
+        self._shown: Verdict | None = None
+        self._recorded: tuple[object, ...] | None = None
+        self._unclear_since_s: float | None = None
+        self._notices: frozenset[str] = frozenset()
+        self._finished = False
+
+    @property
+    def belief(self) -> tuple[StateT, ...]:
+        """Every state that may be the case; empty before the set-up."""
+        return self._judge.belief
+
+    @property
+    def reading(self) -> Reading | None:
+        """What the last frame said."""
+        return self._reading
+
+    @property
+    def shown(self) -> Verdict | None:
+        """The verdict on show."""
+        return self._shown
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game has ended."""
+        return self._finished
+
+    @property
+    def game_number(self) -> int:
+        """The game's number in the journal."""
+        return self._game_number
+
+    def start(self, *, resume: bool = True, seed: int | None = None) -> None:
+        """Go on with the journal's latest game if it isn't over and ``resume``; begin a new one otherwise.
+
+        Raises FoldError when the journal's game does not add up, JournalError when it can't be written.
+        """
+        number = self._journal.latest_game()
+        if resume and number is not None:
+            folded = fold(self._game, self._journal.events(number))
+            if folded.outcome is None:
+                self._game_number = number
+                self._options = dict(folded.options)
+                self._judge = Judge(self._game, self._settings.judge, folded.states, events.fault_of(folded.fault))
+                if folded.states:
+                    self._display.show(resumed_signal(self._game, folded.states[0], len(folded.turns)), self._time_s)
+                else:
+                    self._display.show(looking_signal("Waiting for the set-up."), self._time_s)
+                return
+        self._journal.append(events.new_game_event(self._game.name, self._options, seed))
+        self._game_number = self._journal.latest_game() or 0
+        self._display.show(looking_signal("Waiting for the set-up."), self._time_s)
+
+    def step(self, frame: Frame) -> list[Verdict]:
+        """Take one frame; give the verdicts that are new."""
+        self._time_s = frame.time_s
+        self._frame = frame
+        reading = self._reading = self._read(frame)
+        self._pass_on(reading.notices)
+        if self._settings.stills:
+            self._settler.clear()
+        settled = self._settled = self._settler.add(reading)
+        if settled is None:
+            return self._unsettled(reading)
+        self._unclear_since_s = None
+        if self._settings.stills or self._pressed:
+            return self._decide(settled, Occasion.DECLARED)
+        occasion = self._occasion(settled)
+        if self._judged == (settled.since_s, occasion):
+            return []
+        return self._decide(settled, occasion)
+
+    def press(self) -> list[Verdict]:
+        """Take a press of the button that ends a turn: judged now if the table is at rest, else when it is."""
+        self._pressed = True
+        return [] if self._settled is None else self._decide(self._settled, Occasion.DECLARED)
+
+    def finish(self) -> list[Verdict]:
+        """Judge what the last frames showed, since no more will come."""
+        pending = self._settler.pending()
+        enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
+        if pending is None or not enough or self._settings.stills:
+            return []
+        return self._decide(pending, Occasion.RESTED)
+
+    def take_back(self, by: str) -> bool:
+        """Undo the last turn that counts, on a person's word; tells whether there was one."""
+        folded = fold(self._game, self._journal.events(self._game_number))
+        if not folded.turns:
+            self._say("There is no turn to take back.")
+            return False
+        self._journal.append(Event("take back", {"by": by}, self._time_s))
+        self._go_on_from(fold(self._game, self._journal.events(self._game_number)).states)
+        return True
+
+    def correct(self, states: Sequence[StateT], by: str, why: str) -> None:
+        """Let a person say what holds from here; it outranks the camera. Raises ValueError for no states."""
+        texts = [self._game.format_state(state) for state in states]
+        if not texts:
+            raise ValueError("a correction needs at least one state")
+        self._journal.append(events.correction_event(texts, by, why, self._time_s))
+        self._go_on_from(tuple(states))
+
+    def overrule(self, places: Sequence[str], by: str) -> None:
+        """Let a person say that these places are as believed; they are left out until they look so again."""
+        self._judge.overrule(places)
+        self._journal.append(events.overruled_event(places, by, self._time_s))
+        self._judged = None
+
+    def hint(self) -> None:
+        """Show, quietly, from where the player to move can play."""
+        if self._judge.belief:
+            state = self._judge.belief[0]
+            starts = dict.fromkeys(turn.places[0] for turn in self._game.legal_turns(state) if turn.places)
+            self._display.show(hint_signal(starts, "You can play from these squares."), self._time_s)
+
+    def say_trouble(self, sentence: str) -> None:
+        """Show trouble that is not the table's, such as a camera that went away."""
+        self._say(sentence)
+        self._display.show(with_trouble(looking_signal(), sentence), self._time_s)
+        self._shown = None
+
+    def _go_on_from(self, states: tuple[StateT, ...]) -> None:
+        self._judge.correct(states)
+        self._finished = False
+        self._judged = None
+        self._shown = None
+        self._display.show(waiting_signal(self._game, states[0]), self._time_s)
+
+    def _read(self, frame: Frame) -> Reading:
+        try:
+            return self._reader.read(frame)
+        except NotLocatedError as error:
+            hindrance = Hindrance("not located", str(error))
+        except FrameError as error:
+            hindrance = Hindrance("bad frame", str(error))
+        return Reading(frame.sequence, frame.time_s, {}, (hindrance,))
+
+    def _pass_on(self, notices: Sequence[str]) -> None:
+        """Say each remark once while it holds, and keep it in the journal."""
+        for notice in notices:
+            if notice not in self._notices:
+                self._say(notice)
+                if self._game_number:
+                    self._journal.append(events.note_event(notice, self._time_s))
+        self._notices = frozenset(notices)
+
+    def _occasion(self, settled: Settled) -> Occasion:
+        rested = settled.rested_s >= self._settings.rest_s
+        if self._settings.turn_end == "rest":
+            return Occasion.RESTED if rested else Occasion.GLANCE
+        if self._settings.turn_end == "touch":
+            return Occasion.TOUCH_RESTED if rested else Occasion.TOUCH
+        return Occasion.GLANCE
+
+    def _decide(self, settled: Settled, occasion: Occasion) -> list[Verdict]:
+        self._pressed = False
+        self._judged = (settled.since_s, occasion)
+        if not self._judge.belief:
+            ruling = self._judge.begin(
+                settled.readings, self._options, anywhere=self._settings.anywhere, occasion=occasion
+            )
+        else:
+            ruling = self._judge.consider(settled.readings, occasion)
+        return self._carry_out(ruling, asked=occasion is Occasion.DECLARED)
+
+    def _unsettled(self, reading: Reading) -> list[Verdict]:
+        """Say what is in the way once it has been there for a while: at once for stills."""
+        hindrance = blocking_hindrance(reading)
+        if self._unclear_since_s is None:
+            self._unclear_since_s = reading.time_s
+        patient = reading.time_s - self._unclear_since_s < self._settings.patience_s
+        if patient and not self._settings.stills:
+            return []
+        sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"
+        places = hindrance.places if hindrance else ()
+        verdict = Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
+        return self._carry_out(Ruling((verdict,)), asked=False)
+
+    def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
+        """Record, then show; give the verdicts that are news."""
+        news: list[Verdict] = []
+        steps = list(ruling.steps)
+        for verdict in ruling.verdicts:
+            if not (self._settings.stills or asked) and not self._is_news(verdict):
+                continue
+            self._record(verdict, [steps.pop(0) for _ in verdict.turns])
+            self._show(verdict)
+            news.append(verdict)
+        self._pass_on([*ruling.notes, *self._notices])
+        return news
+
+    def _is_news(self, verdict: Verdict) -> bool:
+        shown = self._shown
+        if verdict.turns or verdict.kind is VerdictKind.SET_UP:
+            return True
+        if shown is None:
+            return verdict.kind is not VerdictKind.UNCHANGED
+        quiet = verdict.kind in {VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED}
+        # A fault or a question stays lit while hands put it right.
+        if quiet and (self._judge.fault is not None or self._judge.set_aside) and shown.kind not in _LASTING:
+            return False
+        if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
+            return False
+        if verdict.kind is VerdictKind.CANNOT_SEE and shown.kind is VerdictKind.CANNOT_SEE:
+            return False
+        return _key(verdict) != _key(shown)
+
+    def _record(self, verdict: Verdict, steps: Sequence[Step]) -> None:
+        evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
+        if verdict.kind is VerdictKind.SET_UP:
+            texts = [self._game.format_state(state) for state in self._judge.belief]
+            self._journal.append(events.set_up_event(texts, verdict))
+        for step in steps:
+            self._journal.append(events.turn_event(step, verdict), evidence)
+        said = events.said_event(verdict)
+        if said is not None and self._recorded != _key(verdict):
+            self._journal.append(said, evidence)
+        if said is not None or steps:
+            self._recorded = _key(verdict)
+        if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
+            self._crops.keep(self._reader, self._frame)
+        outcome = self._game.outcome(self._judge.belief[0]) if steps else None
+        if outcome is not None:
+            self._journal.append(events.end_event(outcome, verdict.time_s))
+            self._finished = True
+
+    def _show(self, verdict: Verdict) -> None:
+        state = self._judge.belief[0] if self._judge.belief else None
+        if verdict.kind is VerdictKind.UNCHANGED and state is not None:
+            signal = waiting_signal(self._game, state)
+        else:
+            signal = signal_for(verdict, self._game, state)
+        trouble = getattr(self._journal, "trouble", None)
+        if isinstance(trouble, JournalError):
+            signal = with_trouble(signal, str(trouble))
+        self._display.show(signal, verdict.time_s)
+        self._shown = verdict
+
+
+def _key(verdict: Verdict) -> tuple[object, ...]:
+    return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)

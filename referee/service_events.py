@@ -1,0 +1,111 @@
+"""Verdicts and steps as the journal's events, and back. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.api import Breach, OptionValue, Outcome
+from referee.events import Event, JsonValue
+from referee.judge import Step
+from referee.verdict import Verdict, VerdictKind
+
+
+def new_game_event(game: str, options: Mapping[str, OptionValue], seed: int | None = None) -> Event:
+    """A game begins; ``seed`` only for the virtual table."""
+    data: dict[str, JsonValue] = {"game": game, "options": dict(options)}
+    if seed is not None:
+        data["seed"] = seed
+    return Event("new game", data)
+
+
+def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
+    """The set-up was accepted; ``states`` are strict texts."""
+    return Event("set up", {"state": _one_or_all(states)}, verdict.time_s)
+
+
+def turn_event(step: Step, verdict: Verdict) -> Event:
+    """A turn was accepted."""
+    data: dict[str, JsonValue] = {
+        "turn": step.turn,
+        "player": step.player,
+        "state": _one_or_all(step.states),
+        "legal_turns": step.legal_turns,
+        "margin": round(verdict.margin, 3),
+    }
+    return Event("turn", data, verdict.time_s)
+
+
+def said_event(verdict: Verdict) -> Event | None:
+    """What was said without changing the state, or ``None`` for what is only shown."""
+    match verdict.kind:
+        case VerdictKind.ILLEGAL:
+            data: dict[str, JsonValue] = {
+                **_said(verdict),
+                "rules": [breach.rule for breach in verdict.breaches],
+                "remedy": verdict.breaches[0].remedy if verdict.breaches else "",
+                "expected": dict(verdict.expected),
+                "seen": dict(verdict.seen),
+            }
+            return Event("illegal", data, verdict.time_s)
+        case VerdictKind.PUT_RIGHT:
+            return Event("put right", _said(verdict), verdict.time_s)
+        case VerdictKind.AMBIGUOUS:
+            return Event("question", {**_said(verdict), "candidates": list(verdict.candidates)}, verdict.time_s)
+        case _:
+            return None
+
+
+def note_event(sentence: str, time_s: float | None) -> Event:
+    """A remark: it leaves the state as it is."""
+    return Event("note", {"sentence": sentence}, time_s)
+
+
+def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
+    """A person says that places are as believed, whatever the camera sees there."""
+    data: dict[str, JsonValue] = {"sentence": f"{', '.join(places)}: as believed", "by": by, "places": list(places)}
+    return Event("note", data, time_s)
+
+
+def correction_event(states: Sequence[str], by: str, why: str, time_s: float | None) -> Event:
+    """A person says what holds; ``states`` are strict texts."""
+    return Event("correction", {"by": by, "state": _one_or_all(states), "why": why}, time_s)
+
+
+def end_event(outcome: Outcome, time_s: float | None) -> Event:
+    """The game ended."""
+    return Event("end", {"winner": outcome.winner, "reason": outcome.reason}, time_s)
+
+
+def fault_of(event: Event | None) -> Verdict | None:
+    """Give back the verdict of an ``illegal`` event, so that a restart knows what is still to be put right."""
+    if event is None:
+        return None
+    rules = event.data.get("rules")
+    sentence, remedy = str(event.data.get("sentence", "")), str(event.data.get("remedy", ""))
+    places = _texts(event.data.get("places"))
+    return Verdict(
+        VerdictKind.ILLEGAL,
+        sentence,
+        event.frame_time_s or 0.0,
+        0,
+        breaches=tuple(Breach(rule, sentence, remedy, places) for rule in _texts(rules)),
+        places=places,
+        expected=_looks(event.data.get("expected")),
+        seen=_looks(event.data.get("seen")),
+    )
+
+
+def _said(verdict: Verdict) -> dict[str, JsonValue]:
+    return {"sentence": verdict.sentence, "places": list(verdict.places)}
+
+
+def _one_or_all(states: Sequence[str]) -> JsonValue:
+    return states[0] if len(states) == 1 else list(states)
+
+
+def _texts(value: JsonValue) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()
+
+
+def _looks(value: JsonValue) -> dict[str, str]:
+    return {place: str(look) for place, look in value.items()} if isinstance(value, dict) else {}

@@ -1,0 +1,47 @@
+"""What the service is told before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from engine.api import OptionValue
+from referee.judge import STILLS, JudgeSettings, SettleSettings
+
+TurnEnd = Literal["button", "touch", "rest"]
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """How the service referees.
+
+    ``turn_end``
+        ``button``: a press ends a turn; ``touch``: touching the next player's pieces does; ``rest``: the table
+        showing the same thing for ``rest_s`` does. A press counts in every mode.
+    ``stills``
+        every frame is a table at rest at the end of a turn.
+    ``patience_s``
+        how long something may be in the way, or the picture may not come to rest, before that is said.
+    """
+
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    anywhere: bool = False
+    turn_end: TurnEnd = "rest"
+    rest_s: float = 3.0
+    stills: bool = False
+    patience_s: float = 5.0
+    settle: SettleSettings = field(default_factory=SettleSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
+
+    def __post_init__(self) -> None:
+        """Refuse settings the service can't keep."""
+        if self.turn_end not in get_args(TurnEnd):
+            raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(get_args(TurnEnd))}")
+        if self.rest_s < 0 or self.patience_s < 0:
+            raise ValueError(f"rest_s is {self.rest_s} and patience_s {self.patience_s}; expected 0 or more seconds")
+
+    @property
+    def settling(self) -> SettleSettings:
+        """How a table comes to rest: at once for stills."""
+        return STILLS if self.stills else self.settle

@@ -1,0 +1,63 @@
+"""Synthetic readings: what a reader would say of a table, with noise, hidden places and side faces."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from vision.reading import Hindrance, PlaceReading, Reading
+
+MakeReading = Callable[..., Reading]
+
+
+def _probabilities(rng: random.Random, looks: tuple[str, ...], look: str, sureness: float) -> dict[str, float]:
+    weights = {name: rng.random() + 0.01 for name in looks if name != look}
+    total = sum(weights.values())
+    sure = sureness + (1 - sureness) * rng.random()
+    return {look: sure, **{name: (1 - sure) * weight / total for name, weight in weights.items()}}
+
+
+@pytest.fixture(scope="session")
+def deblockle() -> Any:
+    return load("deblockle")
+
+
+@pytest.fixture(scope="session")
+def make_reading(deblockle: Any) -> MakeReading:
+    """Give a function that makes a reading of an appearance."""
+
+    def make(
+        appearance: Mapping[str, str],
+        *,
+        time_s: float = 0.0,
+        rng: random.Random | None = None,
+        sureness: float = 0.98,
+        hidden: Collection[str] = (),
+        unreadable: Collection[str] = (),
+        sides: Mapping[str, Mapping[str, str]] | None = None,
+        overrides: Mapping[str, Mapping[str, float]] | None = None,
+        hindrances: tuple[Hindrance, ...] = (),
+    ) -> Reading:
+        rng = rng or random.Random(1)
+        looks = deblockle.looks
+        places = {}
+        for place, look in appearance.items():
+            probabilities = _probabilities(rng, looks, look, sureness)
+            if place in unreadable:
+                probabilities = dict.fromkeys(looks, 1 / len(looks))
+            if overrides and place in overrides:
+                rest = (1 - sum(overrides[place].values())) / (len(looks) - len(overrides[place]))
+                probabilities = {name: overrides[place].get(name, rest) for name in looks}
+            symbols = ("star", "stop", "cross", "x", "slider", "hoops")
+            seen = {
+                side: {name: 0.97 if name == symbol else 0.006 for name in symbols}
+                for side, symbol in (sides or {}).get(place, {}).items()
+            }
+            places[place] = PlaceReading(probabilities, seen, "object" if place in hidden else None)
+        return Reading(round(time_s * 15), time_s, places, hindrances)
+
+    return make

@@ -1,0 +1,317 @@
+"""The judge's verdicts on single situations."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge, JudgeSettings, Occasion
+from referee.verdict import VerdictKind
+
+START = {
+    "c1": "gold block, cross up",
+    "e1": "gold block, hoops up",
+    "c3": "gold block, stop up",
+    "e3": "gold block, x up",
+    "c5": "teal block, slider up",
+    "e5": "teal block, cross up",
+    "c7": "teal block, star up",
+    "e7": "teal block, hoops up",
+}
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return {place: START.get(place, "empty") for place in deblockle.places}
+
+
+@pytest.fixture
+def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    assert judge.begin([make_reading(start)]).verdict.kind is VerdictKind.SET_UP
+    return judge
+
+
+def known_turn(game: Any, state: Any, **wanted: Any) -> Any:
+    return next(
+        turn for turn in game.legal_turns(state) if all(getattr(turn, key) == value for key, value in wanted.items())
+    )
+
+
+def test_a_set_up_gives_the_belief_and_says_who_plays(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin([make_reading(start)])
+    assert ruling.verdict.sentence == "The board is set up. Gold to play."
+    assert deblockle.appearance(judge.belief[0]) == start
+
+
+def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin([make_reading({**start, "c1": "empty", "d2": START["c1"]})])
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert ruling.verdict.breaches
+    assert judge.belief == ()
+
+
+def test_an_unfinished_set_up_is_not_a_fault_before_it_rests(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin([make_reading({**start, "c1": "empty"})], occasion=Occasion.GLANCE)
+    assert ruling.verdict.kind is VerdictKind.NOT_FINISHED
+
+
+def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin([make_reading(start, overrides={"c3": {START["c3"]: 0.5, "gold block, x up": 0.45}})])
+    assert (ruling.verdict.kind, ruling.verdict.places) == (VerdictKind.AMBIGUOUS, ("c3",))
+    hidden = judge.begin([make_reading(start, hidden=["g7"])])
+    assert (hidden.verdict.kind, hidden.verdict.places) == (VerdictKind.CANNOT_SEE, ("g7",))
+
+
+def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start)], {"starts": "either"})
+    assert {state.to_move for state in judge.belief} == {"gold", "teal"}
+    teal = next(state for state in judge.belief if state.to_move == "teal")
+    turn = deblockle.legal_turns(teal)[0]
+    after = deblockle.appearance(deblockle.apply(teal, turn))
+    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert [state.to_move for state in judge.belief] == ["gold"]
+
+
+def test_nothing_changed(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+    assert judge.consider([make_reading(start)], Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_a_turn_is_accepted_when_it_ends_and_only_then(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    turn = known_turn(deblockle, state, start="c1", top="hoops")
+    after = deblockle.appearance(deblockle.apply(state, turn))
+    glance = judge.consider([make_reading(after)], Occasion.GLANCE)
+    assert glance.verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.belief == (state,)
+    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert ruling.steps[0].turn == ruling.verdict.turns[0]
+    assert ruling.steps[0].legal_turns == len(deblockle.legal_turns(state))
+    assert deblockle.format_state(judge.belief[0]) == ruling.steps[0].states[0]
+
+
+def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_over(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    part = next(part for part in deblockle.unfinished(judge.belief[0]) if len(part.places) > 1)
+    reading = make_reading(part.appearance)
+    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    declared = judge.consider([reading], Occasion.DECLARED)
+    assert declared.verdict.kind is VerdictKind.ILLEGAL
+    assert declared.verdict.breaches
+
+
+def test_a_fault_is_named_kept_and_put_right(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    assert judge.consider([make_reading(wrong)], Occasion.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
+    ruling = judge.consider([make_reading(wrong)], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert set(ruling.verdict.places) >= {"c1", "a5"}
+    assert ruling.verdict.breaches[0].remedy in ruling.verdict.sentence
+    assert judge.consider([make_reading(wrong)], Occasion.GLANCE).verdict == ruling.verdict
+    assert judge.consider([make_reading(start)], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.fault is None
+    assert judge.consider([make_reading(start)], Occasion.GLANCE).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_after_a_fault_a_legal_turn_is_accepted(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    judge.consider([make_reading({**start, "c1": "empty", "a5": START["c1"]})], Occasion.RESTED)
+    state = judge.belief[0]
+    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1")))
+    assert judge.consider([make_reading(after)], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.fault is None
+
+
+def test_moving_the_other_players_block_is_not_ones_turn(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    wrong = {**start, "e7": "empty", "g7": START["e7"]}
+    ruling = judge.consider([make_reading(wrong)], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert judge.belief[0].to_move == "gold"
+
+
+def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    odd = {"g6": {"teal block, star up": 0.94, "empty": 0.04}}
+    ruling = judge.consider([make_reading(after, overrides=odd)], Occasion.RESTED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
+    assert ruling.verdicts[1].places == ("g6",)
+    assert judge.set_aside == ("g6",)
+    following = judge.belief[0]
+    turn = known_turn(deblockle, following, start="e5", player="teal")
+    later = deblockle.appearance(deblockle.apply(following, turn))
+    assert judge.consider([make_reading(later, overrides=odd)], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.set_aside == ("g6",)
+    judge.consider([make_reading(later)], Occasion.GLANCE)
+    assert judge.set_aside == ()
+
+
+def test_a_flat_square_says_nothing(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    ruling = judge.consider([make_reading(after, unreadable=["g6"])], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+
+
+def test_a_turn_that_ends_out_of_sight_is_asked_about(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    turn = next(turn for turn in deblockle.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None})
+    after = deblockle.appearance(deblockle.apply(state, turn))
+    ruling = judge.consider([make_reading(after, hidden=[turn.end])], Occasion.DECLARED)
+    assert ruling.verdict.kind in {VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL}
+    assert judge.belief == (state,)
+
+
+def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    first = known_turn(deblockle, state, start="c1", top="hoops")
+    second = known_turn(deblockle, deblockle.apply(state, first), player="teal", start="e5")
+    after = deblockle.appearance(deblockle.apply(deblockle.apply(state, first), second))
+    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert [step.player for step in ruling.steps] == ["gold", "teal"]
+    assert deblockle.appearance(judge.belief[0]) == after
+
+
+def test_touching_the_next_players_block_ends_a_turn(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    first = known_turn(deblockle, state, start="c1", top="hoops")
+    middle = deblockle.apply(state, first)
+    reading = make_reading(deblockle.appearance(middle))
+    assert judge.consider([reading], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.consider([reading], Occasion.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    lifted = next(part for part in deblockle.unfinished(middle) if part.places == ("e5",))
+    ruling = judge.consider([make_reading(lifted.appearance)], Occasion.TOUCH)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
+    assert judge.belief[0].to_move == "teal"
+
+
+def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    groups: dict[Any, list[Any]] = {}
+    for turn in deblockle.legal_turns(state):
+        groups.setdefault((turn.start, turn.top, turn.end), []).append(turn)
+    alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
+    after = deblockle.apply(state, alike[0])
+    appearance = deblockle.appearance(after)
+    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Occasion.RESTED)
+    assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
+    told = 0
+    for turn in alike:
+        facing = deblockle.facings(deblockle.apply(state, turn))[turn.end]
+        others = [
+            one
+            for other in alike
+            if other != turn
+            for one in deblockle.facings(deblockle.apply(state, other))[turn.end]
+        ]
+        sides = next((dict(one) for one in facing if one not in others), None)
+        if sides is None:
+            continue
+        told += 1
+        reading = make_reading(appearance, sides={turn.end: sides})
+        ruling = Judge(deblockle, belief=(state,)).consider([reading], Occasion.RESTED)
+        assert ruling.verdict.turns == (deblockle.format_turn(turn),)
+    assert told
+
+
+def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
+    deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    assert len(deblockle.facings(judge.belief[0])["c1"]) == 1
+    doubting: Judge[Any, Any] = Judge(deblockle)
+    ruling = doubting.begin([make_reading(start, sides={"c1": {"south": "cross"}})])
+    assert len(deblockle.facings(doubting.belief[0])["c1"]) == 4
+    assert "c1" in ruling.notes[0]
+
+
+def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
+    ruling = judge.consider([turned], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert "c1" in ruling.verdict.places
+    right = make_reading(start, sides={"c1": {"south": "star"}})
+    assert judge.consider([right], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def test_a_person_outranks_the_camera(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    after = deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    reading = make_reading(deblockle.appearance(after))
+    judge.consider([reading], Occasion.RESTED)
+    judge.correct([state])
+    assert judge.belief == (state,)
+    refused = judge.consider([reading], Occasion.RESTED)
+    assert refused.verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.belief == (state,)
+    assert judge.consider([make_reading(deblockle.appearance(state))], Occasion.RESTED).steps == ()
+    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    with pytest.raises(ValueError, match="at least one state"):
+        judge.correct([])
+
+
+def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_reading: Any) -> None:
+    state = deblockle.parse_state("gold d5:G.stop/north=slider c7:T.star? removed=3,3")
+    winning = next((turn for turn in deblockle.legal_turns(state) if turn.end is None), None)
+    over = None if winning is None else deblockle.apply(state, winning)
+    if over is None:
+        rng = random.Random(3)
+        over = state
+        while deblockle.outcome(over) is None:
+            turns = deblockle.legal_turns(over)
+            off = [turn for turn in turns if turn.end is None]
+            over = deblockle.apply(over, rng.choice(off or list(turns)))
+    judge = Judge(deblockle, belief=(over,))
+    swept = dict.fromkeys(deblockle.places, "empty")
+    ruling = judge.consider([make_reading(swept)], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.UNCHANGED
+    assert "over" in ruling.verdict.sentence
+
+
+def test_nothing_to_see(judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any) -> None:
+    ruling = judge.consider([make_reading(start, hidden=deblockle.places)], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.CANNOT_SEE
+
+
+def test_one_bad_frame_among_several_changes_nothing(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+    good = make_reading(start)
+    bad = make_reading({**start, "c1": "empty", "a5": START["c1"]}, sureness=0.9999)
+    assert judge.consider([good, good, bad, good], Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, start: Any) -> None:
+    with pytest.raises(ValueError, match="set-up"):
+        Judge(deblockle).consider([make_reading(start)], Occasion.RESTED)
+    with pytest.raises(ValueError, match="at least one"):
+        Judge(deblockle).begin([])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"margin": 0.0}, {"probability_floor": 0.5}, {"probability_floor": 0.0}, {"illegal_prior": -1.0}]
+)
+def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        JudgeSettings(**wrong)
