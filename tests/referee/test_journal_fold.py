@@ -1,0 +1,171 @@
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api import Outcome
+from engine.registry import load
+from referee.errors import FoldError
+from referee.events import Event
+from referee.journal import Journal, fold
+
+GAME = load("deblockle")
+START = datetime(2026, 5, 1, tzinfo=UTC)
+NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2, "blocks_teal": 2}})
+OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
+KNOWN = GAME.new(OPTIONS)
+GOLD = GAME.set_up(GAME.appearance(KNOWN), OPTIONS)
+TEAL = GAME.set_up(GAME.appearance(KNOWN), {**OPTIONS, "starts": "teal"})
+
+
+def numbered(*events: Event) -> list[tuple[int, Event]]:
+    return list(enumerate(events, start=1))
+
+
+def set_up(*states: Any) -> Event:
+    texts = [GAME.format_state(state) for state in states]
+    return Event("set up", {"state": texts[0] if len(texts) == 1 else list(texts)})
+
+
+def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
+    turns = GAME.legal_turns(state)
+    turn = turns[choice % len(turns)]
+    after = GAME.apply(state, turn)
+    data = {"turn": GAME.format_turn(turn), "state": GAME.format_state(after), "legal_turns": len(turns)}
+    return Event("turn", data), after
+
+
+def test_nothing_happened_yet() -> None:
+    folded = fold(GAME, [])
+    assert (folded.game, folded.states, folded.started, folded.turns) == ("", (), False, ())
+    assert fold(GAME, numbered(NEW_GAME)).options == {"blocks_gold": 2, "blocks_teal": 2}
+
+
+def test_two_states_until_the_first_turn_tells_who_starts() -> None:
+    open_start = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL)))
+    assert open_start.states == (GOLD, TEAL)
+    event, after = turn_from(TEAL, 3)
+    begun = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL), event))
+    assert begun.states == (after,)
+    assert begun.turns == (event.data["turn"],)
+    taken_back = fold(GAME, numbered(NEW_GAME, set_up(GOLD, TEAL), event, Event("take back", {"by": "Ann"})))
+    assert taken_back.states == (GOLD, TEAL)
+    assert taken_back.turns == ()
+
+
+def test_a_state_in_which_less_is_hidden_is_accepted_and_kept() -> None:
+    event, after = turn_from(GOLD, 0)
+    place, facings = next((place, seen) for place, seen in GAME.facings(after).items() if len(seen) > 1)
+    narrowed = GAME.narrow(after, {place: {"north": facings[0]["north"]}})
+    assert narrowed != after
+    seen = Event("turn", {**event.data, "state": GAME.format_state(narrowed)})
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), seen)).states == (narrowed,)
+
+
+def test_a_state_in_which_more_is_hidden_is_not() -> None:
+    event, _ = turn_from(KNOWN, 0)
+    hidden_after = GAME.apply(GOLD, GAME.parse_turn(GOLD, str(event.data["turn"])))
+    assert GAME.appearance(hidden_after) == GAME.appearance(GAME.parse_state(str(event.data["state"])))
+    less_known = Event("turn", {**event.data, "state": GAME.format_state(hidden_after)})
+    with pytest.raises(FoldError, match="event 3"):
+        fold(GAME, numbered(NEW_GAME, set_up(KNOWN), less_known))
+
+
+def test_a_correction_outranks_what_was_there() -> None:
+    event, _ = turn_from(GOLD, 0)
+    correction = Event("correction", {"by": "Ann", "state": GAME.format_state(TEAL), "why": "the lamp"})
+    folded = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, Event("illegal", {}), correction))
+    assert folded.states == (TEAL,)
+    assert folded.corrections == 1
+    assert folded.fault is None
+    back = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, correction, Event("take back", {"by": "Ann"})))
+    assert back.states == (GOLD,)
+
+
+def test_an_illegal_event_stays_open_until_put_right_or_overtaken() -> None:
+    illegal = Event("illegal", {"sentence": "no"})
+    event, _ = turn_from(GOLD, 0)
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal)).fault == illegal
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, Event("put right", {}))).fault is None
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), illegal, event)).fault is None
+
+
+def test_an_end_stands_until_it_is_taken_back() -> None:
+    event, _ = turn_from(GOLD, 0)
+    end = Event("end", {"winner": "teal", "reason": "gold gave up"})
+    assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end)).outcome == Outcome("teal", "gold gave up")
+    undone = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, end, Event("take back", {"by": "Ann"})))
+    assert undone.outcome is None
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([set_up(GOLD)], r"event 1 \(set up\): it came before any 'new game'"),
+        ([NEW_GAME, NEW_GAME], r"event 2 .*a second 'new game'"),
+        ([Event("new game", {"game": "halma"})], "a game of halma; expected deblockle"),
+        ([Event("new game", {"game": "deblockle", "options": [1]})], "its options are"),
+        ([NEW_GAME, turn_from(GOLD, 0)[0]], "a turn before the set-up"),
+        ([NEW_GAME, set_up(GOLD), Event("take back", {"by": "Ann"})], "no turn to take back"),
+        ([NEW_GAME, Event("set up", {"state": "rubbish"})], r"event 2 \(set up\) does not follow"),
+        ([NEW_GAME, Event("set up", {"state": []})], "expected a state's text"),
+        ([NEW_GAME, set_up(GOLD), Event("turn", {"turn": "a1-a2=stop", "state": ""})], r"event 3 \(turn\) does not"),
+        (
+            [NEW_GAME, set_up(GOLD), Event("turn", {**turn_from(GOLD, 0)[0].data, "state": GAME.format_state(GOLD)})],
+            "the rules give",
+        ),
+    ],
+)
+def test_events_that_make_no_game_are_named(events: list[Event], message: str) -> None:
+    with pytest.raises(FoldError, match=message):
+        fold(GAME, numbered(*events))
+
+
+STEPS = st.lists(
+    st.sampled_from(["turn", "turn", "turn", "take back", "correction", "illegal", "put right", "question", "note"]),
+    max_size=25,
+)
+
+
+@settings(max_examples=40)
+@given(steps=STEPS, seed=st.integers(0, 2**32), both=st.booleans())
+def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], seed: int, both: bool) -> None:
+    chance = random.Random(seed)
+    events, states = [NEW_GAME], [()]
+    belief: tuple[Any, ...] = (GOLD, TEAL) if both else (GOLD,)
+    events.append(set_up(*belief))
+    states.append(belief)
+    undo: list[tuple[Any, ...]] = []
+    for step in steps:
+        if step == "turn":
+            state = chance.choice(belief)
+            if not GAME.legal_turns(state):
+                break
+            event, after = turn_from(state, chance.randrange(10_000))
+            undo.append(belief)
+            belief = (after,)
+        elif step == "take back":
+            if not undo:
+                continue
+            belief = undo.pop()
+            event = Event("take back", {"by": "Ann"})
+        elif step == "correction":
+            belief = (chance.choice([GOLD, TEAL, *belief]),)
+            event = Event("correction", {"by": "Ann", "state": GAME.format_state(belief[0])})
+        else:
+            event = Event(step, {"text": "said"})  # type: ignore[arg-type]
+        events.append(event)
+        states.append(belief)
+    with Journal.in_memory(wall_clock=lambda: START) as journal:
+        for event in events:
+            journal.append(event)
+        recorded = journal.events()
+    for count in range(1, len(recorded) + 1):
+        folded = fold(GAME, recorded[:count])
+        assert folded.states == states[count - 1]
+        assert folded.last_event == count
+    assert len(fold(GAME, recorded).turns) == len(undo)
