@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Sourced by run and check: finds a Python and makes sure that the project's environment is there and up to date.
-# Exit codes: 71 no usable Python, 72 Python without venv, 69 no network, 73 disk full or folder not writable,
+# Exit codes: 71 no usable Python, 72 Python without venv, 69 no network, 73 disk full or a file that cannot be used,
 # 70 any other failure of the installation, 130 stopped with Ctrl-C.
 
 say_and_leave() {

@@ -49,6 +49,8 @@ _NETWORK_WORDS = (
 # Settings of the user's pip that would send packages elsewhere than into the environment.
 _MISLEADING = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_REQUIRE_VIRTUALENV", "PYTHONPATH", "PYTHONHOME")
 
+_CLEAR_LINE = "\r\x1b[K"
+
 _LAUNCHER = """\
 #!/bin/sh
 exec "$(dirname "$(readlink -f "$0")")/python" -P -m referee "$@"
@@ -90,7 +92,7 @@ class Progress:
         self._line("Installed.", keep=True)
 
     def _line(self, text: str, *, keep: bool = False) -> None:
-        clear = "\r\x1b[K" if self._changes else ""
+        clear = _CLEAR_LINE if self._changes else ""
         print(clear + text, end="\n" if keep else "", file=self._stream, flush=True)
 
 
@@ -281,11 +283,15 @@ def main(arguments: Sequence[str]) -> int:
     venv, lock = (Path(argument).absolute() for argument in arguments)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
+    clear = _CLEAR_LINE if sys.stderr.isatty() else ""
     try:
         make(venv, lock, sys.stderr)
     except SetUpError as error:
-        print(f"\r{error}" if sys.stderr.isatty() else str(error), file=sys.stderr)
+        print(f"{clear}{error}", file=sys.stderr)
         return error.exit_code
+    except SystemExit:
+        print(f"{clear}Stopped; nothing half-made stays behind.", file=sys.stderr)
+        raise
     return 0
 
 

@@ -34,14 +34,14 @@ def making():
     ("said", "code", "words"),
     [
         (
-            "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n",
+            "ERROR: Could not install due to an OSError: [Errno 28] No space left on device\n",
             73,
             "disk is full",
         ),
         ("OSError: [Errno 122] Disk quota exceeded: 'x'\n", 73, "disk is full"),
         (
-            "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<x>: Failed to establish "
-            "a new connection: [Errno -3] Temporary failure in name resolution')': /simple/click/\n"
+            "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<x>: Failed to "
+            "establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/click/\n"
             "ERROR: Could not find a version that satisfies the requirement click==8.5.1 (from versions: none)\n"
             "ERROR: No matching distribution found for click==8.5.1\n",
             69,
@@ -263,6 +263,7 @@ def test_stopping_an_installation_leaves_nothing(project, real_python, slow_inde
         assert project.environments() != []
         os.killpg(call.pid, number)
         said = call.communicate(timeout=60)[1]
+    assert said.splitlines()[-1] == "Stopped; nothing half-made stays behind."
     assert "Traceback" not in said
     with project.start("run", **slow_index.settings) as after:
         # The next call gets the lock only when the stopped one has cleared up and gone.

@@ -108,11 +108,12 @@ def test_it_installs_again_only_when_something_changed(project, made_by_hand, ch
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
 def test_a_python_without_the_venv_module_is_told_apart(project, module):
-    lacking = f"import sys, runpy; sys.modules[{module!r}] = None; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
-    project.fake(
-        "python3",
-        f'[ "$1" = -I ] || exec "{sys.executable}" "$@"; shift; exec "{sys.executable}" -I -c "{lacking}" "$@"',
+    lacking = (
+        f"import sys, runpy; sys.modules[{module!r}] = None; sys.argv = sys.argv[1:]; "
+        "runpy.run_path(sys.argv[0], run_name='__main__')"
     )
+    real = f'exec "{sys.executable}"'
+    project.fake("python3", f'[ "$1" = -I ] || {real} "$@"; shift; {real} -I -c "{lacking}" "$@"')
     done = project.call("run")
     assert done.returncode == 72
     assert f"lacks the module {module}," in done.stderr
