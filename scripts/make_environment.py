@@ -81,9 +81,11 @@ class Progress:
     def pip_line(self, line: str) -> None:
         """Take one line of pip's output and show how far it is."""
         words = line.split()
-        if words[:1] == ["Collecting"] and self._changes:
+        # "Processing" is what pip calls a wheel that it has at hand.
+        if words[:1] in (["Collecting"], ["Processing"]) and self._changes:
             self._done += 1
-            self._line(f"  fetching {self._done} of {self._total}: {words[1].partition('==')[0]}")
+            name = words[1].rpartition("/")[2].partition("==")[0].partition("-")[0]
+            self._line(f"  fetching {self._done} of {self._total}: {name}")
         elif words[:1] == ["Installing"] and self._changes:
             self._line("  unpacking ...")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib.util
+import io
 import os
 import shutil
 import signal
@@ -282,3 +283,41 @@ def test_after_a_sudden_death_the_next_call_clears_up(project, real_python, slow
     slow_index.go.set()
     assert project.call("run", env=slow_index.settings).returncode == 0
     assert project.environments() == [".venv"]
+
+
+class Terminal(io.StringIO):
+    """A stream that says whether it is a terminal."""
+
+    def __init__(self, *, is_terminal):
+        super().__init__()
+        self._is_terminal = is_terminal
+
+    def isatty(self):
+        return self._is_terminal
+
+
+PIP_SAYS = (
+    "Collecting numpy==2.4.6 (from -r lock (line 1))",
+    "Processing /wheels/rich-15.0.0-py3-none-any.whl",
+    "Installing collected packages: numpy, rich",
+)
+
+
+def test_progress_counts_on_a_terminal(making):
+    stream = Terminal(is_terminal=True)
+    progress = making.Progress(stream, 2)
+    for line in ("", *PIP_SAYS):
+        progress.pip_line(line)
+    steps = stream.getvalue().split("\r\x1b[K")[1:]
+    assert steps == ["  fetching 1 of 2: numpy", "  fetching 2 of 2: rich", "  unpacking ..."]
+
+
+def test_progress_is_quiet_elsewhere(making):
+    stream = Terminal(is_terminal=False)
+    progress = making.Progress(stream, 2)
+    progress.start()
+    for line in PIP_SAYS:
+        progress.pip_line(line)
+    progress.end()
+    assert len(stream.getvalue().splitlines()) == 2
+    assert "\x1b" not in stream.getvalue()
