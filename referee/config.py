@@ -17,6 +17,8 @@ from pydantic_core import ErrorDetails
 from engine import registry
 from engine.errors import EngineError, OptionError
 from engine.options import read_options
+from hardware.errors import PinError
+from referee.config_hardware import pins
 from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
 from referee.config_toml import as_toml
 from referee.config_values import Settings
@@ -92,7 +94,7 @@ def load(
 
 
 def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Raise ConfigError when there is no such game, or it takes no such option or value."""
+    """Raise ConfigError when there is no such game, it takes no such option or value, or pins make no sense."""
     try:
         game = registry.load(settings.game.name)
     except EngineError as error:
@@ -104,6 +106,11 @@ def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
         except OptionError as error:
             source = _nearest_source(["game", "options", name], sources) or Source("default")
             raise ConfigError(f"{source}: game.options: {error}") from error
+    try:
+        pins(settings.lights, game.places)
+    except PinError as error:
+        source = _nearest_source(["lights"], sources) or Source("default")
+        raise ConfigError(f"{source}: lights: {error}") from error
     try:
         game.new(settings.game.options)
     except EngineError as error:

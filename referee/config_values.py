@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from referee.config_sources import SECTION_SEPARATOR, user_folder
 
-BcmPin = Annotated[int, Field(ge=0, le=27)]
-"""A pin of the Pi's header by its BCM number."""
+Pin = StrictInt | StrictStr
+"""A pin of the Pi's header, as ``hardware.pins.parse_pin`` reads it."""
 
 JOURNAL_FILE = Path("journal.sqlite")
 
@@ -68,38 +68,45 @@ class TurnSettings(_Section):
         default="rest",
         description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
     )
-    rest_s: float = Field(default=1.5, ge=0.2, le=60, description="How long the table must rest, in seconds.")
+    rest_s: float = Field(default=3.0, ge=0.2, le=60, description="How long the table must rest, in seconds.")
     margin: float = Field(
-        default=6.0, gt=0, le=100, description="By how much (log-odds) a turn must beat every other explanation."
+        default=3.0, gt=0, le=100, description="By how much (log-odds) a turn must beat every other explanation."
     )
 
 
 class LightSettings(_Section):
-    """What shows verdicts, and the buttons."""
+    """What shows verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
     drivers: tuple[Literal["terminal", "gpio"], ...] = Field(
         default=("terminal",), description="What shows the signals."
     )
-    place_pins: dict[str, BcmPin] = Field(
-        default={}, examples=[{"d2": 5, "d6": 6}], description="The pin (BCM number) of each square's light."
+    bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
+    place_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"d2": 5, "d6": 6}], description="The pin of each square's light."
     )
-    status_red_pin: BcmPin | None = Field(
-        default=None, examples=[17], description="Pin of the status light's red part."
+    column_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"a": 5, "b": 6}], description="Pins of lights along the columns, with row_pins."
     )
-    status_green_pin: BcmPin | None = Field(
-        default=None, examples=[27], description="Pin of the status light's green part."
+    row_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"1": 12, "2": 13}], description="Pins of lights along the rows, with column_pins."
     )
-    status_blue_pin: BcmPin | None = Field(
-        default=None, examples=[22], description="Pin of the status light's blue part."
+    status_red_pin: Pin | None = Field(default=None, examples=[17], description="The status light's red pin.")
+    status_green_pin: Pin | None = Field(default=None, examples=[27], description="The status light's green pin.")
+    status_blue_pin: Pin | None = Field(default=None, examples=[22], description="The status light's blue pin.")
+    active_high: bool = Field(default=True, description="Whether lights shine when their pin is high.")
+    buzzer_pin: Pin | None = Field(default=None, examples=[18], description="The buzzer's pin.")
+    buzzer: Literal["active", "passive"] = Field(
+        default="active", description="An active buzzer has one tone of its own, a passive one plays any."
     )
-    buzzer_pin: BcmPin | None = Field(default=None, examples=[18], description="Pin of the buzzer.")
-    button_pins: dict[Literal["end turn", "hint", "take back"], BcmPin] = Field(
-        default={},
-        examples=[{"end turn": 23, "hint": 24, "take back": 25}],
-        description="The pin (BCM number) of each button.",
+    button_pins: dict[Literal["end turn", "hint", "take back"], Pin] = Field(
+        default={}, examples=[{"end turn": 23, "hint": 24, "take back": 25}], description="The pin of each button."
     )
+    pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")
     debounce_ms: float = Field(
-        default=30.0, ge=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+        default=20.0, ge=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+    )
+    long_press_s: float = Field(
+        default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."
     )
 
 

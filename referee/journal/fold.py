@@ -13,36 +13,59 @@ from referee.events import Event, JsonValue
 
 
 @dataclass(frozen=True)
+class FoldedStep(Generic[StateT]):
+    """A turn that counts, or (``turn`` is ``None``) a correction: the states after it, and why for a correction."""
+
+    turn: str | None
+    states: tuple[StateT, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True)
 class Folded(Generic[StateT]):
     """What a game's events add up to.
 
-    ``states`` holds every state that may be the case: none before the set-up, two while it is open who starts, else
-    one. ``turns`` are the strict texts of the turns that count (those taken back do not). ``fault`` is the last
-    ``illegal`` event that was neither put right nor overtaken. ``last_event`` is the number of the last event.
+    ``start`` holds the states the set-up allows: none before it, two while it is open who starts, else one. ``steps``
+    are the turns that count (those taken back do not) and the corrections. ``fault`` is the last ``illegal`` event
+    that was neither put right nor overtaken. ``last_event`` is the number of the last event.
     """
 
     game: str = ""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    states: tuple[StateT, ...] = ()
-    turns: tuple[str, ...] = ()
+    start: tuple[StateT, ...] = ()
+    steps: tuple[FoldedStep[StateT], ...] = ()
     outcome: Outcome | None = None
     fault: Event | None = None
-    corrections: int = 0
     last_event: int = 0
-    _before: tuple[tuple[StateT, ...], ...] = field(default=(), repr=False)
 
     @property
     def started(self) -> bool:
         """Whether the set-up was accepted."""
-        return bool(self.states)
+        return bool(self.start)
+
+    @property
+    def states(self) -> tuple[StateT, ...]:
+        """Every state that may be the case now; none before the set-up."""
+        return self.steps[-1].states if self.steps else self.start
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The strict texts of the turns that count."""
+        return tuple(step.turn for step in self.steps if step.turn is not None)
+
+    @property
+    def corrections(self) -> int:
+        """How many corrections hold."""
+        return sum(step.turn is None for step in self.steps)
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
     """Give the state after one game's (number, event) pairs.
 
     Turns are applied again through the engine and must give the recorded state, or one in which less is hidden (side
-    faces seen at the same time). A correction sets the state; ``take back`` undoes the last turn that counts,
-    together with corrections made after it. Raises FoldError that names the event's number.
+    faces seen at the same time). A correction sets the state, before the set-up it is the set-up; ``take back``
+    undoes the last turn that counts, together with corrections made after it. Raises FoldError that names the
+    event's number.
     """
     folded: Folded[StateT] = Folded()
     for number, event in events:
@@ -62,31 +85,22 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
         case "new game":
             return _new_game(game, folded, event)
         case "set up":
-            states = _states_of(game, event)
-            return replace(folded, states=states, turns=(), fault=None, outcome=_outcome(game, states), _before=())
+            return _start(game, folded, event)
         case "turn":
             return _turn(game, folded, event)
         case "correction":
-            states = _states_of(game, event)
-            return replace(
-                folded,
-                states=states,
-                outcome=_outcome(game, states),
-                fault=None,
-                corrections=folded.corrections + 1,
-            )
+            if not folded.started:
+                return _start(game, folded, event)
+            why = f"corrected by {event.data['by']}"
+            if event.data.get("why"):
+                why += f": {event.data['why']}"
+            return _after(game, folded, FoldedStep(None, _states_of(game, event), why))
         case "take back":
-            if not folded.turns:
+            last = max((index for index, step in enumerate(folded.steps) if step.turn is not None), default=None)
+            if last is None:
                 raise FoldError("there is no turn to take back")
-            states = folded._before[-1]
-            return replace(
-                folded,
-                states=states,
-                turns=folded.turns[:-1],
-                outcome=_outcome(game, states),
-                fault=None,
-                _before=folded._before[:-1],
-            )
+            undone = replace(folded, steps=folded.steps[:last], fault=None)
+            return replace(undone, outcome=_outcome(game, undone.states))
         case "illegal":
             return replace(folded, fault=event)
         case "put right":
@@ -112,6 +126,11 @@ def _new_game(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -
     )
 
 
+def _start(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+    states = _states_of(game, event)
+    return replace(folded, start=states, steps=(), fault=None, outcome=_outcome(game, states))
+
+
 def _turn(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
     if not folded.states:
         raise FoldError("a turn before the set-up")
@@ -132,14 +151,11 @@ def _turn(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
                 f"after {text} the journal has {game.format_state(state)!r}, "
                 f"the rules give {' or '.join(repr(game.format_state(after)) for after in reached)}"
             )
-    return replace(
-        folded,
-        states=recorded,
-        turns=(*folded.turns, text),
-        outcome=_outcome(game, recorded),
-        fault=None,
-        _before=(*folded._before, folded.states),
-    )
+    return _after(game, folded, FoldedStep(text, recorded))
+
+
+def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[StateT]) -> Folded[StateT]:
+    return replace(folded, steps=(*folded.steps, step), outcome=_outcome(game, step.states), fault=None)
 
 
 def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:

@@ -86,6 +86,11 @@ def test_a_correction_outranks_what_was_there() -> None:
     assert back.states == (GOLD,)
 
 
+def test_a_correction_before_the_set_up_is_the_set_up() -> None:
+    correction = Event("correction", {"by": "Ann", "state": GAME.format_state(TEAL)})
+    assert fold(GAME, numbered(NEW_GAME, correction)).start == (TEAL,)
+
+
 def test_an_illegal_event_stays_open_until_put_right_or_overtaken() -> None:
     illegal = Event("illegal", {"sentence": "no"})
     event, _ = turn_from(GOLD, 0)

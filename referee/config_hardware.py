@@ -1,0 +1,53 @@
+"""The lights' and buttons' settings as the hardware room wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hardware.pins import PinMap, pin_map
+from referee.config_values import LightSettings
+
+if TYPE_CHECKING:
+    from hardware import factory
+
+_MILLISECONDS_PER_SECOND = 1000
+
+
+def pins(lights: LightSettings, known_places: Sequence[str] = ()) -> PinMap:
+    """Give the checked pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
+    return pin_map(
+        places=lights.place_pins,
+        columns=lights.column_pins,
+        rows=lights.row_pins,
+        status_red=lights.status_red_pin,
+        status_green=lights.status_green_pin,
+        status_blue=lights.status_blue_pin,
+        buzzer=lights.buzzer_pin,
+        buttons={role: pin for role, pin in lights.button_pins.items()},  # noqa: C416 - widens the keys' type
+        known_places=known_places,
+    )
+
+
+def light_settings(lights: LightSettings, known_places: Sequence[str] = ()) -> factory.LightSettings:
+    """Give what the drivers are made from; raises PinError."""
+    from hardware.factory import LightSettings as DriverSettings
+
+    return DriverSettings(
+        drivers=lights.drivers,
+        pins=pins(lights, known_places),
+        active_high=lights.active_high,
+        buzzer_kind=lights.buzzer,
+        bell=lights.bell,
+    )
+
+
+def button_settings(lights: LightSettings) -> factory.ButtonSettings:
+    """Give how the buttons are wired and how long they take to be believed."""
+    from hardware.factory import ButtonSettings
+
+    return ButtonSettings(
+        pull_up=lights.pull_up,
+        settle_s=lights.debounce_ms / _MILLISECONDS_PER_SECOND,
+        long_press_s=lights.long_press_s,
+    )
