@@ -84,7 +84,8 @@ class Progress:
         # "Processing" is what pip calls a wheel that it has at hand.
         if words[:1] in (["Collecting"], ["Processing"]) and self._changes:
             self._done += 1
-            name = words[1].rpartition("/")[2].partition("==")[0].partition("-")[0]
+            file_name = words[1].rpartition("/")[2]
+            name = file_name.partition("-" if file_name.endswith(".whl") else "==")[0]
             self._line(f"  fetching {self._done} of {self._total}: {name}")
         elif words[:1] == ["Installing"] and self._changes:
             self._line("  unpacking ...")

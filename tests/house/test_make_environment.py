@@ -297,7 +297,7 @@ class Terminal(io.StringIO):
 
 
 PIP_SAYS = (
-    "Collecting numpy==2.4.6 (from -r lock (line 1))",
+    "Collecting markdown-it-py==4.3.0 (from -r lock (line 1))",
     "Processing /wheels/rich-15.0.0-py3-none-any.whl",
     "Installing collected packages: numpy, rich",
 )
@@ -309,7 +309,7 @@ def test_progress_counts_on_a_terminal(making):
     for line in ("", *PIP_SAYS):
         progress.pip_line(line)
     steps = stream.getvalue().split("\r\x1b[K")[1:]
-    assert steps == ["  fetching 1 of 2: numpy", "  fetching 2 of 2: rich", "  unpacking ..."]
+    assert steps == ["  fetching 1 of 2: markdown-it-py", "  fetching 2 of 2: rich", "  unpacking ..."]
 
 
 def test_progress_is_quiet_elsewhere(making):
