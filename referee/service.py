@@ -34,6 +34,8 @@ from vision.reading import Hindrance, Reading
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
 """What may stay on show while nothing changes."""
 
+_WAITING_FOR_SET_UP = "Waiting for the set-up."
+
 
 class Reader(Cropper, Protocol):
     """What turns a frame into a Reading, and cuts out the picture of one place."""
@@ -140,17 +142,26 @@ class Service(Generic[StateT, TurnT]):
                 if folded.states:
                     self._display.show(resumed_signal(self._game, folded.states[0], len(folded.turns)), self._time_s)
                 else:
-                    self._display.show(looking_signal("Waiting for the set-up."), self._time_s)
+                    self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
                 return
         self._journal.append(events.new_game_event(self._game.name, self._options, seed))
         self._game_number = self._journal.latest_game() or 0
-        self._display.show(looking_signal("Waiting for the set-up."), self._time_s)
+        self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
 
     def step(self, frame: Frame) -> list[Verdict]:
         """Take one frame; give the verdicts that are new."""
         self._time_s = frame.time_s
         self._frame = frame
-        reading = self._reading = self._read(frame)
+        return self._take(self._read(frame))
+
+    def bad_frame(self, message: str) -> list[Verdict]:
+        """Take a frame that the camera could not even hand over; ``message`` says why."""
+        self._frame = None
+        sequence = self._reading.sequence if self._reading else 0
+        return self._take(Reading(sequence, self._time_s, {}, (Hindrance("bad frame", message),)))
+
+    def _take(self, reading: Reading) -> list[Verdict]:
+        self._reading = reading
         self._pass_on(reading.notices)
         if self._settings.stills:
             self._settler.clear()
@@ -215,6 +226,15 @@ class Service(Generic[StateT, TurnT]):
         self._display.show(with_trouble(looking_signal(), sentence), self._time_s)
         self._shown = None
 
+    def end_trouble(self, sentence: str) -> None:
+        """Say that trouble is over, and show again what holds."""
+        self._say(sentence)
+        self._judged = None
+        if self._judge.belief:
+            self._display.show(waiting_signal(self._game, self._judge.belief[0]), self._time_s)
+        else:
+            self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
+
     def _go_on_from(self, states: tuple[StateT, ...]) -> None:
         self._judge.correct(states)
         self._finished = False
@@ -242,6 +262,8 @@ class Service(Generic[StateT, TurnT]):
 
     def _occasion(self, settled: Settled) -> Occasion:
         rested = settled.rested_s >= self._settings.rest_s
+        if not self._judge.belief:
+            return Occasion.RESTED if rested else Occasion.GLANCE
         if self._settings.turn_end == "rest":
             return Occasion.RESTED if rested else Occasion.GLANCE
         if self._settings.turn_end == "touch":

@@ -97,8 +97,8 @@ class Judge(Generic[StateT, TurnT]):
         """Take the set-up from readings of a resting table.
 
         Gives *set up* when it is a legal start, *illegal* with its breaches when it is not, *ambiguous* when a place
-        can't be read, *cannot see* when places are hidden; *not finished* in place of the last three when the
-        occasion names no faults. Raises OptionError for a bad option.
+        can't be read, *cannot see* when places are hidden. Where the occasion names no faults it is *not finished* in
+        place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises OptionError for a bad option.
         """
         game, settings = self._game, self._settings
         seen = pool(readings, game.places, game.looks, settings.probability_floor)

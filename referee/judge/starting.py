@@ -40,6 +40,11 @@ def take_set_up(
         shown = {place: appearance[place] for place in unclear}
         sentence = words.doubtful(unclear, shown)
         return Ruling((verdict_about(game, (), kind, sentence, seen, places=unclear, shown=shown),)), ()
+    if anywhere and not occasion.names_faults:
+        # Any few pieces would do, so the players may not have put them all out yet.
+        places = tuple(place for place in game.places if appearance[place] != EMPTY)
+        sentence = words.set_up_waits(len(places))
+        return Ruling((verdict_about(game, (), VerdictKind.NOT_FINISHED, sentence, seen, places=places),)), ()
     narrowed, dropped = narrow_by_sides(game, states, seen, settings)
     to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
     verdict = verdict_about(

@@ -20,6 +20,11 @@ def begun(to_move: Sequence[str]) -> str:
     return f"The board is set up. {who} to play." if len(to_move) == 1 else f"The board is set up. {who} begins."
 
 
+def set_up_waits(pieces: int) -> str:
+    """The table shows a possible start, but more may be on its way."""
+    return f"{pieces} pieces are out. Leave the table alone, or press the button, when that is all."
+
+
 def unclear_set_up(places: Sequence[Place]) -> str:
     """The set-up can't be read everywhere."""
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."

@@ -1,0 +1,138 @@
+"""Random games, teleports and hurried players before the judge, through noisy synthetic readings."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.judge import Judge, Occasion
+from referee.verdict import VerdictKind
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_start(game: Any, rng: random.Random) -> Any:
+    """Give a start with every net known, as the world knows it."""
+    appearance = {
+        place: rng.choice([name for name in game.looks if name.startswith(look.split()[0])])
+        if look != "empty"
+        else look
+        for place, look in game.appearance(game.new()).items()
+    }
+    state = game.set_up(appearance)
+    for place, facings in game.facings(state).items():
+        state = game.narrow(state, {place: rng.choice(facings)})
+    return state
+
+
+def tops_only(game: Any, state: Any) -> Any:
+    return game.set_up(game.appearance(state))
+
+
+def look_at(game: Any, make_reading: Any, state: Any, rng: random.Random, *, spared: set[str]) -> list[Any]:
+    """Several noisy readings of a state; places that don't matter may be hidden or unreadable."""
+    appearance = game.appearance(state)
+    spare = [place for place in game.places if place not in spared and appearance[place] == "empty"]
+    hidden = rng.sample(spare, 2)
+    flat = rng.sample(spare, 2)
+    return [
+        make_reading(appearance, rng=rng, sureness=0.85, hidden=hidden, unreadable=flat, time_s=0.1 * number)
+        for number in range(5)
+    ]
+
+
+def changed(game: Any, before: Any, after: Any) -> set[str]:
+    first, second = game.appearance(before), game.appearance(after)
+    return {place for place in game.places if first[place] != second[place]}
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any, seed: int) -> None:
+    game, rng = deblockle, random.Random(seed)
+    world = random_start(game, rng)
+    judge = Judge(game, belief=(tops_only(game, world),))
+    for _ in range(10):
+        turns = game.legal_turns(world)
+        if not turns:
+            break
+        turn = rng.choice(turns)
+        after = game.apply(world, turn)
+        readings = look_at(game, make_reading, after, rng, spared=changed(game, world, after))
+        ruling = judge.consider(readings, Occasion.RESTED)
+        assert ruling.verdict.kind is VerdictKind.ACCEPTED, (game.format_turn(turn), ruling.verdict)
+        (text,) = ruling.verdict.turns
+        accepted = text.replace("|", " ")
+        assert turn.start in accepted
+        assert game.appearance(judge.belief[0]) == game.appearance(after)
+        known, believed = game.facings(after), game.facings(judge.belief[0])
+        assert all(facings[0] in believed[place] for place, facings in known.items())
+        assert judge.belief[0].to_move == after.to_move or game.outcome(after) is not None
+        world = after
+
+
+@given(SEEDS)
+@settings(max_examples=40)
+def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: int) -> None:
+    game, rng = deblockle, random.Random(seed)
+    world = random_start(game, rng)
+    for _ in range(rng.randrange(6)):
+        if game.legal_turns(world):
+            world = game.apply(world, rng.choice(game.legal_turns(world)))
+    belief = game.parse_state(game.format_state(world)) if rng.random() < 0.5 else world
+    seen = dict(game.appearance(world))
+    blocks = [place for place, look in seen.items() if look != "empty"]
+    for _ in range(rng.choice([1, 1, 2])):
+        start = rng.choice(blocks)
+        end = rng.choice([place for place in game.places if seen[place] == "empty"])
+        colour = seen[start].split()[0]
+        seen[start], seen[end] = "empty", rng.choice([look for look in game.looks if look.startswith(colour)])
+        blocks[blocks.index(start)] = end
+    readings = [make_reading(seen, rng=rng, sureness=0.95) for _ in range(4)]
+    judge = Judge(game, belief=(belief,))
+    ruling = judge.consider(readings, Occasion.DECLARED)
+    if game.explain(belief, seen):
+        explained = any(
+            game.appearance(game.apply(middle, second)) == seen
+            for first in game.legal_turns(belief)
+            for middle in [game.apply(belief, first)]
+            for second in game.legal_turns(middle)
+        )
+        if explained:
+            assert len(ruling.steps) == 2
+            return
+        assert ruling.steps == ()
+        assert judge.belief == (belief,)
+        assert ruling.verdict.kind is VerdictKind.ILLEGAL
+        assert ruling.verdict.breaches
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed: int) -> None:
+    game, rng = deblockle, random.Random(seed)
+    world = random_start(game, rng)
+    judge = Judge(game, belief=(tops_only(game, world),))
+    first = rng.choice(game.legal_turns(world))
+    middle = game.apply(world, first)
+    second = rng.choice(game.legal_turns(middle))
+    after = game.apply(middle, second)
+    spared = changed(game, world, middle) | changed(game, middle, after)
+    ruling = judge.consider(look_at(game, make_reading, after, rng, spared=spared), Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED, ruling.verdict
+    assert [step.player for step in ruling.steps] == [first.player, second.player]
+    assert game.appearance(judge.belief[0]) == game.appearance(after)
+
+
+@pytest.mark.long
+@given(SEEDS)
+def test_noise_alone_is_never_an_event(deblockle: Any, make_reading: Any, seed: int) -> None:
+    game, rng = deblockle, random.Random(seed)
+    world = random_start(game, rng)
+    judge = Judge(game, belief=(tops_only(game, world),))
+    readings = look_at(game, make_reading, world, rng, spared=set())
+    assert judge.consider(readings, Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED

@@ -1,0 +1,480 @@
+"""The service on synthetic readings: what is recorded, shown and said, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hardware.signals import Mood, Signal, Sound
+from referee.errors import JournalFullError
+from referee.events import Event, Evidence
+from referee.journal import BufferedJournal, Journal, fold
+from referee.judge import SettleSettings
+from referee.service import Service
+from referee.service_loop import Surroundings, press, run
+from referee.service_settings import ServiceSettings
+from referee.verdict import Verdict, VerdictKind
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import Hindrance, Reading
+
+START = {
+    "c1": "gold block, cross up",
+    "e1": "gold block, hoops up",
+    "c3": "gold block, stop up",
+    "e3": "gold block, x up",
+    "c5": "teal block, slider up",
+    "e5": "teal block, cross up",
+    "c7": "teal block, star up",
+    "e7": "teal block, hoops up",
+}
+FPS = 10.0
+
+
+class ScriptedReader:
+    """Reads nothing: gives the reading that was put up for the next frame."""
+
+    def __init__(self) -> None:
+        self.following: Reading | Exception | None = None
+
+    def read(self, frame: Frame) -> Reading:
+        if isinstance(self.following, Exception):
+            raise self.following
+        assert self.following is not None
+        return self.following
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        if place == "a1":
+            raise NotLocatedError("not located")
+        return np.full((8, 8, 3), frame.sequence % 256, dtype=np.uint8)
+
+
+class Lamp:
+    """Remembers every signal, and how many events the journal had when it was shown."""
+
+    def __init__(self) -> None:
+        self.signals: list[Signal] = []
+        self.events_then: list[int] = []
+        self.count_events: Callable[[], int] = lambda: 0
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        self.signals.append(signal)
+        self.events_then.append(self.count_events())
+
+    @property
+    def moods(self) -> list[Mood]:
+        return [signal.mood for signal in self.signals]
+
+
+@dataclass
+class Table:
+    """A service with everything around it, and a table that can be changed."""
+
+    game: Any
+    make_reading: Any
+    journal: Any
+    settings: ServiceSettings
+    reader: ScriptedReader = field(default_factory=ScriptedReader)
+    lamp: Lamp = field(default_factory=Lamp)
+    said: list[str] = field(default_factory=list)
+    sequence: int = 0
+
+    def __post_init__(self) -> None:
+        self.lamp.count_events = lambda: len(self.journal.events())
+        self.service: Service[Any, Any] = Service(
+            self.game, self.reader, self.journal, self.lamp, self.settings, self.said.append
+        )
+
+    def frame(self) -> Frame:
+        self.sequence += 1
+        return Frame(np.zeros((4, 4, 3), np.uint8), self.sequence / FPS, self.sequence, "script")
+
+    def show(self, appearance: Any, seconds: float, **extra: Any) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        for _ in range(round(seconds * FPS)):
+            frame = self.frame()
+            self.reader.following = self.make_reading(appearance, time_s=frame.time_s, **extra)
+            verdicts += self.service.step(frame)
+        return verdicts
+
+    def hand(self, appearance: Any, seconds: float) -> list[Verdict]:
+        return self.show(appearance, seconds, hindrances=(Hindrance("hand", "a hand is over c1", ("c1",)),))
+
+    def kinds(self) -> list[str]:
+        return [event.kind for _, event in self.journal.events()]
+
+    def play(self, **wanted: Any) -> tuple[Any, Any]:
+        """Give a legal turn and the appearance after it."""
+        state = self.service.belief[0]
+        turn = next(
+            one
+            for one in self.game.legal_turns(state)
+            if all(getattr(one, key) == value for key, value in wanted.items())
+        )
+        return turn, self.game.appearance(self.game.apply(state, turn))
+
+
+def wall_clock() -> datetime:
+    return datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return {place: START.get(place, "empty") for place in deblockle.places}
+
+
+@pytest.fixture
+def table(deblockle: Any, make_reading: Any) -> Any:
+    def make(journal: Any = None, **settings: Any) -> Table:
+        settings.setdefault("rest_s", 1.0)
+        chosen = journal or Journal.in_memory(wall_clock=wall_clock)
+        return Table(deblockle, make_reading, chosen, ServiceSettings(**settings))
+
+    return make
+
+
+def kinds_of(verdicts: Sequence[Verdict]) -> list[VerdictKind]:
+    return [verdict.kind for verdict in verdicts]
+
+
+def test_a_game_by_rest(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    assert kinds_of(on.show(start, 2)) == [VerdictKind.SET_UP]
+    _, after = on.play(start="c1", top="hoops")
+    assert on.hand(start, 1) == []
+    assert kinds_of(on.show(after, 0.8)) == [VerdictKind.NOT_FINISHED]
+    assert on.lamp.signals[-1].sound is Sound.SILENCE
+    assert kinds_of(on.show(after, 3)) == [VerdictKind.ACCEPTED]
+    assert on.kinds() == ["new game", "set up", "turn"]
+    assert on.lamp.moods[-1] is Mood.ACCEPTED
+    assert on.show(after, 3) == []
+
+
+def test_events_are_in_the_journal_before_a_light_shows_them(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    accepted = on.lamp.moods.index(Mood.ACCEPTED)
+    assert on.lamp.events_then[accepted] == 3
+
+
+def test_a_press_ends_a_turn_and_nothing_else_does(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 1)
+    _, after = on.play(start="c1", top="hoops")
+    assert kinds_of(on.show(after, 5)) == [VerdictKind.NOT_FINISHED]
+    assert kinds_of(on.service.press()) == [VerdictKind.ACCEPTED]
+
+
+def test_a_press_under_a_hand_counts_when_the_table_is_clear(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 1)
+    _, after = on.play(start="c1", top="hoops")
+    on.hand(after, 0.5)
+    assert on.service.press() == []
+    assert kinds_of(on.show(after, 1)) == [VerdictKind.ACCEPTED]
+
+
+def test_a_turn_ends_when_the_next_player_touches_a_block(table: Any, start: Any) -> None:
+    on = table(turn_end="touch")
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    assert kinds_of(on.show(after, 3)) == [VerdictKind.NOT_FINISHED]
+    lifted = {**after, "e5": "empty"}
+    assert kinds_of(on.show(lifted, 1)) == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
+    assert on.service.belief[0].to_move == "teal"
+
+
+def test_a_turn_tried_and_taken_back_is_no_event(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 0.6)
+    on.hand(after, 0.4)
+    assert kinds_of(on.show(start, 3)) == [VerdictKind.UNCHANGED]
+    assert on.kinds() == ["new game", "set up"]
+    assert all(signal.sound is Sound.SILENCE for signal in on.lamp.signals[2:])
+
+
+def test_a_fault_is_said_once_with_evidence_and_put_right_at_once(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    wrong = {**start, "c1": "empty", "a5": START["c1"]}
+    assert kinds_of(on.show(wrong, 4)) == [VerdictKind.NOT_FINISHED, VerdictKind.ILLEGAL]
+    on.hand(wrong, 1)
+    assert on.show(wrong, 2) == []
+    assert kinds_of(on.show(start, 0.6)) == [VerdictKind.PUT_RIGHT]
+    assert on.kinds() == ["new game", "set up", "illegal", "put right"]
+    number = next(number for number, event in on.journal.events() if event.kind == "illegal")
+    names = {kept.evidence.name for kept in on.journal.evidence(number)}
+    assert {"before-c1", "after-c1", "before-a5", "after-a5"} <= names
+
+
+def test_a_flicker_is_no_change(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    for _ in range(10):
+        on.show(start, 0.5)
+        assert on.show({**start, "c1": "empty", "a5": START["c1"]}, 0.1) == []
+    assert on.kinds() == ["new game", "set up"]
+
+
+def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
+    on = table(patience_s=2.0)
+    on.service.start()
+    on.show(start, 2)
+    verdicts = on.hand(start, 6)
+    assert kinds_of(verdicts) == [VerdictKind.CANNOT_SEE]
+    assert "hand" in verdicts[0].sentence
+    assert kinds_of(on.show(start, 1)) == [VerdictKind.UNCHANGED]
+
+
+def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        wrong = {**after, "e5": "empty", "a4": START["e5"]}
+        on.show(wrong, 3)
+        belief = on.service.belief
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        again = table(journal)
+        again.service.start()
+        assert again.service.belief == belief
+        assert again.show(wrong, 3)[0].kind is VerdictKind.ILLEGAL
+        assert again.kinds()[-1] == "illegal"
+        assert kinds_of(again.show(after, 1)) == [VerdictKind.PUT_RIGHT]
+        _, later = again.play(player="teal")
+        assert VerdictKind.ACCEPTED in kinds_of(again.show(later, 2))
+        assert again.kinds().count("new game") == 1
+
+
+def test_a_new_game_can_be_asked_for(table: Any, start: Any) -> None:
+    journal = Journal.in_memory(wall_clock=wall_clock)
+    on = table(journal)
+    on.service.start()
+    on.show(start, 2)
+    again = table(journal)
+    again.service.start(resume=False)
+    assert again.service.belief == ()
+    assert again.kinds().count("new game") == 2
+
+
+def test_a_turn_is_taken_back_on_a_persons_word(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    before = on.service.belief
+    assert not on.service.take_back("gold")
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    assert on.service.take_back("gold")
+    assert on.service.belief == before
+    assert VerdictKind.ACCEPTED not in kinds_of(on.show(after, 3))
+    on.show(start, 1)
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+    assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: Any, deblockle: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    turn, after = on.play(start="c1", top="hoops")
+    wanted = deblockle.apply(on.service.belief[0], turn)
+    on.service.correct([wanted], "Ann", "I played that")
+    assert on.show(after, 2) == []
+    event = on.journal.events()[-1][1]
+    assert (event.kind, event.data["by"]) == ("correction", "Ann")
+    assert fold(deblockle, on.journal.events()).states == (wanted,)
+
+
+def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    ghost = {**start, "g4": "teal block, stop up"}
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(ghost, 2))
+    on.service.overrule(["g4"], "Ann")
+    on.show(ghost, 2)
+    _, after = on.play(start="c1", top="hoops")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
+
+
+class FullDisk:
+    """A journal whose disk is full from some event on."""
+
+    def __init__(self, journal: Journal, room: int) -> None:
+        self._journal = journal
+        self.room = room
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._journal, name)
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if self.room <= 0:
+            raise JournalFullError("no room on the disk; free some space")
+        self.room -= 1
+        return self._journal.append(event, evidence)
+
+
+def test_with_a_full_disk_the_game_goes_on_in_memory(table: Any, start: Any) -> None:
+    inner = FullDisk(Journal.in_memory(wall_clock=wall_clock), 2)
+    said: list[str] = []
+    on = table(BufferedJournal(inner, said.append))  # type: ignore[arg-type]
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+    assert on.lamp.moods[-1] is Mood.TROUBLE
+    _, later = on.play(player="teal")
+    on.show(later, 2)
+    assert len(said) == 1
+    assert on.kinds() == ["new game", "set up", "turn", "turn"]
+
+
+def test_notices_are_said_once_and_noted(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    frame = on.frame()
+    reading = on.make_reading(start, time_s=frame.time_s)
+    on.reader.following = Reading(1, frame.time_s, reading.places, (), ("the camera moved and was located again",))
+    on.service.step(frame)
+    on.service.step(on.frame())
+    assert on.said == ["the camera moved and was located again"]
+    assert on.kinds()[-1] == "note"
+
+
+def test_the_same_frames_give_the_same_journal(table: Any, start: Any) -> None:
+    def events() -> list[tuple[int, Event]]:
+        on = table()
+        on.service.start(seed=3)
+        on.show(start, 2)
+        _, after = on.play(start="e1")
+        on.show(after, 2)
+        return on.journal.events()
+
+    assert events() == events()
+
+
+class ScriptedCamera:
+    """Gives frames and errors in a fixed order, then the end."""
+
+    def __init__(self, script: Sequence[Exception | Frame]) -> None:
+        self._script = list(script)
+
+    def read(self, timeout_s: float) -> Frame:
+        following = self._script.pop(0) if self._script else EndOfFramesError("over")
+        if isinstance(following, Exception):
+            raise following
+        return following
+
+
+def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_reading: Any) -> None:
+    on = table(settle=SettleSettings(readings=2, quiet_s=0.0, most_readings=4))
+    on.service.start()
+    on.reader.following = make_reading(start)
+    gone = CameraError("the camera /dev/video0 is gone")
+    waits: list[float] = []
+    heard: list[VerdictKind] = []
+    script = [
+        gone,
+        gone,
+        FrameTimeoutError("nothing came"),
+        on.frame(),
+        FrameError("truncated"),
+        on.frame(),
+        on.frame(),
+    ]
+    around = Surroundings(waits.append, on_verdicts=lambda frame, verdicts: heard.extend(one.kind for one in verdicts))
+    run(on.service, ScriptedCamera(script), around)
+    assert len([one for one in on.said if "/dev/video0" in one]) == 1
+    assert on.said[-1] == "The camera is back."
+    assert len(waits) == 2
+    assert on.service.reading is not None
+
+
+def test_what_the_last_frames_showed_is_judged_at_the_end(table: Any, start: Any) -> None:
+    on = table(rest_s=60.0)
+    on.service.start()
+    on.show(start, 1)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 0.3)
+    assert kinds_of(on.service.finish()) == [VerdictKind.ACCEPTED]
+
+
+def test_pieces_put_anywhere_count_as_a_start_once_they_rest(table: Any, start: Any) -> None:
+    on = table(anywhere=True)
+    on.service.start()
+    few = {place: look if place in {"c1", "c7"} else "empty" for place, look in start.items()}
+    assert kinds_of(on.show(few, 0.6)) == [VerdictKind.NOT_FINISHED]
+    assert kinds_of(on.show(start, 2)) == [VerdictKind.NOT_FINISHED, VerdictKind.SET_UP]
+
+
+def test_the_loop_stops_when_asked(table: Any) -> None:
+    on = table()
+    on.service.start()
+    run(on.service, ScriptedCamera([on.frame()]), Surroundings(lambda seconds: None, stop=lambda: True))
+    assert on.service.reading is None
+
+
+def test_an_unusable_frame_is_no_end(table: Any, start: Any) -> None:
+    on = table(stills=True)
+    on.service.start()
+    on.reader.following = NotLocatedError("markers 0 and 2 of 0-3 seen")
+    verdicts = on.service.step(on.frame())
+    assert kinds_of(verdicts) == [VerdictKind.CANNOT_SEE]
+    assert "markers" in verdicts[0].sentence
+    on.reader.following = FrameError("black")
+    assert kinds_of(on.service.step(on.frame())) == [VerdictKind.CANNOT_SEE]
+    assert kinds_of(on.service.bad_frame("truncated")) == [VerdictKind.CANNOT_SEE]
+    assert kinds_of(on.show(start, 0.1)) == [VerdictKind.SET_UP]
+
+
+def test_every_still_gets_its_verdict(table: Any, start: Any) -> None:
+    on = table(stills=True)
+    on.service.start()
+    assert kinds_of(on.show(start, 0.1)) == [VerdictKind.SET_UP]
+    assert kinds_of(on.hand(start, 0.1)) == [VerdictKind.CANNOT_SEE]
+    assert kinds_of(on.show(start, 0.2)) == [VerdictKind.UNCHANGED] * 2
+    _, after = on.play(start="c1", top="hoops")
+    assert kinds_of(on.show(after, 0.1)) == [VerdictKind.ACCEPTED]
+
+
+def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 1)
+    assert press(on.service, "hint") == []
+    assert {light.role for light in on.lamp.signals[-1].lights} == {"hint"}
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 1)
+    press(on.service, "end turn")
+    press(on.service, "take back")
+    assert on.kinds()[-1] == "take back"
+    assert press(on.service, "no such button") == []
+
+
+@pytest.mark.parametrize("wrong", [{"turn_end": "bell"}, {"rest_s": -1.0}, {"patience_s": -1.0}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        ServiceSettings(**wrong)
