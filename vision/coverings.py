@@ -1,0 +1,253 @@
+"""Finding what lies or reaches over the board: hands, arms, cups, coins.
+
+Nothing is compared with an earlier picture, so a still hand is found as well as a moving one. What is found is whatever
+the board and its blocks can't look like: where no block stands, the board has everywhere the same hue (shadow changes
+brightness, hardly hue), and its grid lines are there to be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose
+from vision.layout import TableLayout
+from vision.sampling import FloatImage, PixelMap, PlaneWindow, linear_light, plane_map, sample
+from vision.sides import hue
+from vision.solids import BlockSolid, outline_px
+
+BoolImage = npt.NDArray[np.bool_]
+
+PX_PER_MM = 1.0
+SMOOTHING_MM = 2.5
+HUE_FLOOR = 0.13
+STRONG_HUE = 0.35
+BRIGHTNESS_LIMITS = (-1.7, 0.55)
+SMALLEST_COVERING_MM2 = 260.0
+LINE_PRESENT = 0.35
+BLOCK_MARGIN_MM = 3.5
+STAR_MARGIN_MM = 15.0
+
+
+@dataclass(frozen=True, eq=False)
+class BoardView:
+    """The board's surface as sampled from above, with what is known to cover it.
+
+    ``light`` is linear light (rows, columns, 3), ``blocks`` and ``outside`` mark pixels hidden by known blocks and
+    pixels outside the picture; ``pixel_map`` leads back to the picture.
+    """
+
+    window: PlaneWindow
+    pixel_map: PixelMap
+    light: FloatImage
+    blocks: BoolImage
+    outside: BoolImage
+
+
+@dataclass(frozen=True, eq=False)
+class Covering:
+    """One thing over the board: ``kind`` is ``hand`` (it reaches in over an edge) or ``object``; its pixels in the
+    board view, and its area in square millimetres of board hidden.
+    """
+
+    kind: str
+    pixels: BoolImage
+    area_mm2: float
+
+
+def board_view(
+    image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, solids: Sequence[BlockSolid]
+) -> BoardView:
+    """Sample the board's surface and mark what the given blocks hide of it, with a small margin."""
+    width, depth = layout.columns * layout.cell_mm, layout.rows * layout.cell_mm
+    window = PlaneWindow(-width / 2, depth / 2, width, depth, layout.board_top_mm, PX_PER_MM)
+    pixel_map = plane_map(camera, pose, window)
+    light = linear_light(sample(image, pixel_map))
+    covered = np.zeros(image.shape[:2], dtype=np.uint8)
+    for solid in solids:
+        grown = BlockSolid(solid.x_mm, solid.y_mm, solid.base_mm, solid.side_mm + 2 * BLOCK_MARGIN_MM, solid.turned_deg)
+        outline = outline_px(grown, camera, pose)
+        cv2.fillConvexPoly(covered, np.round(outline).astype(np.int32), 255)
+    blocks = np.asarray(sample(covered, pixel_map, cv2.INTER_NEAREST)) > 0
+    x, y = pixel_map[..., 0], pixel_map[..., 1]
+    outside = (x < 0) | (y < 0) | (x > camera.size[0] - 1) | (y > camera.size[1] - 1)
+    return BoardView(window, pixel_map, light, np.asarray(blocks), np.asarray(outside))
+
+
+def board_hue(view: BoardView) -> npt.NDArray[np.float64]:
+    """Median linear light of the bare board, shape (3,), blue-green-red."""
+    bare = ~(view.blocks | view.outside)
+    pixels = view.light[bare] if bare.any() else view.light.reshape(-1, 3)
+    return np.asarray(np.median(pixels, axis=0), dtype=np.float64)
+
+
+def find_coverings(view: BoardView, layout: TableLayout) -> list[Covering]:
+    """Find what covers the board besides the known blocks, largest first."""
+    known = view.blocks | view.outside | _printed(view, layout)
+    strange, strength = _strange_pixels(view, known)
+    bare_lines = _missing_lines(view, layout, known)
+    grown = cv2.morphologyEx(
+        (strange | (bare_lines & ~known)).astype(np.uint8),
+        cv2.MORPH_CLOSE,
+        cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)),
+    )
+    opened = cv2.morphologyEx(grown, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (7, 7)))
+    count, labels, statistics, _ = cv2.connectedComponentsWithStats(opened, connectivity=8)
+    coverings = []
+    rows, columns = opened.shape
+    for label in range(1, count):
+        pixels = labels == label
+        area = float(statistics[label, cv2.CC_STAT_AREA]) / PX_PER_MM**2
+        if area < SMALLEST_COVERING_MM2:
+            continue
+        if not _proven(layout, pixels, strength, bare_lines, known):
+            continue
+        left, top = statistics[label, cv2.CC_STAT_LEFT], statistics[label, cv2.CC_STAT_TOP]
+        right = left + statistics[label, cv2.CC_STAT_WIDTH]
+        bottom = top + statistics[label, cv2.CC_STAT_HEIGHT]
+        at_edge = left <= 2 or top <= 2 or right >= columns - 2 or bottom >= rows - 2
+        coverings.append(Covering("hand" if at_edge and area > 500 else "object", np.asarray(pixels), area))
+    return sorted(coverings, key=lambda covering: -covering.area_mm2)
+
+
+def _printed(view: BoardView, layout: TableLayout) -> BoolImage:
+    """Where the board has printed stars, and its rim, where the pose's last fraction of a millimetre matters."""
+    printed = np.zeros(view.blocks.shape, dtype=np.uint8)
+    for place in layout.star_places:
+        column, row = view.window.to_pixels(*layout.centre_mm(place))
+        cv2.circle(printed, (round(column), round(row)), round(STAR_MARGIN_MM * PX_PER_MM), 1, -1)
+    printed[:2], printed[-2:], printed[:, :2], printed[:, -2:] = 1, 1, 1, 1
+    return np.asarray(printed > 0)
+
+
+def _smooth(values: npt.NDArray[np.float64], bare: BoolImage) -> npt.NDArray[np.float64]:
+    """Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)."""
+    weight = cv2.GaussianBlur(bare.astype(np.float32), (0, 0), SMOOTHING_MM * PX_PER_MM)
+    total = cv2.GaussianBlur((values * bare).astype(np.float32), (0, 0), SMOOTHING_MM * PX_PER_MM)
+    return np.asarray(total / np.maximum(weight, 1e-3), dtype=np.float64)
+
+
+def _strange_pixels(view: BoardView, known: BoolImage) -> tuple[BoolImage, npt.NDArray[np.float64]]:
+    """Pixels whose hue or brightness the bare board does not have, and how far off their hue is."""
+    bare = ~known
+    if bare.sum() < 0.1 * bare.size:
+        return np.zeros_like(known), np.zeros(known.shape)
+    hues = hue(view.light.astype(np.float64))
+    brightness = np.log(view.light.mean(axis=2).astype(np.float64) + 0.004)
+    rows, columns = known.shape
+    y, x = np.mgrid[0:rows, 0:columns]
+    x, y = x / columns - 0.5, y / rows - 0.5
+    terms = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    offs = []
+    for values, order in ((hues[..., 0], 3), (hues[..., 1], 3), (brightness, 6)):
+        smooth = _smooth(values, bare)
+        offs.append(smooth - _trimmed_surface(smooth, terms[..., :order], bare))
+    off_hue = np.hypot(offs[0], offs[1])
+    usual = float(np.median(off_hue[bare]))
+    limit = max(HUE_FLOOR, 4.5 * usual)
+    darker, brighter = BRIGHTNESS_LIMITS
+    strange = (off_hue > limit) | (offs[2] > brighter) | (offs[2] < darker)
+    return np.asarray(strange & bare), off_hue
+
+
+def _trimmed_surface(
+    values: npt.NDArray[np.float64], terms: npt.NDArray[np.float64], bare: BoolImage
+) -> npt.NDArray[np.float64]:
+    """Fit a low-order surface to bare pixels, leaving out what does not fit (least trimmed squares)."""
+    sparse = np.zeros_like(bare)
+    sparse[::4, ::4] = True
+    chosen = sparse & bare
+    inputs, targets = terms[chosen], values[chosen]
+    start = np.zeros(terms.shape[-1])
+    start[0] = float(np.median(targets))
+    keep = np.abs(targets - start[0]) <= np.quantile(np.abs(targets - start[0]), 0.6)
+    solution = start
+    for _ in range(4):
+        solution = np.linalg.lstsq(inputs[keep], targets[keep], rcond=None)[0]
+        errors = np.abs(targets - inputs @ solution)
+        keep = errors <= np.quantile(errors, 0.7)
+    return np.asarray(terms @ solution, dtype=np.float64)
+
+
+def _segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
+    """The inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
+    half_width, half_depth = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    cell = layout.cell_mm
+    segments = []
+    for column in range(1, layout.columns):
+        x = column * cell - half_width
+        segments += [(x, row * cell - half_depth, x, (row + 1) * cell - half_depth) for row in range(layout.rows)]
+    for row in range(1, layout.rows):
+        y = row * cell - half_depth
+        segments += [
+            (column * cell - half_width, y, (column + 1) * cell - half_width, y) for column in range(layout.columns)
+        ]
+    return segments
+
+
+def _missing_lines(view: BoardView, layout: TableLayout, known: BoolImage) -> BoolImage:
+    """Bands around grid line segments that ought to be seen and are not; all false when lines are too faint."""
+    missing = np.zeros(known.shape, dtype=np.uint8)
+    dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
+    along = np.linspace(0.1, 0.9, 17)
+    contrasts, open_shares, segments = [], [], _segments(layout)
+    for x1, y1, x2, y2 in segments:
+        length = float(np.hypot(x2 - x1, y2 - y1))
+        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
+        points = np.column_stack([x1 + along * (x2 - x1), y1 + along * (y2 - y1)])
+        rows_of = []
+        for offset_mm in (-4.0, -3.2, -1.0, 0.0, 1.0, 3.2, 4.0):
+            shifted = points + across * offset_mm
+            pixels = np.array([view.window.to_pixels(x, y) for x, y in shifted], dtype=np.float32).reshape(-1, 1, 2)
+            rows_of.append(sample(dark, pixels).ravel())
+        profile = np.array(rows_of)
+        beside = np.minimum(profile[:2].mean(axis=0), profile[5:].mean(axis=0))
+        line = profile[2:5].min(axis=0)
+        columns = np.clip(np.round([view.window.to_pixels(x, y)[0] for x, y in points]), 0, known.shape[1] - 1)
+        rows = np.clip(np.round([view.window.to_pixels(x, y)[1] for x, y in points]), 0, known.shape[0] - 1)
+        is_open = ~known[rows.astype(int), columns.astype(int)]
+        open_shares.append(float(is_open.mean()))
+        contrasts.append(float(np.median((beside - line)[is_open])) if is_open.any() else np.nan)
+    values = np.array(contrasts)
+    judged = np.array(open_shares) >= 0.5
+    if judged.sum() < 12:
+        return np.zeros_like(known)
+    usual = float(np.nanmedian(values[judged]))
+    spread = float(np.nanmedian(np.abs(values[judged] - usual)))
+    if usual < 0.08 or spread > 0.45 * usual:
+        return np.zeros_like(known)
+    for (x1, y1, x2, y2), contrast, seen in zip(segments, values, judged, strict=True):
+        if seen and contrast < LINE_PRESENT * usual:
+            start = tuple(round(v) for v in view.window.to_pixels(x1, y1))
+            end = tuple(round(v) for v in view.window.to_pixels(x2, y2))
+            cv2.line(missing, start, end, 1, round(12 * PX_PER_MM))
+    return np.asarray(missing > 0)
+
+
+def _proven(
+    layout: TableLayout,
+    pixels: BoolImage,
+    strength: npt.NDArray[np.float64],
+    bare_lines: BoolImage,
+    known: BoolImage,
+) -> bool:
+    """Whether strange pixels are a thing: strongly off in hue, or hiding lines that ought to show there."""
+    judged = pixels & ~known
+    if not judged.any():
+        return False
+    area = float(judged.sum()) / PX_PER_MM**2
+    strong = float((strength[judged] > STRONG_HUE).mean())
+    lines = float((bare_lines & judged).sum()) / PX_PER_MM**2
+    weak_area = float((judged & (strength > HUE_FLOOR)).sum()) / PX_PER_MM**2
+    if strong > 0.4:
+        return True
+    cell_area = layout.cell_mm**2
+    if lines > 0.35 * cell_area and weak_area > 0.5 * cell_area:
+        return True
+    # many lines gone at once: something of the board's own hue lies on it
+    return lines > 1.2 * cell_area or (area > 3 * cell_area and weak_area > 2 * cell_area)

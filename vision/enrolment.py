@@ -1,0 +1,185 @@
+"""Learning what a piece set looks like from pictures of known positions, or its colours from a set-up alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.block_reading import CLOSE_PX_PER_MM, REACH_MM, BlockReader
+from vision.blocks import fit_face
+from vision.errors import EnrolmentError
+from vision.faces import FaceFinder, FaceFit, rough_sights
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout import TableLayout
+from vision.looks import MASK_SIDE_PX, PieceLooks, plain_looks
+from vision.sampling import FloatImage, PlaneWindow, linear_light, plane_map, sample
+from vision.symbols import Mask, turned_mask
+
+ENROL_PX_PER_MM = 2.0
+SMALLEST_FIT = 0.75
+LEARNED_LIKE_DRAWN = 0.6
+SET_UP_FIT = 0.86
+SAME_COLOUR_SPREAD = 0.45
+
+
+@dataclass(frozen=True, eq=False)
+class EnrolmentPicture:
+    """One picture of a known position: image, camera, pose, and (colour, symbol up) of each place with a block."""
+
+    image: Image
+    camera: CameraModel
+    pose: Pose
+    position: Mapping[str, tuple[str, str]]
+    name: str = "the picture"
+
+
+def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLooks:
+    """Learn colours and symbol masks from pictures of known positions.
+
+    Every symbol of every colour need not be shown: masks are shared by the colours. Symbols of the layout's net that no
+    picture shows keep their drawn mask. Raises EnrolmentError that names the block that could not be used.
+    """
+    if not pictures or not any(picture.position for picture in pictures):
+        raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
+    symbols = tuple(dict.fromkeys(layout.net.values()))
+    shown = {symbol for picture in pictures for _, symbol in picture.position.values()}
+    unknown = sorted(shown - set(symbols))
+    if unknown:
+        raise EnrolmentError(
+            f"the picture is said to show {', '.join(unknown)}; the layout's net has {', '.join(symbols)}"
+        )
+    drawn = plain_looks(symbols)
+    ratios: dict[str, list[FloatArray]] = {}
+    masks: dict[str, list[Mask]] = {}
+    for picture in pictures:
+        light, window = _tops(picture, layout)
+        for place, (colour, symbol) in picture.position.items():
+            fit = _fit_known(light, window, layout, drawn, place, symbol)
+            if fit is None or fit.fit < SMALLEST_FIT:
+                raise EnrolmentError(
+                    f"{picture.name} shows no clear {symbol} on {place}"
+                    f"{'' if fit is None else f' (it fits to {fit.fit:.2f}; {SMALLEST_FIT:.2f} is needed)'}: "
+                    "check what stands there, the light, and that nothing covers it"
+                )
+            ratios.setdefault(colour, []).append(fit.ratio)
+            masks.setdefault(symbol, []).append(_learned_mask(light, window, layout, fit))
+    learned = dict(drawn.masks)
+    for symbol, seen in masks.items():
+        mask = np.asarray(np.median(np.stack(seen), axis=0), dtype=np.float32)
+        likeness = float(np.corrcoef(mask.ravel(), drawn.masks[symbol].ravel())[0, 1])
+        if likeness < LEARNED_LIKE_DRAWN:
+            raise EnrolmentError(
+                f"what was learned as {symbol} does not look like one (likeness {likeness:.2f}): check the positions"
+            )
+        learned[symbol] = mask
+    colours = {colour: np.median(np.stack(seen), axis=0) for colour, seen in ratios.items()}
+    _check_apart(colours)
+    return PieceLooks(colours, learned)
+
+
+def learn_colours(
+    image: Image,
+    camera: CameraModel,
+    pose: Pose,
+    layout: TableLayout,
+    looks: PieceLooks,
+    names: tuple[str, ...],
+) -> PieceLooks:
+    """Learn the colours of an unknown set from its set-up, where each player's blocks stand on their own side.
+
+    ``names`` go from the first player (nearest) to the last. The masks are those of ``looks``. Raises EnrolmentError
+    when the blocks seen don't fall into that many colours.
+    """
+    bare = PieceLooks({}, looks.masks)
+    reader = BlockReader(layout, bare)
+    sights = [sight for sight in reader.read(image, camera, pose).values() if sight.fit.fit > SET_UP_FIT]
+    sights = [sight for sight in sights if sight.log_odds > 0]
+    if len(sights) < len(names):
+        raise EnrolmentError(
+            f"{len(sights)} blocks were made out in the set-up; at least {len(names)} are needed to learn "
+            "the colours: improve the light, or enrol the set with a picture of a known position"
+        )
+    ratios = np.array([sight.fit.ratio for sight in sights], dtype=np.float32)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
+    seeds = _spread_seeds(ratios, len(names))
+    start = np.array([int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32)
+    _, labels, _ = cv2.kmeans(ratios, len(names), start, criteria, 1, cv2.KMEANS_USE_INITIAL_LABELS)
+    groups: list[tuple[float, FloatArray]] = []
+    flat = np.asarray(labels).ravel()
+    for label in range(len(names)):
+        chosen = [sight for sight, own in zip(sights, flat, strict=True) if own == label]
+        if not chosen:
+            raise EnrolmentError(f"the set-up shows fewer than {len(names)} colours of block; enrol the set instead")
+        depth = float(np.mean([sight.fit.y_mm for sight in chosen]))
+        groups.append((depth, np.median(np.stack([sight.fit.ratio for sight in chosen]), axis=0)))
+    groups.sort(key=lambda group: group[0])
+    colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
+    _check_apart(colours)
+    return PieceLooks(colours, looks.masks)
+
+
+def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
+    """Rows far from each other, to start clusters from (farthest-first traversal, Gonzalez 1985)."""
+    seeds = [ratios[0]]
+    while len(seeds) < count:
+        distances = np.min([np.linalg.norm(ratios - seed, axis=1) for seed in seeds], axis=0)
+        seeds.append(ratios[int(distances.argmax())])
+    return seeds
+
+
+def _check_apart(colours: Mapping[str, FloatArray]) -> None:
+    names = list(colours)
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            apart = float(np.sqrt(np.mean((colours[first] - colours[second]) ** 2)))
+            if apart < SAME_COLOUR_SPREAD:
+                raise EnrolmentError(
+                    f"{first} and {second} look nearly the same to the camera (they differ by {apart:.2f} log units; "
+                    f"{SAME_COLOUR_SPREAD} are needed): use blocks of other colours or better light"
+                )
+
+
+def _tops(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, PlaneWindow]:
+    window = BlockReader(layout, plain_looks(())).window(ENROL_PX_PER_MM)
+    return linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window))), window
+
+
+def _fit_known(
+    light: FloatImage, window: PlaneWindow, layout: TableLayout, drawn: PieceLooks, place: str, symbol: str
+) -> FaceFit | None:
+    """Fit a face whose symbol is known, wherever on its place it stands."""
+    only = PieceLooks({}, {symbol: drawn.masks[symbol]})
+    finder = FaceFinder(only, layout.block_side_mm, CLOSE_PX_PER_MM)
+    middle = np.array([window.to_pixels(*layout.centre_mm(place))])
+    sight = rough_sights(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
+    x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
+    y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
+    return fit_face(finder, light, window, (x, y), 1.0)
+
+
+def _learned_mask(light: FloatImage, window: PlaneWindow, layout: TableLayout, fit: FaceFit) -> Mask:
+    """Where on a fitted face the ink is, upright, from 0 to 1; nothing outside the face's rim."""
+    side = MASK_SIDE_PX
+    column, row = window.to_pixels(fit.x_mm, fit.y_mm)
+    scale = layout.block_side_mm * window.px_per_mm / side
+    angle = np.deg2rad(-fit.turned_deg)
+    cosine, sine = scale * np.cos(angle), scale * np.sin(angle)
+    middle = (side - 1) / 2
+    matrix = np.array(
+        [
+            [cosine, -sine, column - middle * (cosine - sine)],
+            [sine, cosine, row - middle * (sine + cosine)],
+        ]
+    )
+    patch = cv2.warpAffine(light, matrix, (side, side), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    way = fit.ink - fit.face
+    amount = (patch.astype(np.float64) - fit.face) @ way / max(float(way @ way), 1e-9)
+    mask = np.asarray(np.clip(amount, 0, 1), dtype=np.float32)
+    rim = round(side * 0.08)
+    inner = np.zeros_like(mask)
+    inner[rim:-rim, rim:-rim] = mask[rim:-rim, rim:-rim]
+    return turned_mask(np.ascontiguousarray(np.rot90(inner, -fit.quarter)), 0.0)

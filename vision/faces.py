@@ -1,0 +1,199 @@
+"""Finding a block's top face in a picture of the plane its top lies in.
+
+A face is a square of one colour with a symbol of another. Each symbol's mask is slid over the window; where it fits,
+the picture's brightness is a straight line in the mask's ink, and the two ends of the line are the face's colour and
+the ink's. How well the line fits says whether a face is there at all.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray
+from vision.looks import PieceLooks, log_ratio
+from vision.sampling import FloatImage, sample
+from vision.symbols import Mask, distinct_quarter_turns, turned_mask
+
+FACE_RIM_MM = 1.5
+COARSE_TURNS_DEG = (-16.0, -8.0, 0.0, 8.0, 16.0)
+
+
+@dataclass(frozen=True)
+class FaceFit:
+    """One way to see a top face at a place.
+
+    ``x_mm`` and ``y_mm`` are the face's middle in the world, ``turned_deg`` how far the block is turned counter-
+    clockwise (-45 to 45), ``quarter`` how many further quarter turns the symbol has, ``fit`` the correlation of
+    picture and mask (-1 to 1, positive when the ink is the brighter), ``face`` and ``ink`` linear light
+    (blue, green, red), ``scores`` the best fit of each symbol, ``edges`` how clearly the square's four edges show
+    against other turnings (1: not at all).
+    """
+
+    symbol: str
+    quarter: int
+    x_mm: float
+    y_mm: float
+    turned_deg: float
+    fit: float
+    face: FloatArray
+    ink: FloatArray
+    scores: Mapping[str, float]
+    edges: float
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Log of face over ink, shape (3,), blue-green-red."""
+        return log_ratio(self.face, self.ink)
+
+
+@dataclass(frozen=True, eq=False)
+class FaceTemplate:
+    """A mask made ready for sliding: which symbol and quarter turn, and the mask without its rim."""
+
+    symbol: str
+    quarter: int
+    mask: Mask
+
+
+class FaceFinder:
+    """Finds faces of one piece set at one scale (pixels per millimetre)."""
+
+    def __init__(self, looks: PieceLooks, side_mm: float, px_per_mm: float) -> None:
+        self.looks = looks
+        self.side_mm = side_mm
+        self.px_per_mm = px_per_mm
+        self._side_px = round(side_mm * px_per_mm)
+        self._rim_px = round(FACE_RIM_MM * px_per_mm)
+        self._upright = [
+            (symbol, quarter, np.ascontiguousarray(np.rot90(small, quarter), dtype=np.float32))
+            for symbol, mask in looks.masks.items()
+            for small in [cv2.resize(mask, (self._side_px, self._side_px), interpolation=cv2.INTER_AREA)]
+            for quarter in distinct_quarter_turns(mask)
+        ]
+        self._turned = functools.lru_cache(maxsize=256)(self._templates)
+
+    def _templates(self, degrees: float, blur_tenths_px: int) -> tuple[FaceTemplate, ...]:
+        templates = []
+        for symbol, quarter, mask in self._upright:
+            turned = turned_mask(mask, degrees) if degrees else mask
+            if blur_tenths_px > 0:
+                turned = np.asarray(cv2.GaussianBlur(turned, (0, 0), blur_tenths_px / 10), dtype=np.float32)
+            rim = self._rim_px
+            templates.append(FaceTemplate(symbol, quarter, np.ascontiguousarray(turned[rim:-rim, rim:-rim])))
+        return tuple(templates)
+
+    def templates(self, degrees: float, blur_px: float) -> tuple[FaceTemplate, ...]:
+        """The masks of all symbols and distinct quarter turns, turned and blurred; kept for the next call."""
+        return self._turned(round(degrees * 2) / 2, round(blur_px * 10))
+
+
+def contrast_views(window: FloatImage, looks: PieceLooks) -> list[FloatImage]:
+    """One-channel views of a linear-light window in which ink stands out from each face colour.
+
+    With no colour known the three channels and their mean are given.
+    """
+    if not looks.colours:
+        views = [np.ascontiguousarray(window[..., channel]) for channel in range(3)]
+        return [*views, np.asarray(window.mean(axis=2), dtype=np.float32)]
+    views = []
+    for ratio in looks.colours.values():
+        weight = 1 - np.exp(ratio)
+        weight = weight / max(float(np.abs(weight).sum()), 1e-6)
+        views.append(np.asarray(window @ weight.astype(np.float32), dtype=np.float32))
+    return views
+
+
+def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
+    """Slide a mask over a view: the best correlation and its upper left (column, row)."""
+    if view.shape[0] < template.shape[0] or view.shape[1] < template.shape[1]:
+        return -1.0, (0, 0)
+    fits = cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED)
+    _, best, _, where = cv2.minMaxLoc(np.nan_to_num(fits, nan=-1.0, posinf=-1.0, neginf=-1.0))
+    return float(best), (int(where[0]), int(where[1]))
+
+
+def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]:
+    """Least-squares ends of the line picture = face + mask x (ink - face), per channel, shapes (3,)."""
+    amount = mask.ravel().astype(np.float64)
+    values = patch.reshape(-1, 3).astype(np.float64)
+    centred = amount - amount.mean()
+    slope = centred @ values / max(float(centred @ centred), 1e-9)
+    face = values.mean(axis=0) - slope * amount.mean()
+    return np.maximum(face, 0.0), np.maximum(face + slope, 0.0)
+
+
+def edge_clarity(
+    gradient_x: FloatImage,
+    gradient_y: FloatImage,
+    middle_px: tuple[float, float],
+    side_px: float,
+    turns_deg: Sequence[float],
+) -> npt.NDArray[np.float64]:
+    """How strongly the picture changes across the four edges of a square, for each turning; shape (turns,)."""
+    along = np.linspace(-0.4, 0.4, 25) * side_px
+    half = side_px / 2
+    points = np.concatenate(
+        [np.column_stack([along, np.full_like(along, edge)]) for edge in (-half, half)]
+        + [np.column_stack([np.full_like(along, edge), along]) for edge in (-half, half)]
+    )
+    normals = np.repeat(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), len(along), axis=0)
+    strengths = []
+    for degrees in turns_deg:
+        angle = -np.deg2rad(degrees)
+        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        at = (points @ turn + middle_px).astype(np.float32).reshape(-1, 1, 2)
+        across = normals @ turn
+        gx = sample(gradient_x, at).ravel()
+        gy = sample(gradient_y, at).ravel()
+        strength = np.abs(gx * across[:, 0] + gy * across[:, 1]).reshape(4, -1)
+        strengths.append(np.median(strength, axis=1))
+    # the two edges towards the camera are often faint (same colour below), so the best three of four count
+    return np.asarray([np.sort(edges)[1:].mean() for edges in strengths], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A first, rough sight of a face: its middle in pixels of the rough picture, and how well it fits."""
+
+    x_px: float
+    y_px: float
+    fit: float
+
+
+def rough_sights(
+    finder: FaceFinder, picture: FloatImage, middles_px: npt.ArrayLike, reach_px: float, blur_px: float
+) -> list[Sighting]:
+    """Slide every upright mask over a whole picture once and give the best sight near each middle.
+
+    ``middles_px`` is (n, 2) as (column, row); ``reach_px`` how far a face's middle may be from it.
+    """
+    middles = np.asarray(middles_px, dtype=np.float64).reshape(-1, 2)
+    views = contrast_views(picture, finder.looks)
+    best: npt.NDArray[np.float32] | None = None
+    size = 0
+    for view in views:
+        for template in finder.templates(0.0, blur_px):
+            size = template.mask.shape[0]
+            fits = np.asarray(cv2.matchTemplate(view, template.mask, cv2.TM_CCOEFF_NORMED), dtype=np.float32)
+            best = fits if best is None else np.maximum(best, fits)
+    if best is None:
+        return [Sighting(float(x), float(y), -1.0) for x, y in middles]
+    best = np.nan_to_num(best, nan=-1.0, posinf=-1.0, neginf=-1.0)
+    shift = (size - 1) / 2
+    sights = []
+    for x, y in middles:
+        left, top = max(0, round(x - shift - reach_px)), max(0, round(y - shift - reach_px))
+        right, bottom = round(x - shift + reach_px) + 1, round(y - shift + reach_px) + 1
+        near = best[top:bottom, left:right]
+        if near.size == 0:
+            sights.append(Sighting(float(x), float(y), -1.0))
+            continue
+        row, column = np.unravel_index(int(near.argmax()), near.shape)
+        sights.append(Sighting(left + int(column) + shift, top + int(row) + shift, float(near[row, column])))
+    return sights

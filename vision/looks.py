@@ -1,0 +1,114 @@
+"""What a piece set looks like, as learned from enrolment pictures: face colours against ink, and symbol masks.
+
+A colour is kept as the log of the face's linear light over the ink's, per channel: face and ink lie side by side
+under the same lamp, so the ratio hardly changes with lamp, exposure or white balance.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray
+from vision.symbols import Mask, drawn_masks
+
+LOOKS_FORMAT = "tabletop-referee looks 1"
+RATIO_FLOOR = 0.04
+MASK_SIDE_PX = 60
+
+
+def look_name(colour: str, symbol: str) -> str:
+    """The look of a block, as the whole project writes it: ``teal block, x up``."""
+    return f"{colour} block, {symbol} up"
+
+
+def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
+    """Log of face over ink in linear light, shape (3,), blue-green-red; very dark faces are held at a floor."""
+    brighter = np.maximum(ink, 1e-4)
+    return np.asarray(np.log(np.maximum(face / brighter, 0.0) + RATIO_FLOOR), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PieceLooks:
+    """A piece set: ``colours`` maps names to log ratios (blue, green, red), ``masks`` symbols to face masks."""
+
+    colours: Mapping[str, FloatArray]
+    masks: Mapping[str, Mask] = field(repr=False)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The symbols' names, in the order they were learned or drawn."""
+        return tuple(self.masks)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every look a block of this set can have."""
+        return tuple(look_name(colour, symbol) for colour in self.colours for symbol in self.masks)
+
+
+def plain_looks(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> PieceLooks:
+    """Looks with drawn symbols and the colours given, for a set that has not been enrolled."""
+    return PieceLooks(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
+
+
+def looks_to_json(looks: PieceLooks) -> dict[str, Any]:
+    """Give the looks as JSON values: numbers for colours, a PNG in base64 for each mask."""
+    masks = {}
+    for symbol, mask in looks.masks.items():
+        done, png = cv2.imencode(".png", np.round(mask * 255).clip(0, 255).astype(np.uint8))
+        if not done:
+            raise EnrolmentError(f"the mask of {symbol!r} cannot be written as PNG")
+        masks[symbol] = base64.b64encode(png.tobytes()).decode("ascii")
+    return {
+        "format": LOOKS_FORMAT,
+        "colours": {name: [round(float(v), 4) for v in ratio] for name, ratio in looks.colours.items()},
+        "masks": masks,
+    }
+
+
+def looks_from_json(data: Mapping[str, Any]) -> PieceLooks:
+    """Read looks back; raises EnrolmentError that says what is wrong with the file."""
+    if data.get("format") != LOOKS_FORMAT:
+        raise EnrolmentError(
+            f"these looks have format {data.get('format')!r}; expected {LOOKS_FORMAT!r}: enrol the piece set again"
+        )
+    try:
+        colours = {str(name): np.asarray(ratio, dtype=np.float64).reshape(3) for name, ratio in data["colours"].items()}
+        masks: dict[str, Mask] = {}
+        for symbol, text in data["masks"].items():
+            raw = np.frombuffer(base64.b64decode(text, validate=True), dtype=np.uint8)
+            grey = cv2.imdecode(raw, cv2.IMREAD_GRAYSCALE)
+            if grey is None or grey.shape[0] != grey.shape[1]:
+                raise EnrolmentError(f"the mask of {symbol!r} is not a square picture: enrol the piece set again")
+            masks[str(symbol)] = np.asarray(grey, dtype=np.float32) / np.float32(255)
+    except EnrolmentError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, cv2.error) as wrong:
+        raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
+    return PieceLooks(colours, masks)
+
+
+def save_looks(looks: PieceLooks, path: Path) -> None:
+    """Write the looks to a file."""
+    path.write_text(json.dumps(looks_to_json(looks), indent=1) + "\n", encoding="utf-8")
+
+
+def load_looks(path: Path) -> PieceLooks:
+    """Read looks from a file; raises EnrolmentError."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise EnrolmentError(f"cannot read the looks {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise EnrolmentError(f"the looks {path} are not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise EnrolmentError(f"the looks {path} hold a {type(data).__name__}; expected an object")
+    return looks_from_json(data)

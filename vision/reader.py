@@ -1,0 +1,193 @@
+"""From a frame to a Reading: locate the table, read the blocks, find what covers them, and say how sure each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.block_reading import BlockReader, BlockSight
+from vision.coverings import BoardView, Covering, board_view, find_coverings
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import Frame, Image
+from vision.frames import check_frame
+from vision.geometry import CameraModel, Pose, back_project
+from vision.layout import TableLayout
+from vision.looks import PieceLooks, look_name
+from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
+from vision.sampling import PlaneWindow, plane_map, sample
+from vision.solids import BlockSolid, outline_px
+from vision.tracking import TableTracker
+
+SYMBOL_TEMPERATURE = 0.03
+EMPTY_LOG_ODDS = 9.0
+LEAST_PROBABILITY = 1e-5
+HIDDEN_SHARE = 0.1
+SEEN_THROUGH_SHARE = 0.35
+SEEN_FIT = 0.88
+CROP_SIDE_PX = 72
+CROP_SIDE_MM = 48.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """What each stage made of one frame, for debug pictures and tests."""
+
+    pose: Pose
+    blocks: Mapping[str, BlockSight]
+    board: BoardView
+    coverings: Sequence[Covering]
+
+
+class TableReader:
+    """Reads frames of one table by one camera, in order.
+
+    ``looks`` may be without colours: then blocks are found by their symbols alone and ``learn_colours`` must be called
+    (or ``read`` raises nothing but can't name colours). The tracker keeps the table's place from frame to frame.
+    """
+
+    def __init__(self, camera: CameraModel, layout: TableLayout, looks: PieceLooks) -> None:
+        self.camera = camera
+        self.layout = layout
+        self._tracker = TableTracker(camera, layout)
+        self._blocks = BlockReader(layout, looks)
+        self._pose: Pose | None = None
+
+    @property
+    def looks(self) -> PieceLooks:
+        """The looks it reads by."""
+        return self._blocks.looks
+
+    def use_looks(self, looks: PieceLooks) -> None:
+        """Read by other looks from the next frame on."""
+        self._blocks = BlockReader(self.layout, looks)
+
+    def read(self, frame: Frame) -> Reading:
+        """Read one frame. A frame that can't be used gives a Reading without places that says why."""
+        try:
+            check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
+        except FrameError as error:
+            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("bad frame", str(error)),))
+        try:
+            table = self._tracker.update(frame)
+        except NotLocatedError as error:
+            self._pose = None
+            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("not located", str(error)),))
+        self._pose = table.pose
+        stages = self.stages(frame.image, table.pose)
+        reading = self.reading(frame, stages, table.notices)
+        if table.moving:
+            moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
+            return Reading(reading.sequence, reading.time_s, {}, (moving,), reading.notices)
+        return reading
+
+    def stages(self, image: Image, pose: Pose) -> Stages:
+        """Run the stages after locating on one picture, and keep what each made of it."""
+        blocks = self._blocks.read(image, self.camera, pose)
+        sure = [block.solid for block in blocks.values() if block.log_odds > 0]
+        board = board_view(image, self.camera, pose, self.layout, sure)
+        return Stages(pose, blocks, board, find_coverings(board, self.layout))
+
+    def reading(self, frame: Frame, stages: Stages, notices: tuple[str, ...] = ()) -> Reading:
+        """Turn what the stages found into probabilities and hindrances."""
+        looks = (EMPTY, *self._blocks.looks.names)
+        hidden = self._hidden_places(stages)
+        places = {}
+        for place in self.layout.places:
+            block = stages.blocks.get(place)
+            if place in hidden:
+                even = dict.fromkeys(looks, 1 / len(looks))
+                places[place] = PlaceReading(even, hidden_by=hidden[place])
+            elif block is None:
+                places[place] = PlaceReading(_empty_probabilities(looks))
+            else:
+                x, y = self.layout.centre_mm(place)
+                places[place] = PlaceReading(
+                    _block_probabilities(block, self._blocks.looks),
+                    sides=block.sides if block.log_odds > 0 else {},
+                    offset_mm=(block.fit.x_mm - x, block.fit.y_mm - y),
+                    turned_deg=block.fit.turned_deg,
+                )
+        return Reading(frame.sequence, frame.time_s, places, _hindrances(stages.coverings, hidden), notices)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place as seen from above at the height of a block's top, 72 x 72 pixels of 48 x 48 mm.
+
+        Raises NotLocatedError when the table is not located in the newest frame that was read.
+        """
+        if self._pose is None:
+            raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")
+        x, y = self.layout.centre_mm(place)
+        height = self.layout.board_top_mm + self.layout.block_side_mm
+        half = CROP_SIDE_MM / 2
+        window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, height, CROP_SIDE_PX / CROP_SIDE_MM)
+        return np.asarray(sample(frame.image, plane_map(self.camera, self._pose, window)), dtype=np.uint8)
+
+    def _hidden_places(self, stages: Stages) -> dict[str, str]:
+        """Places of which a covering hides so much that they can't be read, and what hides them."""
+        hidden: dict[str, str] = {}
+        if not stages.coverings:
+            return hidden
+        rows, columns = stages.board.blocks.shape
+        for place in self.layout.places:
+            x, y = self.layout.centre_mm(place)
+            solid = BlockSolid(x, y, self.layout.board_top_mm, self.layout.block_side_mm)
+            outline = outline_px(solid, self.camera, stages.pose)
+            shadow = back_project(self.camera, stages.pose, outline, self.layout.board_top_mm)
+            polygon = [stages.board.window.to_pixels(float(px), float(py)) for px, py, _ in shadow]
+            mask = np.zeros((rows, columns), dtype=np.uint8)
+            cv2.fillConvexPoly(mask, np.round(np.array(polygon)).astype(np.int32), 1)
+            area = max(1, int(mask.sum()))
+            block = stages.blocks.get(place)
+            clear = block is not None and block.log_odds > 0 and block.fit.fit > SEEN_FIT
+            for covering in stages.coverings:
+                share = float((covering.pixels & (mask > 0)).sum()) / area
+                if share > (SEEN_THROUGH_SHARE if clear else HIDDEN_SHARE):
+                    hidden[place] = covering.kind
+                    break
+        return hidden
+
+
+def _hindrances(coverings: Sequence[Covering], hidden: Mapping[str, str]) -> tuple[Hindrance, ...]:
+    hindrances = []
+    for kind in dict.fromkeys(covering.kind for covering in coverings):
+        places = tuple(place for place, by in hidden.items() if by == kind)
+        thing = "a hand or arm is" if kind == "hand" else "something that is no block is"
+        over = f"over {', '.join(places)}" if places else "over the board"
+        hindrances.append(Hindrance(kind, f"{thing} {over}", places))
+    return tuple(hindrances)
+
+
+def _mixed(probabilities: Mapping[str, float]) -> dict[str, float]:
+    """Keep every look possible, however small its share, and make the sum 1."""
+    lifted = {look: max(share, LEAST_PROBABILITY) for look, share in probabilities.items()}
+    total = sum(lifted.values())
+    return {look: share / total for look, share in lifted.items()}
+
+
+def _empty_probabilities(looks: Sequence[str]) -> dict[str, float]:
+    rest = float(1 / (1 + np.exp(EMPTY_LOG_ODDS)))
+    others = max(1, len(looks) - 1)
+    return _mixed({look: 1 - rest if look == EMPTY else rest / others for look in looks})
+
+
+def _block_probabilities(block: BlockSight, looks: PieceLooks) -> dict[str, float]:
+    """Probabilities of empty and of each colour with each symbol, from the fits of face, symbol and colour."""
+    there = float(1 / (1 + np.exp(-np.clip(block.log_odds, -12, 12))))
+    best = max(block.fit.scores.values())
+    symbols = {name: float(np.exp((score - best) / SYMBOL_TEMPERATURE)) for name, score in block.fit.scores.items()}
+    symbol_total = sum(symbols.values())
+    nearest = min(block.colour_distance.values(), default=0.0)
+    colours = {
+        name: float(np.exp(-0.5 * min(60.0, distance**2 - nearest**2)))
+        for name, distance in block.colour_distance.items()
+    }
+    colour_total = sum(colours.values()) or 1.0
+    probabilities = {EMPTY: 1 - there}
+    for colour in looks.colours:
+        for symbol in looks.masks:
+            share = (colours[colour] / colour_total) * (symbols.get(symbol, 0.0) / symbol_total)
+            probabilities[look_name(colour, symbol)] = there * share
+    return _mixed(probabilities)

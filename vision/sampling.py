@@ -1,0 +1,98 @@
+"""Sampling a picture on a plane or a face in the world, with lens distortion taken into account.
+
+A map is float32 of shape (height, width, 2) holding for each output pixel the (x, y) in the picture, as
+``cv2.remap`` takes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+
+PixelMap = npt.NDArray[np.float32]
+FloatImage = npt.NDArray[np.float32]
+PixelsT = TypeVar("PixelsT", Image, FloatImage)
+
+NODE_SPACING_PX = 16
+
+
+@dataclass(frozen=True)
+class PlaneWindow:
+    """A rectangle of a horizontal plane: its far-left corner (x, y), size and height in mm, and its scale."""
+
+    left_mm: float
+    far_mm: float
+    width_mm: float
+    depth_mm: float
+    height_mm: float
+    px_per_mm: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the sampled picture."""
+        return round(self.depth_mm * self.px_per_mm), round(self.width_mm * self.px_per_mm)
+
+    def to_pixels(self, x_mm: float, y_mm: float) -> tuple[float, float]:
+        """Where a world point falls in the sampled picture, as (column, row), pixel centres at whole numbers."""
+        return (
+            (x_mm - self.left_mm) * self.px_per_mm - 0.5,
+            (self.far_mm - y_mm) * self.px_per_mm - 0.5,
+        )
+
+
+def plane_map(camera: CameraModel, pose: Pose, window: PlaneWindow) -> PixelMap:
+    """Make the map that samples a window of a horizontal plane, far edge on top.
+
+    Only every ``NODE_SPACING_PX``-th pixel is projected; between them the map is interpolated, which at table
+    distances is off by less than a twentieth of a pixel.
+    """
+    rows, columns = window.shape
+    node_columns = np.arange(0, columns + NODE_SPACING_PX, NODE_SPACING_PX, dtype=np.float64)
+    node_rows = np.arange(0, rows + NODE_SPACING_PX, NODE_SPACING_PX, dtype=np.float64)
+    x, y = np.meshgrid(
+        window.left_mm + (node_columns + 0.5) / window.px_per_mm,
+        window.far_mm - (node_rows + 0.5) / window.px_per_mm,
+    )
+    points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, window.height_mm)])
+    nodes = project(camera, pose, points).reshape(len(node_rows), len(node_columns), 2).astype(np.float32)
+    column_grid, row_grid = np.meshgrid(
+        np.arange(columns, dtype=np.float32) / NODE_SPACING_PX, np.arange(rows, dtype=np.float32) / NODE_SPACING_PX
+    )
+    return np.asarray(cv2.remap(nodes, column_grid, row_grid, cv2.INTER_LINEAR), dtype=np.float32)
+
+
+def face_map(camera: CameraModel, pose: Pose, corners_mm: FloatArray, side_px: int) -> PixelMap:
+    """Make the map that samples a flat square face; ``corners_mm`` (4, 3): upper left, upper right, lower right,
+    lower left as the face is to be seen.
+    """
+    steps = (np.arange(side_px, dtype=np.float64) + 0.5) / side_px
+    across, down = np.meshgrid(steps, steps)
+    origin = corners_mm[0]
+    points = origin + across.reshape(-1, 1) * (corners_mm[1] - origin) + down.reshape(-1, 1) * (corners_mm[3] - origin)
+    return project(camera, pose, points).reshape(side_px, side_px, 2).astype(np.float32)
+
+
+def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
+    """Sample a picture through a map; outside the picture the nearest border pixel repeats."""
+    # OpenCV takes no second map when the first has both coordinates; its type stubs don't know that
+    sampled = cv2.remap(image, pixel_map, None, interpolation, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+    return cast("PixelsT", np.asarray(sampled, dtype=image.dtype))
+
+
+def linear_light(image: Image) -> FloatImage:
+    """Undo the sRGB transfer curve (IEC 61966-2-1): 8-bit values to linear light between 0 and 1, float32."""
+    return linear_light_table()[image]
+
+
+def linear_light_table() -> FloatImage:
+    """The 256 values of the sRGB transfer curve's inverse, float32."""
+    value = np.arange(256, dtype=np.float64) / 255
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    return linear.astype(np.float32)
