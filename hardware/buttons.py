@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpiozero import Button
+from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
 from hardware.backoff import Backoff
@@ -25,7 +25,7 @@ from hardware.pin_factory import explained, open_pin_factory, pin_errors
 class ButtonEvent:
     """A press, a long press or a release of the button for ``role``.
 
-    ``time_s`` is when the contact first closed for it (for a release: when it was certain) and ``held_s`` how long
+    ``time_s`` is when the contact closed for it (for a release: when it was certain) and ``held_s`` how long
     the button had been down when the event became certain; monotonic seconds.
     """
 
@@ -133,7 +133,8 @@ class Buttons:
             return
         try:
             factory = self._factory or open_pin_factory()
-            device = Button(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
+            # gpiozero's Button would add a thread for holding; the debouncer knows long presses by itself.
+            device = DigitalInputDevice(slot.pin, pull_up=self._pull_up, bounce_time=None, pin_factory=factory)
         except HardwareError as error:
             self._failed(slot, now_s, error)
             return

@@ -26,9 +26,11 @@ class PressKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Press:
-    """Something a button did. ``time_s`` is when it is certain, ``touched_s`` when the contact first closed for it.
+    """Something a button did, in monotonic seconds.
 
-    Both are monotonic seconds. One ``HELD`` follows a ``PRESSED`` when the button stays down for a long press.
+    ``time_s`` is when it is certain; ``touched_s`` since when the contact has been closed more than open for it,
+    which is the first touch or a chatter later. One ``HELD`` follows a ``PRESSED`` when the button stays down for a
+    long press.
     """
 
     kind: PressKind

@@ -45,6 +45,7 @@ def explained(use: str, error: Exception) -> HardwareError:
         return PinError(f"{use}: {error}; end the other program, or choose another pin")
     if isinstance(error, GPIOZeroError) and isinstance(error, ValueError):
         return PinError(f"{use}: {error}; choose a pin that this board has")
-    if "busy" in str(error).lower():
-        return DriverError(f"{use}: another program holds the pin ({error}); end it, or choose another pin")
-    return DriverError(f"{use}: {error or type(error).__name__}; check the wiring, then run `referee doctor`")
+    reason = str(error) or type(error).__name__
+    if "busy" in reason.lower():
+        return DriverError(f"{use}: another program holds the pin ({reason}); end it, or choose another pin")
+    return DriverError(f"{use}: {reason}; check the wiring, then run `referee doctor`")

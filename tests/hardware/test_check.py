@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from gpiozero.pins import Factory
+from gpiozero.pins.mock import MockFactory
+
+from hardware.check import Finding, Surroundings, probe
+from hardware.errors import DriverError
+from hardware.pins import pin_map
+
+
+def no_pins() -> Factory:
+    raise DriverError("this computer gives no GPIO pins (No module named 'lgpio')")
+
+
+def by_subject(findings: list[Finding]) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in findings}
+
+
+@pytest.fixture
+def pi(tmp_path: Path) -> Path:
+    (tmp_path / "proc/device-tree").mkdir(parents=True)
+    (tmp_path / "proc/device-tree/model").write_bytes(b"Raspberry Pi 5 Model B Rev 1.0\0")
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/gpiochip0").touch()
+    return tmp_path
+
+
+def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environment: str) -> Surroundings:
+    return Surroundings(
+        root=root,
+        working_directory=root,
+        environment=environment,
+        has_module=lambda name: lgpio and name == "lgpio",
+        open_factory=no_pins if factory is None else lambda: factory,
+    )
+
+
+def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory) -> None:
+    findings = probe(pin_map(places={"c3": 17}), around(pi, plain_pins))
+    assert {finding.level for finding in findings} == {"ok"}
+    told = by_subject(findings)
+    assert told["board"].message == "Raspberry Pi 5 Model B Rev 1.0"
+    assert told["pins"].message == "MockFactory drives the pins of a Pi 4B"
+
+
+def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path) -> None:
+    bare = around(tmp_path, None, lgpio=False)
+    assert {finding.level for finding in probe(None, bare)} == {"note"}
+    wanted = by_subject(probe(pin_map(buzzer=18), bare))
+    assert wanted["pins"].level == "fault"
+    assert "sudo apt install python3-lgpio" in wanted["lgpio"].remedy
+    assert wanted["board"].remedy == "use the terminal for lights"
+
+
+def test_a_pin_this_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
+    with MockFactory(revision="0002") as first_model_b:
+        findings = probe(pin_map(places={"c3": 26}, buzzer=17), around(pi, first_model_b))
+    faults = [finding for finding in findings if finding.level == "fault"]
+    assert [finding.subject for finding in faults] == ["GPIO26"]
+    assert faults[0].message.startswith("place c3: ")
+
+
+def test_a_pin_library_that_was_asked_for_is_mentioned(pi: Path, plain_pins: MockFactory) -> None:
+    told = by_subject(probe(None, around(pi, plain_pins, GPIOZERO_PIN_FACTORY="mock")))
+    assert told["pin library"].message == "GPIOZERO_PIN_FACTORY asks for mock"
+
+
+@pytest.mark.parametrize(
+    ("locked", "subject", "remedy"),
+    [("dev/gpiochip0", "rights", "usermod -aG gpio"), (".", "working directory", "a directory you may write to")],
+)
+def test_missing_rights_are_found(
+    pi: Path, plain_pins: MockFactory, monkeypatch: pytest.MonkeyPatch, locked: str, subject: str, remedy: str
+) -> None:
+    # Root may do everything, so the system's answer is replaced rather than the file's mode.
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != pi / locked and real(path, mode))
+    finding = by_subject(probe(None, around(pi, plain_pins)))[subject]
+    assert finding.level == "fault"
+    assert remedy in finding.remedy
+
+
+def test_the_real_surroundings_can_be_looked_at() -> None:
+    subjects = [finding.subject for finding in probe()]
+    assert subjects[0] == "board"
+    assert "pins" in subjects

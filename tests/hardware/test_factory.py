@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from gpiozero import LED
+from gpiozero.pins.mock import MockFactory
+from rich.console import Console
+
+from hardware.errors import SettingError
+from hardware.factory import ButtonSettings, LightSettings, driver_sources, make_buttons
+from hardware.panel import Panel
+from hardware.pins import pin_map
+from hardware.signals import Mood, Signal, Sound
+from hardware.styles import light
+from hardware.terminal import Grid
+
+BOARD = Grid.of_squares(7, 7)
+PINS = pin_map(
+    places={"d6": 17},
+    columns={"c": 2},
+    rows={"3": 3},
+    status_red=13,
+    status_green=19,
+    status_blue=26,
+    buzzer=18,
+    buttons={"end turn": 5},
+)
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=80, color_system=None)
+
+
+def test_each_light_is_a_source_of_its_own(console: Console, pwm_pins: MockFactory) -> None:
+    settings = LightSettings(("terminal", "gpio"), PINS)
+    names = [source.name for source in driver_sources(settings, BOARD, console, pwm_pins)]
+    assert names == ["terminal", "light d6", "edge light c", "edge light 3", "status light", "buzzer"]
+
+
+def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Console, pwm_pins: MockFactory) -> None:
+    said: list[str] = []
+    settings = LightSettings(("terminal", "gpio"), PINS, buzzer_kind="passive")
+    shown = Signal(Mood.FAULT, (light("c3", "fault"), light("d6", "turn")), Sound.FAULT, "Not there.")
+    with (
+        LED(2, pin_factory=pwm_pins),
+        Panel(driver_sources(settings, BOARD, console, pwm_pins), clock, said.append) as panel,
+    ):
+        panel.show(shown)
+        assert panel.working == ("terminal", "light d6", "edge light 3", "status light", "buzzer")
+        assert [pwm_pins.pin(f"GPIO{number}").state for number in (17, 3, 18)] == [True, True, 0.5]
+        assert pwm_pins.pin("GPIO13").state > 0.5
+    assert len(said) == 1
+    assert "F c3" in console.file.getvalue()
+
+
+def test_no_driver_at_all_is_a_choice(console: Console) -> None:
+    assert driver_sources(LightSettings(drivers=()), BOARD, console) == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (LightSettings(("gpoi",), PINS), r"no driver 'gpoi' \(did you mean 'gpio'\?\); allowed are terminal, gpio"),
+        (LightSettings(("terminal", "terminal")), "a driver is named twice in terminal, terminal"),
+        (LightSettings(("gpio",)), "the driver gpio has no pin to drive; give it pins"),
+        (LightSettings(buzzer_kind="loud"), "no kind of buzzer 'loud'; allowed are active, passive"),  # type: ignore[arg-type]
+    ],
+)
+def test_settings_that_name_what_there_is_not_are_refused(
+    console: Console, settings: LightSettings, message: str
+) -> None:
+    with pytest.raises(SettingError, match=message):
+        driver_sources(settings, BOARD, console)
+
+
+def test_buttons_are_made_from_settings(clock, plain_pins: MockFactory) -> None:
+    said: list[str] = []
+    buttons = make_buttons(PINS, ButtonSettings(settle_s=0.05), clock, said.append, plain_pins)
+    plain_pins.pin("GPIO5").drive_low()
+    clock.now_s += 0.04
+    assert buttons.poll() == ()
+    clock.now_s += 0.02
+    assert [event.role for event in buttons.poll()] == ["end turn"]
+    buttons.close()
+    with pytest.raises(SettingError, match="settle time"):
+        make_buttons(PINS, ButtonSettings(settle_s=-1), clock, said.append, plain_pins)

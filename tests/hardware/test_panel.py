@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from gpiozero import LED
+from gpiozero.pins.mock import MockFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardware.errors import DriverError
+from hardware.gpio import PlaceLed
+from hardware.panel import DriverSource, Panel
+from hardware.signals import Mood, Signal, Sound
+from hardware.styles import light
+
+ACCEPTED = Signal(Mood.ACCEPTED, (light("c3", "turn"),), Sound.ACCEPTED, "Gold moved.")
+FAULT = Signal(Mood.FAULT, (light("d4", "fault"),), Sound.FAULT, "Not like that.")
+
+
+class World:
+    """A world in which drivers can be broken and mended, and that remembers what each showed."""
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+        self.made = 0
+        self.open = 0
+        self.shown: list[tuple[float, Signal]] = []
+        self.ticks: list[float] = []
+
+    def make(self) -> FlakyDriver:
+        self.check()
+        self.made += 1
+        self.open += 1
+        return FlakyDriver(self)
+
+    def check(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+class FlakyDriver:
+    name = "flaky"
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def show(self, signal: Signal, time_s: float) -> None:
+        self.world.check()
+        self.world.shown.append((time_s, signal))
+
+    def tick(self, time_s: float) -> None:
+        self.world.check()
+        self.world.ticks.append(time_s)
+
+    def next_change_s(self, time_s: float) -> float | None:
+        return time_s + 0.5
+
+    def close(self) -> None:
+        self.world.open -= 1
+        self.world.check()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def make_panel(clock, said: list[str]) -> Callable[..., Panel]:
+    def make(**worlds: World) -> Panel:
+        sources = [DriverSource(name, world.make) for name, world in worlds.items()]
+        return Panel(sources, clock, said.append, said.append)
+
+    return make
+
+
+def test_a_signal_goes_to_every_driver(make_panel, said: list[str]) -> None:
+    lamp, bell = World(), World()
+    panel = make_panel(lamp=lamp, bell=bell)
+    panel.show(ACCEPTED, 1.0)
+    panel.show(FAULT, 2.0)
+    assert lamp.shown == bell.shown == [(1.0, ACCEPTED), (2.0, FAULT)]
+    assert panel.working == ("lamp", "bell")
+    assert panel.signal is FAULT
+    assert said == []
+
+
+@pytest.mark.parametrize("error", [DriverError("the lamp is gone"), OSError("gone"), RuntimeError("no SoC address")])
+def test_a_driver_that_throws_costs_its_own_light_only_and_is_said_once(
+    make_panel, said: list[str], error: Exception
+) -> None:
+    lamp, bell = World(), World()
+    panel = make_panel(lamp=lamp, bell=bell)
+    panel.show(ACCEPTED, 0.0)
+    lamp.error = error
+    for second in range(1, 200):
+        panel.show(FAULT, float(second))
+    assert len(bell.shown) == 200
+    assert said == [f"lamp does not work: {error}. The game goes on; it is tried again."]
+    assert [(fault.driver, fault.message, fault.since_s) for fault in panel.faults] == [("lamp", str(error), 1.0)]
+    assert panel.working == ("bell",)
+    assert lamp.open == 0
+
+
+def test_the_whole_current_signal_comes_back_with_the_driver_but_not_its_sound(make_panel, said: list[str]) -> None:
+    lamp = World()
+    panel = make_panel(lamp=lamp)
+    panel.show(ACCEPTED, 0.0)
+    lamp.error = DriverError("unplugged")
+    panel.tick(1.0)
+    panel.show(FAULT, 1.5)
+    lamp.error = None
+    panel.tick(1.9)
+    assert panel.working == ()
+    panel.tick(2.0)
+    assert lamp.shown[-1] == (2.0, Signal(FAULT.mood, FAULT.lights, Sound.SILENCE, FAULT.words))
+    assert panel.faults == ()
+    assert said[-1] == "lamp works again."
+    assert (lamp.made, lamp.open) == (2, 1)
+
+
+def test_retries_grow_rarer_and_are_announced(make_panel) -> None:
+    lamp = World()
+    lamp.error = DriverError("not there")
+    panel = make_panel(lamp=lamp)
+    panel.tick(0.0)
+    tried_s = []
+    for _ in range(8):
+        retry_s = panel.next_change_s(0.0)
+        tried_s.append(retry_s)
+        panel.tick(retry_s)
+    assert tried_s == [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 123.0, 183.0]
+    assert panel.faults[0].attempts == 9
+
+
+def test_a_loose_contact_is_not_announced_at_every_jolt(make_panel, said: list[str]) -> None:
+    lamp = World()
+    panel = make_panel(lamp=lamp)
+    now_s = 0.0
+    for _ in range(20):
+        lamp.error = DriverError("loose")
+        panel.tick(now_s := now_s + 1)
+        lamp.error = None
+        panel.tick(now_s := panel.next_change_s(now_s))
+    assert [message for message in said if "does not work" in message] == [
+        "lamp does not work: loose. The game goes on; it is tried again."
+    ]
+    panel.tick(now_s := now_s + 61)
+    lamp.error = DriverError("loose")
+    panel.tick(now_s)
+    assert sum("does not work" in message for message in said) == 2
+
+
+def test_what_all_drivers_lack_is_said_once(make_panel, said: list[str]) -> None:
+    worlds = {f"light {place}": World() for place in ("a1", "b2", "c3")}
+    for world in worlds.values():
+        world.error = DriverError("this computer gives no GPIO pins")
+    panel = make_panel(**worlds)
+    panel.tick(0.0)
+    assert len(said) == 1
+    assert len(panel.faults) == 3
+
+
+def test_a_mistake_in_a_driver_is_not_hidden(make_panel) -> None:
+    lamp = World()
+    panel = make_panel(lamp=lamp)
+    lamp.error = KeyError("a bug")
+    with pytest.raises(KeyError):
+        panel.show(ACCEPTED, 0.0)
+
+
+def test_patterns_move_on_when_the_panel_ticks_and_the_clock_is_asked_without_a_time(make_panel, clock) -> None:
+    lamp = World()
+    panel = make_panel(lamp=lamp)
+    panel.show(ACCEPTED)
+    assert lamp.shown == [(clock.now_s, ACCEPTED)]
+    assert panel.next_change_s() == clock.now_s + 0.5
+    clock.now_s += 0.5
+    panel.tick()
+    assert lamp.ticks == [clock.now_s]
+
+
+def test_closing_survives_a_driver_that_fails_even_then(make_panel) -> None:
+    lamp, bell = World(), World()
+    with make_panel(lamp=lamp, bell=bell) as panel:
+        panel.show(ACCEPTED, 0.0)
+        lamp.error = OSError("gone")
+    assert (lamp.open, bell.open) == (0, 0)
+
+
+def test_two_drivers_of_one_name_are_refused(clock, said: list[str]) -> None:
+    source = DriverSource("lamp", World().make)
+    with pytest.raises(ValueError, match="two drivers are called lamp"):
+        Panel([source, source], clock, said.append)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from(["break", "mend", "show", "tick"]), st.floats(0.01, 40.0), st.sampled_from([0, 1])),
+    max_size=60,
+)
+
+
+@given(steps)
+def test_whatever_breaks_the_game_goes_on_and_mended_drivers_show_the_current_signal(
+    script: list[tuple[str, float, int]],
+) -> None:
+    worlds = [World(), World()]
+    said: list[str] = []
+    sources = [DriverSource(f"driver {index}", world.make) for index, world in enumerate(worlds)]
+    panel = Panel(sources, lambda: 0.0, said.append)
+    now_s, current = 0.0, None
+    for action, pause_s, index in script:
+        now_s += pause_s
+        if action == "break":
+            worlds[index].error = DriverError(f"{index} broke")
+        elif action == "mend":
+            worlds[index].error = None
+        elif action == "show":
+            current = (ACCEPTED, FAULT)[index]
+            panel.show(current, now_s)
+        else:
+            panel.tick(now_s)
+        assert all(world.open in (0, 1) for world in worlds)
+    for world in worlds:
+        world.error = None
+    panel.tick(now_s + 61)
+    assert panel.faults == ()
+    assert panel.working == ("driver 0", "driver 1")
+    if current is not None:
+        for world in worlds:
+            assert world.shown[-1][1].lights == current.lights
+    outages = sum(action == "break" for action, _, _ in script)
+    assert len(said) <= outages
+
+
+def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: MockFactory, said: list[str]) -> None:
+    sources = [
+        DriverSource("light c3", lambda: PlaceLed("c3", 17, pin_factory=plain_pins)),
+        DriverSource("light d4", lambda: PlaceLed("d4", 27, pin_factory=plain_pins)),
+    ]
+    both = Signal(Mood.ACCEPTED, (light("c3", "turn"), light("d4", "turn")))
+    other = LED(17, pin_factory=plain_pins)
+    with Panel(sources, clock, said.append) as panel:
+        panel.show(both)
+        assert not plain_pins.pin("GPIO17").state
+        assert plain_pins.pin("GPIO27").state
+        assert len(said) == 1
+        assert "light c3 does not work: light c3 (GPIO17): " in said[0]
+        other.close()
+        clock.now_s += 1.0
+        panel.tick()
+        assert plain_pins.pin("GPIO17").state
+        assert panel.faults == ()

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import hardware
+from hardware.errors import DriverError, HardwareError, PinError, SettingError
+from hardware.signals import AnimatedDriver, Driver, Mood, Signal
+from hardware.terminal import Grid, TerminalDriver
+
+
+def test_signals_are_values() -> None:
+    assert Signal(Mood.WAITING) == Signal(Mood.WAITING)
+    assert len({Signal(Mood.WAITING), Signal(Mood.WAITING), Signal(Mood.FAULT)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"), [(PinError, ValueError), (SettingError, ValueError), (DriverError, OSError)]
+)
+def test_each_error_is_also_the_builtin_it_resembles(error: type[HardwareError], builtin: type[Exception]) -> None:
+    assert issubclass(error, HardwareError)
+    assert issubclass(error, builtin)
+
+
+def test_a_terminal_does_not_ask_for_ticks(tmp_path: Path) -> None:
+    from rich.console import Console
+
+    driver: Driver = TerminalDriver(Console(), Grid.of_squares(1, 1))
+    assert not isinstance(driver, AnimatedDriver)
+
+
+def test_nothing_in_this_room_waits() -> None:
+    """A sleep would hide a race; time comes from outside."""
+    for path in Path(hardware.__file__).parent.glob("*.py"):
+        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        attributes = {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        assert not {"sleep", "monotonic", "perf_counter"} & (names | attributes), path.name

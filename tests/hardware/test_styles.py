@@ -1,0 +1,105 @@
+"""Colour never stands alone, and the colours themselves hold for colour-blind people.
+
+The simulation is that of G. M. Machado, M. M. Oliveira and L. A. F. Fernandes, "A Physiologically-based Model for
+Simulation of Color Vision Deficiency", IEEE TVCG 15 (6), 2009: the matrices for severity 1.0, applied to linear
+sRGB. Distances are CIE 1976 (L*, a*, b*) under D65; about 2.3 is a just noticeable difference.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardware.signals import Colour, Light, Mood, Pattern
+from hardware.styles import MOOD_STYLES, ROLE_STYLES, light, one_light_a_place
+
+VISIONS = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+LEAST_DISTANCE = 15.0
+
+
+def lab(colour: Colour, vision: str) -> np.ndarray:
+    encoded = np.array(colour.value) / 255
+    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(VISIONS[vision] @ linear, 0, 1)
+    srgb_to_xyz = np.array(
+        [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    )
+    ratio = srgb_to_xyz @ seen / np.array([0.95047, 1.0, 1.08883])
+    f = np.where(ratio > 216 / 24389, np.cbrt(ratio), (24389 / 27 * ratio + 16) / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(ROLE_STYLES, 2)])
+def test_any_two_roles_differ_in_pattern_in_letter_and_in_colour(one: str, other: str) -> None:
+    assert ROLE_STYLES[one].pattern is not ROLE_STYLES[other].pattern
+    assert ROLE_STYLES[one].letter != ROLE_STYLES[other].letter
+    assert ROLE_STYLES[one].colour is not ROLE_STYLES[other].colour
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Mood, 2)])
+def test_any_two_moods_differ_in_pattern_and_in_letter(one: Mood, other: Mood) -> None:
+    assert MOOD_STYLES[one].pattern is not MOOD_STYLES[other].pattern
+    assert MOOD_STYLES[one].letter != MOOD_STYLES[other].letter
+
+
+def test_the_status_light_shows_a_mood_the_way_the_squares_show_its_role() -> None:
+    pairs = {"turn": Mood.ACCEPTED, "fault": Mood.FAULT, "question": Mood.QUESTION, "unfinished": Mood.NOT_FINISHED}
+    for role, mood in pairs.items():
+        assert (ROLE_STYLES[role].colour, ROLE_STYLES[role].pattern) == (
+            MOOD_STYLES[mood].colour,
+            MOOD_STYLES[mood].pattern,
+        )
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations([c for c in Colour if c is not Colour.OFF], 2)])
+def test_any_two_colours_stay_apart_however_they_are_seen(vision: str, one: Colour, other: Colour) -> None:
+    assert np.linalg.norm(lab(one, vision) - lab(other, vision)) >= LEAST_DISTANCE
+
+
+def test_the_distance_would_notice_a_bad_pair() -> None:
+    """Traffic-light red and green, the classic confusion, stand closer for a protanope than for others."""
+    white = lab(Colour.WHITE, "normal")
+    assert white == pytest.approx([100, 0, 0], abs=0.01)
+    orange, vermillion = Colour.ORANGE, Colour.VERMILLION
+    normal, deutan = (
+        np.linalg.norm(lab(orange, vision) - lab(vermillion, vision)) for vision in ("normal", "deuteranopia")
+    )
+    assert deutan < 0.6 * normal
+
+
+def test_a_light_takes_its_look_from_its_role() -> None:
+    assert light("c3", "fault") == Light("c3", Colour.VERMILLION, Pattern.BLINK, "fault")
+    with pytest.raises(ValueError, match="no light has the role 'error'; roles are fault, put right"):
+        light("c3", "error")
+
+
+@given(st.lists(st.builds(light, st.sampled_from(["a1", "b2", "c3"]), st.sampled_from(sorted(ROLE_STYLES)))))
+def test_the_most_urgent_light_of_a_place_is_shown(lights: list[Light]) -> None:
+    chosen = one_light_a_place(lights)
+    urgency = list(ROLE_STYLES)
+    assert list(chosen) == list(dict.fromkeys(each.place for each in lights))
+    for place, shown in chosen.items():
+        assert shown.place == place
+        assert urgency.index(shown.role) == min(urgency.index(each.role) for each in lights if each.place == place)
+
+
+def test_a_role_without_a_style_gives_way() -> None:
+    strange = Light("a1", Colour.WHITE, Pattern.STEADY, "party")
+    assert one_light_a_place([strange, light("a1", "hint")])["a1"].role == "hint"
+    assert one_light_a_place([strange])["a1"] is strange

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from hardware.errors import DriverError
+from hardware.signals import Mood, Signal, Sound
+from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
+from hardware.terminal import Grid, TerminalDriver, legend, render, status_line
+
+BOARD = Grid.of_squares(3, 2)
+FAULT = Signal(Mood.FAULT, (light("c1", "fault"), light("a2", "put right")), Sound.FAULT, "Not there.")
+
+
+def console(*, colour: bool = False, width: int = 80) -> Console:
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=colour,
+        color_system="truecolor" if colour else None,
+        no_color=not colour,
+        _environ={},
+    )
+
+
+def written(on: Console) -> str:
+    assert isinstance(on.file, io.StringIO)
+    return on.file.getvalue()
+
+
+def test_a_grid_has_the_far_row_first() -> None:
+    assert BOARD.rows == (("a2", "b2", "c2"), ("a1", "b1", "c1"))
+    assert BOARD.places == ("a2", "b2", "c2", "a1", "b1", "c1")
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(0, 3), (27, 3), (3, 0)])
+def test_a_grid_that_can_not_be_is_refused(columns: int, rows: int) -> None:
+    with pytest.raises(ValueError, match="expected 1 to 26 columns"):
+        Grid.of_squares(columns, rows)
+
+
+def test_a_signal_reads_without_colours() -> None:
+    assert render(FAULT, BOARD).plain == "\n".join(
+        [
+            "P a2  ·    ·",
+            " ·    ·   F c1",
+            "F: something is wrong here; P: put the piece back here",
+            "[fault] Not there.",
+        ]
+    )
+
+
+def test_a_signal_without_lights_is_a_dark_board_and_its_words() -> None:
+    assert render(Signal(Mood.WAITING, words="Gold to play."), BOARD).plain.splitlines() == [
+        " ·    ·    ·",
+        " ·    ·    ·",
+        "[waiting] Gold to play.",
+    ]
+
+
+def test_places_beside_the_grid_are_named() -> None:
+    text = render(Signal(Mood.FAULT, (light("bar", "fault"),)), BOARD).plain
+    assert "also lit: bar (fault)" in text
+
+
+@given(
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.data(),
+)
+def test_columns_line_up_and_every_lit_place_is_there(columns: int, rows: int, data: st.DataObject) -> None:
+    grid = Grid.of_squares(columns, rows)
+    lights = data.draw(
+        st.lists(st.builds(light, st.sampled_from(grid.places), st.sampled_from(sorted(ROLE_STYLES))), max_size=9)
+    )
+    lines = render(Signal(Mood.FAULT, tuple(lights)), grid).plain.split("\n")
+    width = max(len(place) for place in grid.places) + 3
+    for each in lights:
+        row, column = next((r, names.index(each.place)) for r, names in enumerate(grid.rows) if each.place in names)
+        letter, name = lines[row][column * width : (column + 1) * width].split()
+        assert name == each.place
+        assert letter in {ROLE_STYLES[other.role].letter for other in lights if other.place == each.place}
+    assert sum(line.count("·") for line in lines[:rows]) == columns * rows - len({each.place for each in lights})
+
+
+def test_colours_are_those_of_the_palette() -> None:
+    on = console(colour=True)
+    TerminalDriver(on, BOARD).show(FAULT, 0.0)
+    assert "48;2;213;94;0m" in written(on)
+    assert "48;2;0;114;178m" in written(on)
+
+
+def test_no_color_leaves_the_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    on = Console(file=io.StringIO(), width=80, force_terminal=True, _environ={"NO_COLOR": "1", "TERM": "xterm"})
+    TerminalDriver(on, BOARD).show(FAULT, 0.0)
+    assert "48;2" not in written(on)
+    assert "F c1" in written(on)
+
+
+def test_a_long_sentence_stays_on_one_line_and_markup_is_only_text() -> None:
+    words = "Put the [bold]teal[/bold] block back. " * 10
+    line = status_line(Signal(Mood.FAULT, words=words + "\nNow."))
+    assert "\n" not in line.plain
+    on = console(width=40)
+    TerminalDriver(on, BOARD).show(Signal(Mood.FAULT, words=words), 0.0)
+    assert written(on).count("\n") == 1
+    assert "[bold]teal[/bold]" in written(on)
+
+
+def test_the_board_is_drawn_when_lights_change_and_nothing_when_nothing_does() -> None:
+    on = console()
+    driver = TerminalDriver(on, BOARD)
+    driver.show(FAULT, 0.0)
+    first = written(on)
+    driver.show(FAULT, 1.0)
+    assert written(on) == first
+    driver.show(Signal(Mood.FAULT, FAULT.lights, words="Still not."), 2.0)
+    assert written(on)[len(first) :] == "[fault] Still not.\n"
+    driver.close()
+    driver.show(FAULT, 3.0)
+    assert written(on).endswith(first)
+
+
+def test_the_bell_rings_for_sounds_where_it_may() -> None:
+    for bell, expected in ((True, 1), (False, 0)):
+        on = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "xterm"})
+        driver = TerminalDriver(on, BOARD, bell=bell)
+        driver.show(FAULT, 0.0)
+        driver.show(Signal(Mood.WAITING), 1.0)
+        assert written(on).count("\a") == expected
+
+
+def test_a_closed_output_is_a_driver_error() -> None:
+    on = console()
+    driver = TerminalDriver(on, BOARD)
+    on.file.close()
+    with pytest.raises(DriverError, match="the terminal can't be written to"):
+        driver.show(FAULT, 0.0)
+
+
+def test_the_legend_explains_every_role() -> None:
+    lines = legend().plain.splitlines()
+    assert len(lines) == len(ROLE_STYLES)
+    for style in ROLE_STYLES.values():
+        assert any(style.letter in line and style.pattern.value in line and style.meaning in line for line in lines)
+
+
+@pytest.mark.parametrize("mood", Mood)
+def test_every_mood_is_named_in_words(mood: Mood) -> None:
+    line = status_line(Signal(mood))
+    assert line.plain == f"[{mood.value}]"
+    assert MOOD_STYLES[mood].meaning
