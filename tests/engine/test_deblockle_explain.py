@@ -1,0 +1,297 @@
+"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import EMPTY
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.registry import load
+from tests.engine import oracle_deblockle as oracle
+
+GAME = load("deblockle")
+DOCS = Path(__file__).parents[2] / "docs" / "games" / "deblockle.md"
+
+# With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
+X = "x/north=star"
+# With star up and slider to the north a roll north shows hoops, east cross, south slider, west x.
+STAR = "star/north=slider"
+# With x up and slider to the north a roll east shows star.
+X_STAR_WEST = "x/north=slider"
+
+DUEL = f"gold c3:G.{X} e7:T.{X} removed=0,0"
+ALONE = f"gold c3:G.{X} g7:T.{X} removed=0,0"
+STARRY = f"gold c3:G.{STAR} g7:T.{X} removed=0,0"
+VARIANT = f"gold c3:G.{X} c5:T.{X} removed=0,0 side_by_side=false"
+LAST_REMOVED = f"over d4:T.{X} removed=1,0"
+TRAPPED = f"gold a7:T.{X} b7:G.{X} a6:G.{X} removed=0,0"
+
+# rule: (what raises it), (a near miss). Each: state, what changed, side faces seen, and for the miss the rule it is.
+CASES = {
+    "game-over": [(LAST_REMOVED, "d4- d5:T.stop"), (LAST_REMOVED, "", None)],
+    "not-your-turn": [(DUEL, "e7- d1:T.slider"), (DUEL.replace("gold ", "teal ", 1), "e7- d1:T.slider", None)],
+    "no-turn-left": [(TRAPPED, "a7- c7:T.hoops"), (DUEL, "e7- b5:T.hoops", "moved-opponent-block")],
+    "moved-opponent-block": [
+        (DUEL, "e7- f1:T.slider"),
+        (DUEL.replace("gold ", "teal ", 1), "e7- f1:T.slider", "slider-to-the-end"),
+    ],
+    "two-blocks-moved": [
+        (DUEL.replace("c3", "a1") + f" c3:G.{X}", "c3- c4:G.stop a1- a2:G.stop"),
+        (DUEL.replace("c3", "a1") + f" c3:G.{X}", "c3- c4:G.stop", None),
+    ],
+    "no-roll": [(DUEL, "c3- c4:G.x"), (DUEL, "c3- c4:G.stop", None)],
+    "rolled-diagonally": [(DUEL, "c3- d4:G.stop"), (DUEL, "c3- d5:G.stop", "stop-must-not-hop")],
+    "rolled-too-far": [(DUEL, "c3- c5:G.cross"), (DUEL, "c3- c5:G.stop", "stop-must-not-hop")],
+    "roll-blocked": [
+        (DUEL + f" c4:G.{X} removed=0,0", "c3- b5:G.stop"),
+        (DUEL, "c3- b5:G.stop", "stop-must-not-hop"),
+    ],
+    "rolled-onto-star": [
+        (DUEL.replace("c3", "c2"), "c2- d2:G.hoops"),
+        (DUEL.replace("c3", "c1"), "c1- d1:G.hoops", "hop-missing"),
+    ],
+    "wrong-goal": [
+        (f"gold c2:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c2- d2:G.star"),
+        (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6-", None),
+    ],
+    "not-removed": [
+        (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6- d6:G.star"),
+        (f"gold c5:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c5- d5:G.star", "star-rolled-up"),
+    ],
+    "star-rolled-up": [(DUEL, "c3- c2:G.star"), (DUEL, "c3- c4:G.stop", None)],
+    "symbol-not-possible": [(DUEL, "c3- c4:G.cross"), (DUEL, "c3- d3:G.hoops", "hop-missing")],
+    "hop-missing": [(DUEL, "c3- d3:G.hoops"), (DUEL, "c3- d4:G.hoops", None)],
+    "no-hop-possible": [
+        (f"gold b1:G.{STAR} b2:T.{X} removed=0,0", "b1- a1:G.x"),
+        (f"gold b1:G.{STAR} g7:T.{X} removed=0,0", "b1- a1:G.x", "hop-missing"),
+    ],
+    "stop-must-not-hop": [(DUEL, "c3- c6:G.stop"), (DUEL, "c3- c4:G.stop", None)],
+    "cross-one-orthogonal": [(STARRY, "c3- f3:G.cross"), (STARRY, "c3- e3:G.cross", None)],
+    "x-one-diagonal": [(STARRY, "c3- b5:G.x"), (STARRY, "c3- a4:G.x", None)],
+    "slider-to-the-end": [(DUEL, "c3- b5:G.slider"), (DUEL, "c3- b7:G.slider", None)],
+    "hoops-three-steps": [(DUEL, "c3- d5:G.hoops"), (DUEL, "c3- d4:G.hoops", None)],
+    "landed-on-star": [
+        (STARRY.replace("c3", "c1"), "c1- d2:G.cross"),
+        (STARRY.replace("c3", "c1"), "c1- e1:G.cross", None),
+    ],
+    "landed-on-block": [(DUEL.replace("e7", "c4"), "c3- c4:G.stop"), (DUEL, "c3- c4:G.stop", None)],
+    "side-by-side": [(VARIANT, "c3- c4:G.stop"), (VARIANT.replace("c5", "d5"), "c3- c4:G.stop", None)],
+    "slider-stopped-by-opponent": [
+        (VARIANT.replace("c5", "b7"), "c3- b6:G.slider"),
+        (DUEL.replace("e7", "b7"), "c3- b6:G.slider", None),
+    ],
+    "turned-while-hopping": [
+        (DUEL, "c3- c4:G.stop", {"c4": {"north": "hoops"}}),
+        (DUEL, "c3- c4:G.stop", None, {"c4": {"north": "x"}}),
+    ],
+    "block-turned-in-place": [
+        (DUEL, "", {"c3": {"north": "stop"}}),
+        (DUEL, "", None, {"c3": {"north": "star", "east": "slider"}}),
+    ],
+    "top-changed-in-place": [(DUEL, "c3:G.stop"), (DUEL, "c3- c4:G.stop", None)],
+    "block-added": [(DUEL, "a1:T.stop"), (DUEL, "", None)],
+    "block-removed-without-goal": [(DUEL, "c3-"), (f"gold c6:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c6-", None)],
+    "colour-changed": [(DUEL, "c3:T.x"), (DUEL, "c3:G.stop", "top-changed-in-place")],
+}
+MORE = [
+    ("wrong-goal", f"gold c2:G.{X_STAR_WEST} e7:T.{X} removed=0,0", "c2-"),
+    ("roll-blocked", f"gold c7:G.{X} e1:T.{X} removed=0,0", "c7- b5:G.stop"),
+    ("symbol-not-possible", DUEL, "c3- f6:G.cross"),
+    ("star-rolled-up", DUEL, "c3- f6:G.star"),
+    ("rolled-onto-star", DUEL.replace("c3", "c2"), "c2- e3:G.hoops"),
+    ("landed-on-block", DUEL.replace("e7", "c4"), "c3- c4:G.x"),
+    ("no-roll", DUEL.replace("e7", "c4"), "c3- c4:G.x"),
+    ("landed-on-block", DUEL + f" c4:G.{STAR}", "c3- c4:G.stop"),
+    ("landed-on-star", DUEL, "c3- d2:G.x"),
+    ("landed-on-block", DUEL, "e7- c3:T.slider"),
+    ("moved-opponent-block", DUEL, "e7- c3:T.slider"),
+    ("not-your-turn", f"gold c3:G.{X} c2:T.{X_STAR_WEST} removed=0,0", "c2-"),
+    ("two-blocks-moved", f"gold c6:G.{X_STAR_WEST} c3:G.{X} g7:T.{X} removed=0,0", "c6- c3- c4:G.stop"),
+    ("moved-opponent-block", DUEL, "c3- c4:G.stop e7- e5:T.star"),
+    ("top-changed-in-place", DUEL, "e7:T.cross"),
+    ("no-hop-possible", VARIANT.replace("c3", "b1").replace(X, STAR, 1).replace("c5", "b3"), "b1- a1:G.x"),
+    ("side-by-side", VARIANT.replace("c5", "c4") + f" a1:G.{X}", "a1- a2:G.stop"),
+    ("side-by-side", VARIANT + " hop_forfeited_when_stuck=true", "c3- c4:G.stop"),
+    ("block-removed-without-goal", DUEL, "c3- e7-"),
+    ("moved-opponent-block", DUEL, "c3:T.x e7:G.x"),
+]
+
+
+def changed(state, text):
+    after = dict(GAME.appearance(state))
+    for part in text.split():
+        if part.endswith("-"):
+            after[part[:2]] = EMPTY
+        else:
+            owner = {"G": "gold", "T": "teal"}[part[3]]
+            after[part[:2]] = f"{owner} block, {part[5:]} up"
+    return after
+
+
+def rules_broken(text, change, facings=None):
+    state = GAME.parse_state(text)
+    breaches = GAME.explain(state, changed(state, change), facings)
+    for breach in breaches:
+        assert breach.rule in GAME.rules
+        assert breach.sentence.endswith(".")
+        assert breach.remedy.endswith(".")
+        assert breach.places
+        assert set(breach.places) <= set(GAME.places)
+        assert len(set(breach.places)) == len(breach.places)
+    return [breach.rule for breach in breaches]
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_misdeed_is_named_first(rule):
+    state, change, *facings = CASES[rule][0]
+    assert rules_broken(state, change, *facings)[0] == rule
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_near_miss_is_not_that(rule):
+    state, change, expected, *facings = CASES[rule][1]
+    assert rules_broken(state, change, *facings)[:1] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(("rule", "state", "change"), MORE)
+def test_more_of_the_same(rule, state, change):
+    assert rule in rules_broken(state, change)
+
+
+START = dict(GAME.appearance(GAME.new()))
+SET_UPS = {
+    "too-many-blocks": ({"a1": "gold block, x up"}, {"a1": EMPTY}),
+    "too-few-blocks": ({"c1": EMPTY}, {"c1": "gold block, x up"}),
+    "start-square": ({"c1": EMPTY, "a1": "gold block, x up"}, {"c1": "gold block, hoops up"}),
+    "start-on-star": ({"c1": EMPTY, "d2": "gold block, x up"}, {"c1": "gold block, stop up"}),
+}
+
+
+@pytest.mark.parametrize("rule", SET_UPS)
+def test_set_up_rule_and_its_near_miss(rule):
+    wrong, fine = SET_UPS[rule]
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.set_up({**START, **wrong})
+    assert rule in [breach.rule for breach in raised.value.breaches]
+    assert GAME.set_up({**START, **fine}).to_move == "gold"
+
+
+def test_every_rule_has_a_case():
+    assert set(GAME.rules) == set(CASES) | set(SET_UPS)
+
+
+def test_the_documentation_lists_exactly_the_catalogue():
+    rows = [line.split("|")[1:3] for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    rows = [(rule.strip().strip("`"), sentence.strip()) for rule, sentence in rows]
+    documented = [(rule, sentence) for rule, sentence in rows if rule in GAME.rules or "-" in rule]
+    assert documented == [(rule.id, rule.sentence) for rule in GAME.rules.values()]
+
+
+def test_options_are_documented():
+    text = DOCS.read_text(encoding="utf-8")
+    assert all(f"| `{option.name}` | `{str(option.default).lower()}` |" in text for option in GAME.options)
+
+
+def test_breach_says_what_where_and_how_to_put_it_right():
+    state = GAME.parse_state("gold c5:T.hoops? c3:G.x? removed=0,0")
+    (breach,) = GAME.explain(state, changed(state, "c5- f1:T.slider"))
+    assert breach.sentence == "It is gold's turn, and the teal block was moved from c5 to f1."
+    assert breach.remedy == "Put the teal block back on c5 with hoops up."
+    assert breach.places == ("c5", "f1")
+
+
+def test_known_sides_are_part_of_the_remedy():
+    state = GAME.parse_state(DUEL)
+    (breach,) = GAME.explain(state, changed(state, "c3-"))
+    assert breach.remedy == "Put the gold block back on c3 with x up and star to the north."
+
+
+def test_short_lists_of_squares_to_hop_to_are_named():
+    state = GAME.parse_state(DUEL)
+    (breach,) = GAME.explain(state, changed(state, "c3- b3:G.slider"))
+    assert breach.rule == "hop-missing"
+    assert "From b3 it may go to b1 or a3 or g3 or b7" in breach.remedy or "b1, a3, g3 or b7" in breach.remedy
+
+
+def test_places_not_seen_count_as_unchanged():
+    state = GAME.parse_state(DUEL)
+    assert GAME.explain(state, {}) == ()
+    assert GAME.explain(state, {"c3": EMPTY, "c4": "gold block, stop up"}) == ()
+    assert [breach.rule for breach in GAME.explain(state, {"c3": EMPTY})] == ["block-removed-without-goal"]
+
+
+@pytest.mark.parametrize(
+    ("after", "facings"),
+    [
+        ({"h1": EMPTY}, None),
+        ({"a1": "blue block, x up"}, None),
+        ({}, {"c3": {"up": "star"}}),
+        ({}, {"c3": {"north": "moon"}}),
+        ({}, {"z9": {}}),
+    ],
+)
+def test_what_is_no_look_or_side_is_refused(after, facings):
+    with pytest.raises(UnreadableError, match=r"expected|squares run"):
+        GAME.explain(GAME.parse_state(DUEL), after, facings)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
+    rng = random.Random(f"legal {seed}")
+    for _ in range(40):
+        state = GAME.parse_state(oracle.text(oracle.random_position(rng)))
+        if hidden and state.settings.side_by_side:
+            state = GAME.set_up(GAME.appearance(state), anywhere=True)
+        assert GAME.explain(state, GAME.appearance(state)) == ()
+        turns = GAME.legal_turns(state)
+        for turn in rng.sample(turns, min(4, len(turns))):
+            after = GAME.apply(state, turn)
+            facings = {place: rng.choice(found) for place, found in GAME.facings(after).items()}
+            assert GAME.explain(state, GAME.appearance(after)) == ()
+            if not hidden:
+                assert GAME.explain(state, GAME.appearance(after), facings) == ()
+
+
+@given(st.integers(0, 2**32), st.data())
+def test_a_change_that_no_turn_explains_always_breaks_a_rule(seed, data):
+    """Against the oracle's own legal turns, so that explain can't be fooled by its own list."""
+    rng = random.Random(seed)
+    position = oracle.random_position(rng)
+    state = GAME.parse_state(oracle.text(position))
+    before = GAME.appearance(state)
+    after = dict(before)
+    occupied = [place for place, look in before.items() if look != EMPTY]
+    places = st.sampled_from(occupied) | st.sampled_from(GAME.places)
+    looks = st.just(EMPTY) | st.sampled_from(GAME.looks)
+    after |= data.draw(st.dictionaries(places, looks, min_size=1, max_size=5))
+    explained = [dict(before)]
+    for start, _, top, end in oracle.legal(position):
+        look = before[start].partition(" block")[0] + f" block, {top} up"
+        explained.append({**before, start: EMPTY, **({end: look} if end else {})})
+    breaches = GAME.explain(state, after)
+    assert (breaches == ()) == (after in explained)
+    assert {breach.rule for breach in breaches} <= set(GAME.rules)
+
+
+@given(st.integers(0, 2**32), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
+def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(seed, end, look):
+    rng = random.Random(seed)
+    position = oracle.random_position(rng, most_blocks=2)
+    state = GAME.parse_state(oracle.text(position))
+    start = rng.choice(list(position["blocks"]))
+    after = {**GAME.appearance(state), start: EMPTY, end: look}
+    if after == GAME.appearance(state):
+        return
+    owner = look.partition(" ")[0]
+    fits = [
+        turn
+        for turn in oracle.legal(position)
+        if owner == position["blocks"][start]["colour"]
+        and (turn[0], turn[3]) == (start, end)
+        and f" {turn[2]} " in look
+    ]
+    assert bool(GAME.explain(state, after)) == (not fits)

@@ -1,0 +1,152 @@
+"""The fast rules against the slow plain ones, on thousands of positions."""
+
+import random
+
+import pytest
+
+from engine.api import Certainty
+from engine.perft import perft, split
+from engine.registry import load
+from tests.engine import oracle_deblockle as oracle
+
+GAME = load("deblockle")
+
+
+def as_key(turn):
+    return turn.start, turn.rolled_to[0], turn.top, turn.end
+
+
+def assert_same(position):
+    state = GAME.parse_state(oracle.text(position))
+    assert state.to_move == position["to_move"], oracle.text(position)
+    turns = GAME.legal_turns(state)
+    assert sorted(map(str, map(as_key, turns))) == sorted(map(str, oracle.legal(position))), oracle.text(position)
+    return state, turns
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_same_turns_and_same_results_on_random_positions(seed):
+    rng = random.Random(seed)
+    for _ in range(250):
+        position = oracle.random_position(rng)
+        state, turns = assert_same(position)
+        for turn in rng.sample(turns, min(2, len(turns))):
+            assert GAME.certainty(state, turn) is Certainty.CERTAIN
+            following = oracle.play(position, as_key(turn))
+            after, _ = assert_same(following)
+            played = GAME.apply(state, turn)
+            assert played.blocks == after.blocks
+            assert played.to_move == following["to_move"]
+
+
+@pytest.mark.long
+def test_same_turns_on_many_random_positions():
+    rng = random.Random("many")
+    for _ in range(30_000):
+        assert_same(oracle.random_position(rng))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hidden_faces_are_every_world_at_once(seed):
+    """Certain is legal in every world, not known yet in some, and applying keeps exactly the worlds it was legal in."""
+    rng = random.Random(1000 + seed)
+    for _ in range(12):
+        position = oracle.random_position(rng, most_blocks=2)
+        seen = GAME.appearance(GAME.parse_state(oracle.text(position)))
+        options = {**position["options"], "starts": rng.choice(["gold", "teal"])}
+        if oracle.touching({square: block["colour"] for square, block in position["blocks"].items()}, "gold"):
+            options["side_by_side"] = True
+        state = GAME.set_up(seen, options, anywhere=True)
+        for _ in range(3):
+            check_worlds(state)
+            turns = GAME.legal_turns(state)
+            if not turns:
+                break
+            state = GAME.apply(state, rng.choice(turns))
+
+
+def check_worlds(state):
+    worlds = list(oracle.worlds(state, GAME))
+    settled = [oracle.skip(world) for world in worlds]
+    assert state.to_move is None or state.to_move in {world["to_move"] for world in settled}
+    legal_in = {}
+    for world in settled:
+        for key in oracle.legal(world) if state.to_move else ():
+            legal_in[key] = legal_in.get(key, 0) + 1
+    turns = GAME.legal_turns(state)
+    assert sorted(map(str, map(as_key, turns))) == sorted(map(str, legal_in))
+    for turn in turns:
+        certain = legal_in[as_key(turn)] == len(worlds)
+        assert GAME.certainty(state, turn) is (Certainty.CERTAIN if certain else Certainty.NOT_KNOWN_YET)
+    for turn in turns[:: max(1, len(turns) // 4)]:
+        after = {
+            str(sorted((square, str(sorted(block["faces"].items()))) for square, block in following["blocks"].items()))
+            for world in settled
+            if as_key(turn) in oracle.legal(world)
+            for following in [oracle.play(world, as_key(turn))]
+        }
+        kept = {
+            str(sorted((square, str(sorted(block["faces"].items()))) for square, block in world["blocks"].items()))
+            for world in oracle.worlds(GAME.apply(state, turn), GAME)
+        }
+        assert kept == after
+
+
+FIXED_STARTS = {
+    "one a side": {"blocks_gold": 1, "blocks_teal": 1},
+    "two against one": {"blocks_gold": 2, "blocks_teal": 1},
+    "one against two, variant": {"blocks_gold": 1, "blocks_teal": 2, "side_by_side": False},
+    "one a side, other slides": {
+        "blocks_gold": 1,
+        "blocks_teal": 1,
+        "slider_stops_before_star": True,
+        "starts": "teal",
+    },
+}
+MIXED_STARTS = (
+    "gold c3:G.slider/north=star e5:G.x/north=hoops d5:T.hoops/north=cross removed=1,0",
+    "teal a1:G.x/north=star d3:T.star/north=x b2:T.cross/north=star removed=0,1 hop_forfeited_when_stuck=true",
+    "gold d5:G.x/north=slider d3:T.hoops/north=star removed=0,0 slider_stops_before_star=true",
+    "gold a1:G.x/north=slider b1:T.hoops/north=star a2:T.cross/north=slider removed=0,0",
+)
+
+
+def plain(state):
+    (world,) = oracle.worlds(state, GAME)
+    return world
+
+
+@pytest.mark.parametrize("options", FIXED_STARTS.values(), ids=FIXED_STARTS)
+def test_perft_of_fixed_starts(options):
+    state = GAME.new(options)
+    assert [perft(GAME, state, depth) for depth in (1, 2)] == [oracle.perft(plain(state), depth) for depth in (1, 2)]
+
+
+@pytest.mark.parametrize("text", MIXED_STARTS)
+def test_perft_to_depth_3_of_mixed_starts(text):
+    state = GAME.parse_state(text)
+    assert perft(GAME, state, 3) == oracle.perft(plain(state), 3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [*FIXED_STARTS.values(), {"blocks_gold": 2, "blocks_teal": 2}])
+def test_perft_to_depth_3_of_fixed_starts(options):
+    state = GAME.new(options)
+    assert perft(GAME, state, 3) == oracle.perft(plain(state), 3)
+
+
+def test_split_adds_up():
+    state = GAME.parse_state(MIXED_STARTS[0])
+    parts = split(GAME, state, 2)
+    assert [turn for turn, _ in parts] == [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    assert sum(count for _, count in parts) == perft(GAME, state, 2)
+
+
+@pytest.mark.parametrize(("call", "depth"), [(perft, -1), (split, 0)])
+def test_perft_needs_a_depth(call, depth):
+    with pytest.raises(ValueError, match="expected"):
+        call(GAME, GAME.new(), depth)
+
+
+def test_perft_of_nothing_is_one():
+    assert perft(GAME, GAME.new(), 0) == 1

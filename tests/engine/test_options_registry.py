@@ -1,0 +1,71 @@
+import pytest
+
+from engine.api import Option
+from engine.errors import OptionError, UnknownGameError
+from engine.options import read_options
+from engine.registry import games, load
+
+OPTIONS = (
+    Option("count", 4, "How many.", (1, 2, 4)),
+    Option("free", 7, "Any number."),
+    Option("fast", False, "Whether."),
+    Option("name", "a", "Which.", ("a", "b")),
+)
+
+
+def test_defaults_hold_when_nothing_is_given():
+    assert read_options(OPTIONS, None) == {"count": 4, "free": 7, "fast": False, "name": "a"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "read"),
+    [
+        ("count", "2", 2),
+        ("count", 1, 1),
+        ("free", "-3", -3),
+        ("fast", "TRUE", True),
+        ("fast", "off", False),
+        ("fast", True, True),
+        ("name", " b ", "b"),
+    ],
+)
+def test_values_and_texts_are_read(name, value, read):
+    got = read_options(OPTIONS, {name: value})[name]
+    assert got == read
+    assert type(got) is type(read)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("count", 3, "takes one of 1, 2, 4"),
+        ("count", "many", "whole number"),
+        ("count", True, "whole number"),
+        ("fast", "maybe", "true or false"),
+        ("name", "c", "takes one of a, b"),
+        ("fats", True, "did you mean 'fast'"),
+        ("zzz", True, "there are count, free, fast, name"),
+    ],
+)
+def test_bad_options_say_what_is_allowed(name, value, message):
+    with pytest.raises(OptionError, match=message):
+        read_options(OPTIONS, {name: value})
+
+
+def test_every_registered_game_answers_by_its_name():
+    assert games() == tuple(sorted(games()))
+    assert [load(name).name for name in games()] == list(games())
+    assert load(" Deblockle ").name == "deblockle"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("deblokle", "did you mean 'deblockle'"), ("chess", "there are: deblockle")]
+)
+def test_unknown_game_lists_what_there_is(name, message):
+    with pytest.raises(UnknownGameError, match=message):
+        load(name)
+
+
+@pytest.mark.parametrize("name", games())
+def test_every_default_is_one_of_its_choices(name):
+    assert all(not option.choices or option.default in option.choices for option in load(name).options)
