@@ -9,20 +9,20 @@ to decide between them give no pose at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
 from vision.errors import CalibrationError, FrameError, NotLocatedError
-from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose
 from vision.layout import TableLayout
+from vision.marker_matching import match_expected, polish, rectify
 from vision.markers import Marker, MarkerFinder, refine_quad
 from vision.opencv import as_grey
-from vision.pose_fitting import PoseFit, fit_poses, marker_error_px
+from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px
 
-_PATCH_PX_PER_MM = 2.5
+_PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
 
 
@@ -63,13 +63,15 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
     wanted = frozenset(layout.markers.centres_mm)
     markers: tuple[Marker, ...] = ()
     fits: list[PoseFit] = []
-    for found in _ladder(grey, camera, layout, fits):
+    # Two markers that agree tell where the others are; if those were looked for there, they are hidden.
+    for looked, found in _ladder(grey, camera, layout, fits):
         fresh = tuple(marker for marker in found if marker.marker_id in wanted and not _known(marker, markers))
         if fresh:
             markers += fresh
             fits[:] = fit_poses(camera, layout.markers, markers)
-        if fits and fits[0].ids == wanted:
+        if fits and (fits[0].ids == wanted or (looked and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
+    fits[:] = [_polished(fit, grey, camera, layout) for fit in fits]
     return _choose(fits, markers, camera, layout, previous)
 
 
@@ -93,15 +95,19 @@ def _known(marker: Marker, markers: Sequence[Marker]) -> bool:
     )
 
 
-def _ladder(grey: Image, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]) -> Iterator[tuple[Marker, ...]]:
-    """Sightings from cheap to thorough; ``fits`` is filled by the caller between the rungs."""
+def _ladder(
+    grey: Image, camera: CameraModel, layout: TableLayout, fits: list[PoseFit]
+) -> Iterator[tuple[bool, tuple[Marker, ...]]]:
+    """Sightings from cheap to thorough, and whether missing markers were looked for where they must be.
+
+    ``fits`` is filled by the caller between the rungs.
+    """
     finder = MarkerFinder(layout.markers.dictionary)
-    yield finder.plain(grey)
-    yield _look_where_expected(grey, camera, layout, fits, finder)
-    yield finder.thorough(grey)
-    yield finder.equalised(grey)
-    yield finder.enlarged(grey)
-    yield _look_where_expected(grey, camera, layout, fits, finder)
+    yield False, finder.plain(grey)
+    yield True, _look_where_expected(grey, camera, layout, fits, finder)
+    for find in (finder.thorough, finder.equalised, finder.enlarged):
+        yield False, find(grey)
+        yield True, _look_where_expected(grey, camera, layout, fits, finder)
 
 
 def _look_where_expected(
@@ -125,16 +131,23 @@ def find_expected(
     This finds markers the whole-picture detector misses: small, oblique, dim or distorted ones. ``None`` when that
     id is not there.
     """
-    patch, to_pixels = _rectified_patch(grey, camera, pose, layout, marker_id)
+    patch = rectify(
+        grey,
+        camera,
+        pose,
+        layout.markers,
+        marker_id,
+        half_mm=1.5 * layout.markers.side_mm,
+        px_per_mm=_PATCH_MODULES_PX * 6 / layout.markers.side_mm,
+    )
     if patch is None:
         return None
-    stretched = _stretched(patch)
-    for sighting in finder.thorough(stretched):
+    for sighting in finder.thorough(_stretched(patch.image)):
         if sighting.marker_id == marker_id:
-            corners = to_pixels(sighting.corners_px)
+            corners = patch.to_pixels(sighting.corners_px)
             refined = refine_quad(grey, corners)
             return Marker(marker_id, corners if refined is None else refined, "expected there")
-    return None
+    return match_expected(grey, camera, pose, layout.markers, marker_id, finder)
 
 
 def _stretched(patch: Image) -> Image:
@@ -142,34 +155,11 @@ def _stretched(patch: Image) -> Image:
     return np.asarray(np.clip((patch - low) * (255 / max(high - low, 8.0)), 0, 255), dtype=np.uint8)
 
 
-class _PatchToPixels:
-    """Turns places on a rectified patch back into pixels of the picture."""
-
-    def __init__(self, camera: CameraModel, pose: Pose, corner_mm: FloatArray, z_mm: float) -> None:
-        self._camera, self._pose, self._corner_mm, self._z_mm = camera, pose, corner_mm, z_mm
-
-    def __call__(self, patch_px: FloatArray) -> FloatArray:
-        x = self._corner_mm[0] + patch_px[:, 0] / _PATCH_PX_PER_MM
-        y = self._corner_mm[1] - patch_px[:, 1] / _PATCH_PX_PER_MM
-        return project(self._camera, self._pose, np.column_stack([x, y, np.full(len(x), self._z_mm)]))
-
-
-def _rectified_patch(
-    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int
-) -> tuple[Image | None, _PatchToPixels]:
-    centre = np.asarray(layout.markers.centres_mm[marker_id], dtype=np.float64)
-    half_mm = 1.5 * layout.markers.side_mm
-    to_pixels = _PatchToPixels(camera, pose, centre + np.array([-half_mm, half_mm]), layout.markers.z_mm)
-    size = int(2 * half_mm * _PATCH_PX_PER_MM) + 1
-    grid = np.stack(np.meshgrid(np.arange(size), np.arange(size)), axis=-1).reshape(-1, 2).astype(np.float64)
-    pixels = to_pixels(grid)
-    height, width = grey.shape
-    middle = pixels[len(pixels) // 2]
-    if not (np.isfinite(pixels).all() and 0 <= middle[0] < width and 0 <= middle[1] < height):
-        return None, to_pixels
-    maps = pixels.astype(np.float32).reshape(size, size, 2)
-    patch = cv2.remap(grey, maps, np.zeros((0, 0), np.float32), cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(patch, dtype=np.uint8), to_pixels
+def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
+    finder = MarkerFinder(layout.markers.dictionary)
+    used = [polish(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
+    better = fit_from(camera, layout.markers, fit.pose, used, unused=fit.unused)
+    return replace(better, rivals=fit.rivals)
 
 
 def _choose(

@@ -8,9 +8,11 @@ holds under blur, and a side that is half covered still gives its line.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.errors import LayoutError
 from vision.frame import FloatArray, Image
@@ -75,6 +77,11 @@ def sample_bilinear(grey: Image, points_px: FloatArray) -> FloatArray:
     return np.asarray(values, dtype=np.float64).reshape(shape)
 
 
+def linear_light(values: npt.NDArray[Any]) -> FloatArray:
+    """Undo a camera's usual tone curve: grey values 0 to 255 become amounts of light, 0 to 255, same shape."""
+    return np.asarray(255 * (values / 255) ** _TONE_CURVE, dtype=np.float64)
+
+
 def refine_quad(grey: Image, corners_px: FloatArray) -> FloatArray | None:
     """Measure a dark quad's corners again from its sides' edges; (4, 2), or ``None`` when a side has no clear edge."""
     lines = []
@@ -115,7 +122,7 @@ def _edge_line(grey: Image, start: FloatArray, end: FloatArray, inside: FloatArr
     feet = start + fractions[:, None] * (end - start)
     # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
     samples = sample_bilinear(grey, feet[:, None, :] + steps[None, :, None] * outward)
-    profile = 255 * (samples / 255) ** _TONE_CURVE
+    profile = linear_light(samples)
     slope = np.clip(np.diff(profile, axis=1), 0, None)
     middle = (steps[:-1] + steps[1:]) / 2
     strength = slope.sum(axis=1)
@@ -159,6 +166,11 @@ class MarkerFinder:
             raise LayoutError(str(wrong)) from wrong
         self._plain = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(5, 29, 12)))
         self._thorough = cv2.aruco.ArucoDetector(self._dictionary, self._parameters(windows=(3, 63, 6), thorough=True))
+
+    def pattern(self, marker_id: int) -> Image:
+        """The marker's modules, black border included, one pixel a module: 0 or 255."""
+        modules = self._dictionary.markerSize + 2
+        return np.asarray(cv2.aruco.generateImageMarker(self._dictionary, marker_id, modules), dtype=np.uint8)
 
     @staticmethod
     def _parameters(windows: tuple[int, int, int], *, thorough: bool = False) -> cv2.aruco.DetectorParameters:

@@ -12,6 +12,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 
@@ -92,6 +93,25 @@ def planar_poses(points_xy_mm: FloatArray, normalised: FloatArray) -> list[tuple
         for r, t in zip(rotations[:count], translations[:count], strict=True)
     ]
     return [(r, t) for r, t in poses if np.isfinite(r).all() and np.isfinite(t).all()]
+
+
+def align_affine(
+    template: npt.NDArray[Any], picture: npt.NDArray[Any], start: FloatArray
+) -> tuple[FloatArray, float] | None:
+    """Align a template with a picture, both float32 of one channel, from a start (x, y) of its corner nearby.
+
+    Gives the 2 x 3 affine map from template to picture pixels and the correlation (-1 to 1), or ``None`` when they
+    cannot be aligned (Evangelidis and Psarakis, *Enhanced correlation coefficient*, 2008).
+    """
+    warp = np.array([[1, 0, start[0]], [0, 1, start[1]]], dtype=np.float32)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_COUNT, 40, 1e-4)
+    try:
+        correlation, found = cv2.findTransformECC(
+            template, picture, warp, cv2.MOTION_AFFINE, criteria, np.full(picture.shape, 255, np.uint8), 1
+        )
+    except cv2.error:
+        return None
+    return np.asarray(found, dtype=np.float64), float(correlation)
 
 
 def project_with_jacobian(

@@ -1,0 +1,189 @@
+"""Matching a known marker where it must be: for blur, shake and dim light, where no outline can be traced.
+
+The picture around the expected place is turned to a view from above and compared with the marker's own pattern,
+blurred by several amounts. The comparison is blind to brightness and contrast, and a blur that is the same to both
+sides of every edge leaves the match where the marker is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import MarkerLayout
+from vision.markers import Marker, MarkerFinder, linear_light
+from vision.opencv import align_affine
+
+_Single = npt.NDArray[np.float32]
+
+_BORDER_MODULES = 0.5
+_SEARCH_SIDES = 0.6
+_POLISH_SIDES = 0.15
+_PATCH_SIDE_PX = (16.0, 72.0)
+_LEAST_STRETCH = 0.6
+_BLURS_MODULES = (0.15, 0.3, 0.5, 0.8)
+_LEAST_LIKENESS = 0.8
+_LEAST_LEAD = 0.12
+
+
+@dataclass(frozen=True, eq=False)
+class RectifiedPatch:
+    """A square of the markers' plane, ``centre_mm`` in its middle, seen from straight above, +y up.
+
+    ``image`` is uint8; ``px_per_mm`` its scale.
+    """
+
+    image: Image
+    centre_mm: FloatArray
+    z_mm: float
+    px_per_mm: float
+    camera: CameraModel
+    pose: Pose
+
+    def to_pixels(self, patch_px: FloatArray) -> FloatArray:
+        """Turn places on the patch, shape (n, 2), into distorted pixels of the picture."""
+        middle = (self.image.shape[0] - 1) / 2
+        x = self.centre_mm[0] + (patch_px[:, 0] - middle) / self.px_per_mm
+        y = self.centre_mm[1] - (patch_px[:, 1] - middle) / self.px_per_mm
+        return project(self.camera, self.pose, np.column_stack([x, y, np.full(len(x), self.z_mm)]))
+
+
+def rectify(
+    grey: Image,
+    camera: CameraModel,
+    pose: Pose,
+    layout: MarkerLayout,
+    marker_id: int,
+    *,
+    half_mm: float,
+    px_per_mm: float,
+) -> RectifiedPatch | None:
+    """Cut out the surroundings of one marker as seen from above; ``None`` when its centre is outside the picture."""
+    centre = np.asarray(layout.centres_mm[marker_id], dtype=np.float64)
+    size = 2 * int(half_mm * px_per_mm) + 1
+    blank = np.zeros((size, size), dtype=np.uint8)
+    patch = RectifiedPatch(blank, centre, layout.z_mm, px_per_mm, camera, pose)
+    grid = np.stack(np.meshgrid(np.arange(size), np.arange(size)), axis=-1).reshape(-1, 2).astype(np.float64)
+    pixels = patch.to_pixels(grid)
+    height, width = grey.shape
+    middle = pixels[len(pixels) // 2]
+    if not (np.isfinite(pixels).all() and 0 <= middle[0] < width and 0 <= middle[1] < height):
+        return None
+    columns, rows = np.moveaxis(pixels.astype(np.float32).reshape(size, size, 2), -1, 0)
+    image = cv2.remap(
+        grey,
+        np.ascontiguousarray(columns),
+        np.ascontiguousarray(rows),
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return RectifiedPatch(np.asarray(image, dtype=np.uint8), centre, layout.z_mm, px_per_mm, camera, pose)
+
+
+def match_expected(
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerFinder
+) -> Marker | None:
+    """Find one marker by its pattern near where a pose puts it; ``None`` when nothing there looks like it.
+
+    It must look like this marker, and clearly less like the layout's others.
+    """
+    view = _view(grey, camera, pose, layout, marker_id, _SEARCH_SIDES)
+    if view is None:
+        return None
+    patch, light, side_px = view
+    likeness, place, template = _best_match(light, finder.pattern(marker_id), side_px, _BLURS_MODULES)
+    if likeness < _LEAST_LIKENESS:
+        return None
+    for other in layout.centres_mm:
+        if other != marker_id:
+            rival, _, _ = _best_match(light, finder.pattern(other), side_px, (0.3,))
+            if likeness < rival + _LEAST_LEAD:
+                return None
+    return _aligned(patch, light, side_px, place, template, marker_id)
+
+
+def polish(
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker, finder: MarkerFinder
+) -> Marker:
+    """Measure a marker that was found, and agrees with the pose, again by its whole pattern.
+
+    Every edge of the code counts, not the outline alone, so blur and noise matter less. The marker is given back as
+    it was when its pattern does not fit there, as when a finger lies across it.
+    """
+    view = _view(grey, camera, pose, layout, marker.marker_id, _POLISH_SIDES)
+    if view is None:
+        return marker
+    patch, light, side_px = view
+    likeness, place, template = _best_match(light, finder.pattern(marker.marker_id), side_px, _BLURS_MODULES)
+    if likeness < _LEAST_LIKENESS:
+        return marker
+    aligned = _aligned(patch, light, side_px, place, template, marker.marker_id)
+    if aligned is None or np.linalg.norm(aligned.centre_px - marker.centre_px) > _POLISH_SIDES * marker.side_px:
+        return marker
+    return replace(marker, corners_px=aligned.corners_px)
+
+
+def _view(
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, search_sides: float
+) -> tuple[RectifiedPatch, _Single, float] | None:
+    """The patch around a marker, its light, and the marker's side on it in pixels, near the picture's own scale."""
+    expected = project(camera, pose, layout.corners_mm(marker_id))
+    sides = np.linalg.norm(expected - np.roll(expected, -1, axis=0), axis=1)
+    side_px = float(np.clip(1.25 * sides.max(), *_PATCH_SIDE_PX))
+    px_per_mm = side_px / layout.side_mm
+    half_mm = layout.side_mm * (0.5 + _BORDER_MODULES / 6 + search_sides)
+    patch = rectify(grey, camera, pose, layout, marker_id, half_mm=half_mm, px_per_mm=px_per_mm)
+    if patch is None:
+        return None
+    return patch, np.asarray(linear_light(patch.image), dtype=np.float32), side_px
+
+
+def _aligned(
+    patch: RectifiedPatch, light: _Single, side_px: float, place: FloatArray, template: _Single, marker_id: int
+) -> Marker | None:
+    found = align_affine(template, light, place)
+    if found is None or found[1] < _LEAST_LIKENESS:
+        return None
+    warp = found[0]
+    if not _LEAST_STRETCH < abs(float(np.linalg.det(warp[:, :2]))) < 1 / _LEAST_STRETCH:
+        return None
+    near = (template.shape[0] - side_px) / 2 - 0.5
+    far = near + side_px
+    corners = np.array([[near, near], [far, near], [far, far], [near, far]])
+    return Marker(marker_id, patch.to_pixels(corners @ warp[:, :2].T + warp[:, 2]), "matched")
+
+
+def _best_match(
+    light: _Single, pattern: Image, side_px: float, blurs_modules: tuple[float, ...]
+) -> tuple[float, FloatArray, _Single]:
+    """Likeness (-1 to 1), place of the template's corner on the patch, and the blurred template that fits best."""
+    best: tuple[float, FloatArray, _Single] = (-1.0, np.zeros(2), np.zeros((1, 1), dtype=np.float32))
+    sharp = _template(pattern, side_px)
+    for blur in blurs_modules:
+        spread_px = max(blur * side_px / pattern.shape[0], 0.3)
+        template = np.asarray(cv2.GaussianBlur(sharp, (0, 0), spread_px), dtype=np.float32)
+        scores = cv2.matchTemplate(light, template, cv2.TM_CCOEFF_NORMED)
+        _, likeness, _, place = cv2.minMaxLoc(scores)
+        if likeness > best[0]:
+            best = (float(likeness), np.asarray(place, dtype=np.float64), template)
+    return best
+
+
+def _template(pattern: Image, side_px: float) -> _Single:
+    """Draw a marker with part of its white border, ``side_px`` wide without it; float32, 0 to 255."""
+    modules = pattern.shape[0]
+    oversampling = 4
+    module_px = side_px / modules
+    size = int(side_px + 2 * _BORDER_MODULES * module_px)
+    fine = (np.arange(size * oversampling) + 0.5) / oversampling
+    # The marker's middle is the template's middle, whatever rounding did to its size.
+    index = np.floor((fine - (size - side_px) / 2) / module_px).astype(int)
+    framed = np.pad(pattern, 2, constant_values=255)
+    rows = np.clip(index + 2, 0, modules + 3)
+    drawn = framed[np.ix_(rows, rows)].astype(np.float32)
+    return np.asarray(cv2.resize(drawn, (size, size), interpolation=cv2.INTER_AREA), dtype=np.float32)
