@@ -1,0 +1,63 @@
+"""docs/hardware.md says what the code does, and its sums are right."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hardware.pins import pin_map
+from hardware.styles import MOOD_STYLES, ROLE_STYLES
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "hardware.md").read_text(encoding="utf-8")
+SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
+RESISTORS = re.findall(r"\| ([\w, ()]+) \| ([\d.]+) V \| (\d+) Ω \| (\d+) Ω \| ([\d.]+) mA \|", GUIDE)
+
+
+def test_the_wiring_that_fits_is_a_sound_pin_map_and_agrees_with_its_table() -> None:
+    block = re.search(r"```toml\n(.*?)```", GUIDE, re.S)
+    assert block is not None
+    lights = tomllib.loads(block[1])["lights"]
+    pins = pin_map(
+        columns=lights["column_pins"],
+        rows=lights["row_pins"],
+        status_red=lights["status_red_pin"],
+        status_green=lights["status_green_pin"],
+        status_blue=lights["status_blue_pin"],
+        buzzer=lights["buzzer_pin"],
+        buttons=lights["button_pins"],
+        known_places=SQUARES,
+    )
+    section = GUIDE[GUIDE.index("## A wiring that fits") : GUIDE.index("```toml")]
+    listed = [int(n) for row in re.findall(r"\| GPIO ([\d, ]+) \|", section) for n in row.split(",")]
+    assert sorted(listed) == sorted(number for _, number in pins.uses)
+    assert (len(pins.columns), len(pins.rows)) == (7, 7)
+
+
+@pytest.mark.parametrize(("led", "forward_v", "exact_ohm", "common_ohm", "current_ma"), RESISTORS)
+def test_resistor_values_follow_from_the_formula(
+    led: str, forward_v: str, exact_ohm: str, common_ohm: str, current_ma: str
+) -> None:
+    drop_v = 3.3 - float(forward_v)
+    assert int(exact_ohm) == round(drop_v / 0.003)
+    assert float(current_ma) == pytest.approx(1000 * drop_v / int(common_ohm), abs=0.05)
+    assert int(common_ohm) >= int(exact_ohm)
+
+
+def test_the_table_of_resistors_was_found() -> None:
+    assert len(RESISTORS) == 4
+
+
+@pytest.mark.parametrize("style", [*ROLE_STYLES.values(), *MOOD_STYLES.values()], ids=lambda style: style.meaning)
+def test_every_colour_is_in_the_tables(style) -> None:
+    colours = re.findall(r"^\| [^|]+ \| (\w+) \| [^|]+ \|$", GUIDE[: GUIDE.index("## Which lights")], re.M)
+    assert style.colour.name.lower() in colours
+    assert len(colours) - colours.count("colour") == len(ROLE_STYLES) + len(MOOD_STYLES)
+
+
+@pytest.mark.parametrize("style", MOOD_STYLES.values(), ids=lambda style: style.meaning)
+def test_the_status_lights_table_has_every_mood_with_its_colour(style) -> None:
+    status = GUIDE[GUIDE.index("| the status light |") : GUIDE.index("## Which lights")]
+    assert re.search(rf"^\| {re.escape(style.meaning)} \| {style.colour.name.lower()} \|", status, re.M)
