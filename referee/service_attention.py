@@ -1,0 +1,93 @@
+"""Reading only what is worth reading: a moving picture says nothing, and a still one says the same again.
+
+A whole reading costs far more than a look at whether anything moved. So frames in which something moves are passed
+over, a picture that came to rest is read a few times, and after that its reading stands until the picture changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from referee.service import Reader
+from vision.frame import FloatArray, Frame, Image
+from vision.reading import Hindrance, Reading
+
+SMALL_WIDTH_PX = 240
+
+
+@dataclass(frozen=True)
+class AttentionSettings:
+    """When a picture counts as changed, and how often a still one is read.
+
+    A pixel of the shrunk picture has changed when it differs by more than ``grey_levels`` (of 255) after the two
+    pictures were made equally bright; the picture has when at least ``pixels`` have. ``reads`` readings are taken
+    of a picture at rest, then one every ``refresh_s`` seconds.
+    """
+
+    grey_levels: float = 9.0
+    pixels: int = 4
+    reads: int = 2
+    refresh_s: float = 3.0
+
+
+class AttentiveReader:
+    """Wraps a reader so that it is asked only when there is something new to see.
+
+    Frames must come in order. A frame in which something moves gives a Reading without places and a hindrance of
+    kind ``hand``; one like the last that was read gives that reading again, with its own time and number.
+    """
+
+    def __init__(self, reader: Reader, settings: AttentionSettings | None = None) -> None:
+        self._reader = reader
+        self._settings = settings or AttentionSettings()
+        self._previous: FloatArray | None = None
+        self._read: FloatArray | None = None
+        self._reading: Reading | None = None
+        self._reads = 0
+        self._read_at_s = 0.0
+        self.whole_readings = 0
+        """How many frames were read as a whole."""
+
+    def read(self, frame: Frame) -> Reading:
+        """Read a frame, as cheaply as possible; raises what the reader raises."""
+        small = _shrunk(frame.image)
+        moving = self._previous is not None and self._differs(self._previous, small)
+        self._previous = small
+        if moving:
+            self._reading = None
+            why = Hindrance("hand", "Something is moving over the table.")
+            return Reading(frame.sequence, frame.time_s, {}, (why,))
+        known = self._reading
+        if known is None or self._read is None or self._differs(self._read, small):
+            self._reads = 0
+        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._settings.refresh_s:
+            return replace(known, sequence=frame.sequence, time_s=frame.time_s)
+        self._reading = self._reader.read(frame)
+        self._read, self._read_at_s = small, frame.time_s
+        self._reads += 1
+        self.whole_readings += 1
+        return self._reading
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; raises what the reader raises."""
+        return self._reader.crop(frame, place)
+
+    def _differs(self, before: FloatArray, now: FloatArray) -> bool:
+        if before.shape != now.shape:
+            return True
+        # A lamp or an automatic exposure changes everything alike, which is no movement.
+        gain = float(np.median(now)) / max(1.0, float(np.median(before)))
+        changed = np.abs(now - before * gain) > self._settings.grey_levels
+        return int(np.count_nonzero(changed)) >= self._settings.pixels
+
+
+def _shrunk(image: Image) -> FloatArray:
+    grey = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    if grey.size == 0:
+        return np.zeros((1, 1), dtype=np.float64)
+    height = max(1, round(grey.shape[0] * SMALL_WIDTH_PX / grey.shape[1]))
+    small = cv2.resize(grey, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
+    return np.asarray(small, dtype=np.float64)
