@@ -5,14 +5,15 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from referee.cli.group import ExampleCommand
 
-@click.command()
+
+@click.command(cls=ExampleCommand)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    r"""Print the script that completes commands and options in your shell.
+    """Print the completion script for your shell.
 
-    \b
     Examples:
       referee completion bash >> ~/.bashrc
       referee completion zsh > ~/.zfunc/_referee

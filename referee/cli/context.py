@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from referee.config import Configuration
     from referee.journal import Journal
 
 PLAIN_WIDTH = 200
 """Columns where the output is no terminal, so that lines a program reads are not broken."""
+
+_UNBROKEN_WIDTH = 10_000
 
 
 @dataclass
@@ -63,6 +67,17 @@ def output() -> Console:
 def progress_output() -> Console:
     """The console for progress and remarks, on standard error."""
     return _console(stderr=True)
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table; where the output is no terminal, a row is a line of any length without blanks at its end."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as capture:
+        console.print(table, width=_UNBROKEN_WIDTH)
+    for line in capture.get().splitlines():
+        console.out(line.rstrip(), highlight=False)
 
 
 def _console(*, stderr: bool) -> Console:

@@ -48,12 +48,28 @@ def describe_error(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
+def keep_examples(text: str | None) -> str | None:
+    """Give a help text in which click leaves the lines of the examples as they are."""
+    # A backspace alone on a line is click's mark for a paragraph that is not to be wrapped.
+    return None if text is None else text.replace("Examples:\n", "\b\nExamples:\n")
+
+
+class ExampleCommand(click.Command):
+    """A command whose help ends with examples, one a line."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what ``click.Command`` takes."""
+        super().__init__(*args, **kwargs)
+        self.help = keep_examples(self.help)
+
+
 class Root(click.Group):
     """A group that imports a command's module when it is asked for, and ends with the documented codes."""
 
     def __init__(self, *args: Any, modules: Mapping[str, str], **kwargs: Any) -> None:
         """Take ``modules``: for each command the module that has it, as ``<name>_command``."""
         super().__init__(*args, **kwargs)
+        self.help = keep_examples(self.help)
         self._modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature

@@ -44,9 +44,10 @@ COMMANDS = {
 @click.version_option(package_name="tabletop-referee", message="referee %(version)s")
 @click.pass_context
 def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
-    r"""Referee a game on a real table: a camera sees the board, lights and words say what happened.
+    """Referee a game on a real table.
 
-    \b
+    A camera sees the board, lights and words say what happened.
+
     Examples:
       referee demo                      a game on a virtual table, in the terminal
       referee doctor                    what is there, what is missing, what to do

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic
 
@@ -67,6 +68,12 @@ def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Fold
     undoes the last turn that counts, together with corrections made after it. Raises FoldError that names the
     event's number.
     """
+    steps = deque(fold_each(game, events), maxlen=1)
+    return steps[0] if steps else Folded()
+
+
+def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) -> Iterator[Folded[StateT]]:
+    """Give the fold after each event in turn; raises FoldError as ``fold`` does."""
     folded: Folded[StateT] = Folded()
     for number, event in events:
         try:
@@ -75,7 +82,7 @@ def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Fold
             raise FoldError(f"event {number} ({event.kind}) does not follow from those before it: {error}") from error
         except FoldError as error:
             raise FoldError(f"event {number} ({event.kind}): {error}") from error
-    return folded
+        yield folded
 
 
 def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:

@@ -1,0 +1,149 @@
+"""``referee calibrate``: a camera's lens, from pictures of a ChArUco board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.options import WRITABLE_FILE
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from vision.calibration import Calibration
+    from vision.frame import Image
+
+_READ_TIMEOUT_S = 10.0
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
+@click.option(
+    "--board",
+    default="charuco:7x5:30:22:DICT_5X5_100",
+    show_default=True,
+    help="Squares across and down, their side and the markers' side in mm, marker dictionary.",
+)
+@click.option("--out", type=WRITABLE_FILE, required=True, help="The calibration to write.")
+@click.option("--preview", type=WRITABLE_FILE, help="Write the first picture as a perfect lens would take it.")
+@click.option("--name", help="A name for the camera. Default: the name of the file written.")
+@click.option("--pictures", type=click.IntRange(5, 100), default=15, show_default=True, help="From a camera: how many.")
+@click.option(
+    "--every", "interval_s", type=click.FloatRange(0.1, 60), default=2.0, show_default=True,
+    help="From a camera: seconds between pictures, to hold the board differently.",
+)  # fmt: skip
+@click.option("--anyway", is_flag=True, help="Write the calibration even when it is not good.")
+@click.pass_obj
+def command(
+    context: CommandContext,
+    sources: tuple[str, ...],
+    board: str,
+    out: Path,
+    preview: Path | None,
+    name: str | None,
+    pictures: int,
+    interval_s: float,
+    anyway: bool,
+) -> int:
+    """Measure a camera's lens with a printed board.
+
+    Print one (`referee print charuco`) and take ten or more pictures of it. Hold the board flat, near and far, tilted to every side, and into the picture's corners. Exits with 1 when the
+    result is not good; it then says why and writes nothing.
+
+    Examples:
+      referee calibrate calibration/*.jpg --out camera.json --preview straight.png
+      referee calibrate 0 --pictures 20 --out camera.json
+    """
+    from referee.cli.seeing import save_image
+    from vision.calibration import calibrate, parse_board
+    from vision.calibration_files import save_calibration, undistorted_preview
+
+    spec = parse_board(board)
+    progress_console = progress_output()
+    images, names = _load(context, sources, pictures, interval_s, progress_console)
+    with progress_console.status("looking for the board and fitting the lens"):
+        calibration = calibrate(images, spec, name=name or out.stem)
+    _report(output(), calibration, names)
+    if preview is not None:
+        save_image(preview, undistorted_preview(images[0], calibration.camera))
+    if not calibration.good and not anyway:
+        return CHECK_FAILED
+    save_calibration(out, calibration, made_on=utc_now().date())
+    click.echo(f"written: {out}")
+    return OK if calibration.good else CHECK_FAILED
+
+
+def _load(
+    context: CommandContext, sources: tuple[str, ...], count: int, interval_s: float, console: Console
+) -> tuple[list[Image], list[str]]:
+    from rich.progress import track
+
+    from referee.cli.seeing import pictures_in
+    from vision.frames import load_image
+
+    if any(not Path(source).exists() for source in sources) or _is_device(sources[0]):
+        if len(sources) > 1:
+            missing = next(source for source in sources if not Path(source).exists())
+            raise click.BadParameter(f"there is no file or folder {missing!r}")
+        return _take(context, sources[0], count, interval_s, console)
+    paths = list(pictures_in([Path(source) for source in sources]))
+    images = [load_image(path) for path in track(paths, "reading pictures", console=console, transient=True)]
+    return images, [path.name for path in paths]
+
+
+def _is_device(source: str) -> bool:
+    return Path(source).is_char_device()
+
+
+def _take(
+    context: CommandContext, spec: str, count: int, interval_s: float, console: Console
+) -> tuple[list[Image], list[str]]:
+    """Take pictures from a camera, ``interval_s`` of its own time apart."""
+    from rich.progress import Progress
+
+    from vision.cameras import open_camera
+    from vision.errors import EndOfFramesError
+
+    asked = context.configuration().settings.camera
+    images: list[Image] = []
+    last_s: float | None = None
+    with (
+        open_camera(spec, size=(asked.width_px, asked.height_px), frames_per_second=asked.frames_per_second) as camera,
+        Progress(console=console, transient=True) as progress,
+    ):
+        task = progress.add_task("hold the board differently for each picture", total=count)
+        while len(images) < count:
+            try:
+                frame = camera.read(_READ_TIMEOUT_S)
+            except EndOfFramesError:
+                break
+            if last_s is None or frame.time_s - last_s >= interval_s:
+                last_s = frame.time_s
+                images.append(frame.image)
+                progress.advance(task)
+    return images, [f"picture {number}" for number in range(1, len(images) + 1)]
+
+
+def _report(console: Console, calibration: Calibration, names: list[str]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("picture", "corners", "error px", "tilt", ""):
+        table.add_column(heading, justify="left" if heading in {"picture", ""} else "right")
+    for view in calibration.views:
+        error = "" if view.error_px is None else f"{view.error_px:.2f}"
+        tilt = "" if view.tilt_deg is None else f"{view.tilt_deg:.0f}°"
+        table.add_row(Text(names[view.index]), str(view.corners), error, tilt, Text(view.why_not))
+    print_table(console, table)
+    width, height = calibration.camera.size
+    console.print(
+        f"{width} x {height} pixels, reprojection error {calibration.camera.reprojection_error_px:.3f} px, "
+        f"{calibration.coverage:.0%} of the picture covered",
+        markup=False,
+    )
+    console.print(calibration.verdict, markup=False, soft_wrap=True)

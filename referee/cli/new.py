@@ -1,0 +1,51 @@
+"""``referee new``: begin a new game in the journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from referee.cli.context import CommandContext
+from referee.cli.group import ExampleCommand
+from referee.cli.options import checked_options, journal_option, read_pairs, rule_option
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="[GAME]", required=False)
+@rule_option
+@click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
+@journal_option
+@click.pass_obj
+def command(
+    context: CommandContext,
+    game_name: str | None,
+    options: tuple[str, ...],
+    players: tuple[str, ...],
+    journal: Path | None,
+) -> None:
+    """Begin a new game in the journal.
+
+    The next `referee watch` referees it from its set-up.
+
+    Examples:
+      referee new
+      referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
+    """
+    from engine import registry
+    from referee.events import Event
+
+    settings = context.configuration({"game.name": game_name}).settings
+    game = registry.load(settings.game.name)
+    chosen = {**settings.game.options, **checked_options(game, options)}
+    game.new(chosen)
+    names = {side: str(name) for side, name in read_pairs(players).items()}
+    unknown = [side for side in names if side not in game.players]
+    if unknown:
+        raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
+    with context.open_journal(journal, read_only=False) as opened:
+        event = Event(
+            "new game", {"game": game.name, "options": dict(chosen), **({"players": {**names}} if names else {})}
+        )
+        opened.append(event)
+        click.echo(f"Game {opened.latest_game()} of {game.title} begins in {opened.path}. Set up the pieces.")

@@ -1,0 +1,82 @@
+"""Options that several commands share, and reading what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from engine.api import Game, OptionValue
+    from vision.layout import TableLayout
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+READABLE_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+"""A file that has to be there already."""
+
+WRITABLE_FILE = click.Path(path_type=Path, dir_okay=False)
+"""A file to write; it need not be there."""
+
+
+def journal_option(command: Command) -> Command:
+    """Add ``--journal FILE``."""
+    return click.option("--journal", type=WRITABLE_FILE, help="The journal's file. Default: as in the settings.")(
+        command
+    )
+
+
+def game_number_option(command: Command) -> Command:
+    """Add ``--game N``."""
+    return click.option(
+        "--game", "game_number", type=click.IntRange(min=1), help="Which game of the journal. Default: the last."
+    )(command)
+
+
+def rule_option(command: Command) -> Command:
+    """Add ``--option name=value``, any number of times."""
+    return click.option(
+        "--option", "options", multiple=True, metavar="NAME=VALUE", help="A rule option; may be given several times."
+    )(command)
+
+
+def table_options(command: Command) -> Command:
+    """Add ``--calibration``, ``--layout`` and ``--looks``."""
+    for name, what in (
+        ("looks", "What `referee enrol` learned of the pieces."),
+        ("layout", "The measured table. Default: the layout that comes with the game."),
+        ("calibration", "What `referee calibrate` wrote for this camera."),
+    ):
+        command = click.option(f"--{name}", type=READABLE_FILE, help=what)(command)
+    return command
+
+
+def read_pairs(options: Sequence[str]) -> dict[str, OptionValue]:
+    """Read ``name=value`` texts; raises click's BadParameter for another form or a name given twice."""
+    pairs: dict[str, OptionValue] = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r} is not of the form name=value, such as side_by_side=false")
+        if name.strip() in pairs:
+            raise click.BadParameter(f"{name.strip()} is given twice")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def checked_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, OptionValue]:
+    """Read ``name=value`` texts as options of a game, only those given; raises OptionError."""
+    from engine.options import read_options
+
+    given = read_pairs(options)
+    values = read_options(game.options, given)
+    return {name: values[name] for name in given}
+
+
+def layout_of(path: Path | None, game: str) -> TableLayout:
+    """Load the layout at ``path``, or the one that comes with the game; raises LayoutError."""
+    from vision.layout import default_layout, load_layout
+
+    return load_layout(path) if path else default_layout(game)

@@ -1,0 +1,65 @@
+"""``referee read``: one picture of the table as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from referee.cli.context import CommandContext
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of, table_options
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("image", type=READABLE_FILE)
+@table_options
+@click.option("--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located drawn on it.")
+@click.pass_obj
+def command(
+    context: CommandContext,
+    image: Path,
+    calibration: Path | None,
+    layout: Path | None,
+    looks: Path | None,
+    debug_image: Path | None,
+) -> int:
+    """Read one picture of the table as JSON.
+
+    Without looks, the colours are learned from the picture itself, which must then show a set-up.
+    Exits with 1 when the table could not be read; `hindrances` says why.
+
+    Examples:
+      referee read table.jpg --calibration camera.json --looks looks.json
+      referee read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
+    """
+    from engine import registry
+    from referee.cli.reading_json import reading_to_json
+    from referee.cli.seeing import camera_of, save_image
+    from vision.drawing import draw
+    from vision.enrolment import learn_colours
+    from vision.frame import Frame
+    from vision.frames import load_image
+    from vision.locating import locate
+    from vision.looks import load_looks, plain_looks
+    from vision.reader import TableReader
+
+    settings = context.configuration(
+        {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
+    ).settings
+    camera = camera_of(settings.camera.calibration)
+    table = layout_of(settings.table.layout, settings.game.name)
+    picture = load_image(image)
+    if settings.table.looks is not None:
+        known = load_looks(settings.table.looks)
+    else:
+        pose = locate(picture, camera, table).pose
+        symbols = tuple(dict.fromkeys(table.net.values()))
+        players = registry.load(settings.game.name).players
+        known = learn_colours(picture, camera, pose, table, plain_looks(symbols), players)
+    if debug_image is not None:
+        save_image(debug_image, draw(picture, locate(picture, camera, table), table, camera))
+    reading = TableReader(camera, table, known).read(Frame(picture, 0.0, 0, str(image)))
+    click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
+    return OK if reading.places else CHECK_FAILED

@@ -1,0 +1,43 @@
+"""A Reading as JSON values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vision.reading import PlaceReading, Reading
+
+_DIGITS = 4
+
+
+def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
+    """Give a reading as JSON values, the likeliest look of each place first and probabilities to four digits."""
+    return {
+        "source": source,
+        "places": {place: _place_to_json(seen) for place, seen in reading.places.items()},
+        "hindrances": [
+            {"kind": hindrance.kind, "message": hindrance.message, "places": list(hindrance.places)}
+            for hindrance in reading.hindrances
+        ],
+        "notices": list(reading.notices),
+    }
+
+
+def _place_to_json(seen: PlaceReading) -> dict[str, Any]:
+    if seen.hidden_by is not None:
+        return {"look": None, "hidden_by": seen.hidden_by}
+    look, probability = seen.best
+    place: dict[str, Any] = {
+        "look": look,
+        "probability": round(probability, _DIGITS),
+        "probabilities": {name: round(value, _DIGITS) for name, value in seen.probabilities.items()},
+    }
+    if seen.sides:
+        place["sides"] = {
+            side: {symbol: round(value, _DIGITS) for symbol, value in symbols.items()}
+            for side, symbols in seen.sides.items()
+        }
+    if seen.offset_mm is not None:
+        place["offset_mm"] = [round(length, 2) for length in seen.offset_mm]
+    if seen.turned_deg is not None:
+        place["turned_deg"] = round(seen.turned_deg, 1)
+    return place

@@ -1,0 +1,101 @@
+"""``referee replay``: check a game record or a journal, and tell what happened."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.context import CommandContext, output
+from referee.cli.group import ExampleCommand
+from referee.cli.options import game_number_option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True), required=False)
+@game_number_option
+@click.option(
+    "--evidence",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the pictures each verdict rests on into this folder (journals only).",
+)
+@click.pass_obj
+def command(context: CommandContext, file: Path | None, game_number: int | None, evidence: Path | None) -> None:
+    """Check a game or journal and tell what happened.
+
+    Without FILE: the journal of the settings. `-` reads a record from standard input.
+
+    Examples:
+      referee replay
+      referee replay --game 2 --evidence pictures
+      referee replay game.txt
+    """
+    console = output()
+    text = _record_text(file)
+    if text is None:
+        _replay_journal(context, console, file, game_number, evidence)
+        return
+    if evidence is not None or game_number is not None:
+        raise click.UsageError("a game record holds one game and no pictures; --game and --evidence need a journal.")
+    _replay_record(console, text)
+
+
+def _record_text(file: Path | None) -> str | None:
+    """A record's text, or ``None`` when the file is a journal."""
+    from engine.errors import UnreadableError
+
+    if file is None:
+        return None
+    content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    if content.startswith(_SQLITE_BEGINS_WITH):
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{file} is neither a journal nor a game record (it is not UTF-8 text)") from error
+
+
+def _replay_record(console: Console, text: str) -> None:
+    from engine import registry
+    from engine.record import read, replay, result_of
+
+    record = read(text)
+    played = replay(record)
+    game = registry.load(record.game)
+    for number, turn in enumerate(played.turns, start=1):
+        console.print(f"{number:4}. {game.format_turn(turn):24} {game.describe(turn)}", markup=False)
+    result = record.result if played.outcome is None else result_of(played.outcome)
+    console.print(f"{len(played.turns)} turns, all legal. Result: {result}", markup=False)
+
+
+def _replay_journal(
+    context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
+) -> None:
+    from referee.cli.journals import events_of_game
+    from referee.evidence import write_evidence
+    from referee.journal import fold
+    from referee.journal.telling import tell
+
+    with context.open_journal(file) as journal:
+        journal.check()
+        game, events = events_of_game(journal, game_number)
+        for line in tell(game, events):
+            console.print(f"{line.number:5}  {line.wall_time:24}  {line.kind:10}  {line.sentence}", markup=False)
+        folded = fold(game, events)
+        if folded.outcome is not None:
+            winner = folded.outcome.winner
+            state = (f"{winner} won" if winner else "a draw") + f" ({folded.outcome.reason})"
+        else:
+            state = "not finished"
+        console.print(f"{len(folded.turns)} turns, {len(events)} events; every turn follows. {state}", markup=False)
+        if evidence is not None:
+            written = write_evidence(journal, events, evidence)
+            kept = sum(picture.path is not None for picture in written)
+            console.print(f"{kept} pictures in {evidence}, {len(written) - kept} no longer kept", markup=False)

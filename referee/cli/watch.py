@@ -1,0 +1,107 @@
+"""``referee watch``: referee a table under a camera, or in a video or pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from referee.cli.context import CommandContext, output
+from referee.cli.group import ExampleCommand
+from referee.cli.options import READABLE_FILE, journal_option, rule_option, table_options
+
+
+@click.command(cls=ExampleCommand)
+@click.option("--camera", help="A camera: 0, /dev/video0, a folder that grows (folder:PATH).")
+@click.option(
+    "--frames",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder of pictures, in name order.",
+)
+@click.option("--video", type=READABLE_FILE, help="A video file.")
+@click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
+@table_options
+@click.option("--game", "game_name", help="The game's name.  [default: as in the settings]")
+@rule_option
+@journal_option
+@click.option(
+    "--resume/--new", default=True, show_default=True, help="Go on with the journal's last game if it is open."
+)
+@click.option(
+    "--debug-image",
+    "debug_images",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write pictures with what was located into this folder.",
+)
+@click.option("--anywhere", is_flag=True, default=None, help="Accept other starting places than the game suggests.")
+@click.option("--turn-end", type=click.Choice(["button", "touch", "rest"]), help="When a turn counts as ended.")
+@click.option("--rest-s", type=click.FloatRange(0.2, 60), help="How long the table must rest, in seconds.")
+@click.pass_obj
+def command(
+    context: CommandContext,
+    camera: str | None,
+    frames: Path | None,
+    video: Path | None,
+    stills: bool,
+    calibration: Path | None,
+    layout: Path | None,
+    looks: Path | None,
+    game_name: str | None,
+    options: tuple[str, ...],
+    journal: Path | None,
+    resume: bool,
+    debug_images: Path | None,
+    anywhere: bool | None,
+    turn_end: str | None,
+    rest_s: float | None,
+) -> int:
+    """Referee a real table, a video or pictures.
+
+    Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with the game later.
+
+    Examples:
+      referee watch --camera 0 --calibration camera.json --looks looks.json
+      referee watch --frames pictures --stills --calibration camera.json --journal game.sqlite
+      referee watch --video game.mp4 --new --option side_by_side=false
+    """
+    from engine import registry
+    from referee.cli.options import checked_options
+    from referee.watch import WatchOptions, watch
+
+    if sum(source is not None for source in (camera, frames, video)) > 1:
+        raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
+    settings = context.configuration(
+        {
+            "game.name": game_name,
+            "camera.calibration": calibration,
+            "table.layout": layout,
+            "table.looks": looks,
+            "table.anywhere": anywhere or None,
+            "turn.end": turn_end,
+            "turn.rest_s": rest_s,
+            "journal.path": journal,
+        }
+    ).settings
+    game = registry.load(settings.game.name)
+    rules = {**settings.game.options, **checked_options(game, options)}
+    settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
+    return watch(
+        WatchOptions(
+            camera=settings.camera.source if frames is None and video is None and camera is None else camera,
+            frames=frames,
+            video=video,
+            stills=stills,
+            calibration=settings.camera.calibration,
+            layout=settings.table.layout,
+            looks=settings.table.looks,
+            game=settings.game.name,
+            options={name: str(value) for name, value in rules.items()},
+            journal=settings.journal.path,
+            resume=resume,
+            debug_images=debug_images,
+            anywhere=settings.table.anywhere,
+            turn_end=settings.turn.end,
+            rest_s=settings.turn.rest_s,
+        ),
+        output(),
+    )

@@ -1,0 +1,271 @@
+"""What is there, what is missing, and what to do about it.
+
+Every check is a function from what it looks at to Findings (``hardware.check.Finding``): ``ok``, ``note`` (works
+without it) or ``fault`` (something that was asked for will not work).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+
+from firmware_bridge.ports import SerialPort, serial_ports
+from hardware.check import Finding, Level, probe
+from hardware.errors import PinError
+from referee.config import Configuration
+from referee.config_hardware import pins
+from referee.config_sources import Source
+from referee.config_values import Settings
+from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
+from referee.journal import Journal
+from referee.journal.lock import holder
+from vision.calibration_files import load_calibration
+from vision.errors import VisionError
+from vision.layout import default_layout, load_layout
+from vision.looks import load_looks
+
+OLDEST_PYTHON = (3, 11)
+PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "pydantic", "click", "rich", "reportlab")
+LITTLE_ROOM_BYTES = 200 * 1024 * 1024
+NO_ROOM_BYTES = 5 * 1024 * 1024
+
+Version = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The computer that is looked at, passed in so that it can be another one."""
+
+    root: Path = Path("/")
+    python: tuple[int, ...] = field(default_factory=lambda: tuple(sys.version_info[:3]))
+    version_of: Version = metadata.version
+    free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
+    ports: Callable[[], Sequence[SerialPort]] = serial_ports
+    board: Callable[[], Sequence[Finding]] = probe
+
+
+def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
+    """Look at everything, one Finding after the other; ``load`` reads the settings (ConfigError is a finding too)."""
+    around = machine or Machine()
+    yield check_python(around.python)
+    yield from check_packages(around.version_of)
+    yield from check_opencv()
+    try:
+        configuration = load()
+    except ConfigError as error:
+        yield Finding(
+            "settings", "fault", str(error), "correct the file; `referee config --example` shows every setting"
+        )
+        configuration = Configuration(Settings(), None, {})
+    else:
+        found = configuration.file or "no file, all defaults"
+        yield Finding("settings", "ok", str(found))
+    yield from check_camera(configuration, around.root)
+    yield from check_table(configuration)
+    yield from check_lights(configuration, around)
+    yield from check_serial(around.ports())
+    yield from check_journal(configuration.settings.journal.path, now, around.free_bytes)
+
+
+def check_python(version: Sequence[int]) -> Finding:
+    """Is Python new enough?"""
+    text = ".".join(map(str, version))
+    if tuple(version[:2]) < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        return Finding("Python", "fault", f"{text} is too old", f"install Python {oldest} or newer")
+    return Finding("Python", "ok", text)
+
+
+def check_packages(version_of: Version) -> Iterator[Finding]:
+    """Is every library there, and in which version?"""
+    there, missing = [], []
+    for name in PACKAGES:
+        try:
+            there.append(f"{name} {version_of(name)}")
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    if there:
+        yield Finding("libraries", "ok", ", ".join(there))
+    for name in missing:
+        yield Finding("libraries", "fault", f"{name} is not installed", "run ./run once; it installs what is locked")
+    try:
+        version = version_of("opencv-python")
+    except metadata.PackageNotFoundError:
+        return
+    yield Finding(
+        "libraries",
+        "note",
+        f"opencv-python {version} is installed beside the headless one; they overwrite each other's files",
+        "uninstall both, then install opencv-python-headless alone",
+    )
+
+
+def check_opencv() -> Iterator[Finding]:
+    """Can OpenCV find markers, and open cameras?"""
+    import cv2
+
+    if not hasattr(cv2, "aruco"):
+        yield Finding("OpenCV", "fault", f"{cv2.__version__} has no marker detection", "install opencv-python-headless")
+        return
+    registry = cv2.videoio_registry
+    backends = [registry.getBackendName(backend) for backend in registry.getCameraBackends()]
+    yield Finding("OpenCV", "ok", f"{cv2.__version__}, cameras through {', '.join(backends) or 'nothing'}")
+    if sys.platform == "linux" and "V4L2" not in backends:
+        yield Finding("OpenCV", "note", "this build cannot open USB cameras (no V4L2)", "use another OpenCV build")
+
+
+def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
+    """Which cameras are there, may they be used, and is the chosen one among them?"""
+    devices = sorted(root.glob("dev/video*"), key=lambda device: (len(device.name), device.name))
+    for device in devices:
+        name = _read_text(root / "sys/class/video4linux" / device.name / "name") or "a camera"
+        if os.access(device, os.R_OK | os.W_OK):
+            yield Finding("camera", "ok", f"/dev/{device.name}: {name}")
+        else:
+            remedy = "join the group with `sudo usermod -aG video $USER`, then log in again"
+            yield Finding("camera", "fault", f"/dev/{device.name}: {name}, but you may not use it", remedy)
+    yield from _chosen_camera(configuration, [device.name for device in devices])
+
+
+def _chosen_camera(configuration: Configuration, devices: Sequence[str]) -> Iterator[Finding]:
+    spec = configuration.settings.camera.source
+    match = re.fullmatch(r"(?:usb:|v4l2:)?(?:/dev/video)?(\d+)", spec)
+    source = configuration.sources.get("camera.source", Source("default"))
+    if match is not None:
+        if f"video{match[1]}" in devices:
+            return
+        level: Level = "note" if source.kind == "default" else "fault"
+        message = f"camera {spec} ({source}) is not there" if devices else "no camera is plugged in"
+        yield Finding("camera", level, message, "plug one in, or set source below [camera]; the demo needs none")
+        return
+    path = Path(spec.partition(":")[2] if re.match(r"[a-z]+:", spec) else spec)
+    if path.exists():
+        yield Finding("camera", "ok", f"pictures come from {path}")
+    else:
+        yield Finding("camera", "fault", f"there is no {path} ({source})", "set source below [camera]")
+
+
+def check_table(configuration: Configuration) -> Iterator[Finding]:
+    """Can the calibration, the layout and the looks be read, as far as they are set?"""
+    settings = configuration.settings
+    calibration = settings.camera.calibration
+    if calibration is None:
+        yield Finding(
+            "calibration",
+            "note",
+            "none is set; a real table needs one",
+            "referee print charuco, take pictures, then referee calibrate",
+        )
+    else:
+        try:
+            camera = load_calibration(calibration)
+        except VisionError as error:
+            yield Finding("calibration", "fault", str(error), "referee calibrate makes a new one")
+        else:
+            width, height = camera.size
+            error_px = camera.reprojection_error_px
+            yield Finding("calibration", "ok", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
+            asked = (settings.camera.width_px, settings.camera.height_px)
+            if camera.size != asked:
+                yield Finding(
+                    "calibration",
+                    "fault",
+                    f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}",
+                    "set width_px and height_px below [camera] to the calibration's, or calibrate again",
+                )
+    layout = settings.table.layout
+    try:
+        table = load_layout(layout) if layout else default_layout(settings.game.name)
+    except VisionError as error:
+        yield Finding("layout", "fault", str(error), "docs/set-up.md has a whole layout file")
+    else:
+        where = layout or f"the one that comes with {settings.game.name}"
+        markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
+        yield Finding("layout", "ok", f"{where}: {table.columns} x {table.rows} squares, markers {markers}")
+    looks = settings.table.looks
+    if looks is None:
+        yield Finding("looks", "note", "none are set; they are learned from each set-up", "referee enrol is surer")
+        return
+    try:
+        known = load_looks(looks)
+    except VisionError as error:
+        yield Finding("looks", "fault", str(error), "referee enrol makes new ones")
+    else:
+        yield Finding("looks", "ok", f"{looks}: {', '.join(known.colours)}; {', '.join(known.symbols)}")
+
+
+def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:
+    """Are there pins, and do the settings' pins exist?"""
+    lights = configuration.settings.lights
+    try:
+        wired = pins(lights)
+    except PinError as error:
+        yield Finding("pins", "fault", str(error), "correct the pins below [lights]")
+        return
+    asked = "gpio" in lights.drivers or bool(wired.buttons)
+    yield from machine.board() if machine.board is not probe or not asked else probe(wired)
+
+
+def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
+    """Which serial ports are there? None is needed yet."""
+    if not ports:
+        yield Finding("serial", "note", "no serial port; only boards with a microcontroller need one")
+    for port in ports:
+        yield Finding("serial", "ok", str(port))
+
+
+def check_journal(path: Path, now: datetime, free_bytes: Callable[[Path], int]) -> Iterator[Finding]:
+    """Can the journal be read and written, is it whole, who has it, and is there room?"""
+    yield from _journal_content(path, now)
+    folder = next((parent for parent in path.parents if parent.is_dir()), Path())
+    busy = holder(path)
+    if busy is not None:
+        yield Finding("journal", "note", f"it is in use by {busy}", "stop that one before another referee writes it")
+    writable = os.access(path if path.exists() else folder, os.W_OK) and os.access(folder, os.W_OK)
+    if not writable:
+        yield Finding("journal", "fault", f"{path} may not be written", "change its rights, or give another --journal")
+    free = free_bytes(folder)
+    amount = f"{free / 1024 / 1024:.0f} MiB are free in {folder}"
+    if free < NO_ROOM_BYTES:
+        yield Finding("disk", "fault", amount, "make room: without it events are kept in memory only")
+    elif free < LITTLE_ROOM_BYTES:
+        yield Finding("disk", "note", amount, "make room before a long evening")
+    else:
+        yield Finding("disk", "ok", amount)
+
+
+def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
+    try:
+        with Journal.open(path, wall_clock=lambda: now, read_only=True) as journal:
+            journal.check()
+            games = journal.games()
+    except JournalMissingError:
+        yield Finding("journal", "ok", f"none yet; the first game makes {path}")
+    except JournalBusyError as error:
+        yield Finding("journal", "note", str(error), "try again when the other program is done")
+    except JournalError as error:
+        yield Finding("journal", "fault", str(error), "keep a copy of the file, and give another --journal")
+    else:
+        open_games = sum(not game.ended for game in games)
+        yield Finding("journal", "ok", f"{path}: {len(games)} games, {open_games} of them open; every page is whole")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def worst_level(findings: Sequence[Finding]) -> Level:
+    """Give ``fault`` when there is one, else ``note`` when there is one, else ``ok``."""
+    ranks: Mapping[Level, int] = {"ok": 0, "note": 1, "fault": 2}
+    levels: list[Level] = [finding.level for finding in findings]
+    return max(levels, key=lambda level: ranks[level], default="ok")

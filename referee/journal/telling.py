@@ -1,0 +1,71 @@
+"""A journal's events told to a person, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api import Game
+from engine.errors import EngineError
+from referee.events import Event
+from referee.journal.fold import Folded, fold_each
+
+
+@dataclass(frozen=True)
+class Told:
+    """One event as a line: its number, when it was accepted, what kind it is and a sentence."""
+
+    number: int
+    wall_time: str
+    kind: str
+    sentence: str
+
+
+def tell(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[Told]:
+    """Tell one game's events, checking on the way that they make a game; raises FoldError where they do not."""
+    told = []
+    before: Folded[Any] = Folded()
+    for (number, event), after in zip(events, fold_each(game, events), strict=True):
+        told.append(Told(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
+        before = after
+    return told
+
+
+def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
+    data = event.data
+    match event.kind:
+        case "new game":
+            options = data.get("options")
+            chosen = (
+                ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
+            )
+            players = data.get("players")
+            names = ", ".join(f"{who} is {name}" for who, name in players.items()) if isinstance(players, dict) else ""
+            return "; ".join(part for part in (game.title, chosen, names) if part)
+        case "set up":
+            starters = {str(state.to_move) for state in after.start}
+            return "the set-up is accepted; " + (
+                f"{starters.pop()} starts" if len(starters) == 1 else "it is open who starts"
+            )
+        case "turn":
+            return f"{data['turn']}  {_described(game, str(data['turn']), before)}"
+        case "take back":
+            return f"{before.turns[-1]} is taken back by {data['by']}"
+        case "correction":
+            return f"corrected by {data['by']}" + (f": {data['why']}" if data.get("why") else "")
+        case "end":
+            winner = data["winner"]
+            return (f"{winner} wins" if winner is not None else "a draw") + f": {data['reason']}"
+        case "illegal" | "put right" | "question" | "note":
+            return str(data.get("sentence") or data.get("text") or "")
+
+
+def _described(game: Game[Any, Any], text: str, before: Folded[Any]) -> str:
+    for state in before.states:
+        try:
+            return game.describe(game.parse_turn(state, text))
+        except EngineError:
+            # It is open who starts, and this is the other player's state.
+            continue
+    return ""
