@@ -65,7 +65,7 @@ Entry = PlayedTurn | PositionSet
 
 @dataclass(frozen=True)
 class Record:
-    """One game. ``start`` is a state's text, ``result`` a player, ``draw`` or ``*``; ``tags`` are the others, in order."""
+    """One game. ``start`` is a state's text, ``result`` a player, ``draw`` or ``*``; ``tags`` all else in order."""
 
     game: str
     start: str

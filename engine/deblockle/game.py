@@ -137,7 +137,7 @@ class Deblockle:
     def explain(
         self, before: DeblockleState, after: Appearance, facings: Mapping[Place, Facing] | None = None
     ) -> tuple[Breach, ...]:
-        """Say which rules the change breaks, the nearest misdeed first; empty when no change or a legal turn explains it.
+        """Say which rules the change breaks, the nearest first; empty when no change or a legal turn explains it.
 
         Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
         """

@@ -1,0 +1,177 @@
+import contextlib
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.registry import load
+from tests.engine import oracle_deblockle as oracle
+
+GAME = load("deblockle")
+DUEL = GAME.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "blocks_gold": st.integers(1, 4),
+        "blocks_teal": st.integers(1, 4),
+        "starts": st.sampled_from(["gold", "teal"]),
+        "side_by_side": st.booleans(),
+        "slider_stops_before_star": st.booleans(),
+        "hop_forfeited_when_stuck": st.booleans(),
+        "repetition_draw": st.booleans(),
+        "net": st.permutations(["star", "stop", "cross", "x", "slider", "hoops"]).map("/".join),
+    },
+)
+
+
+@given(OPTIONS, st.booleans(), st.lists(st.integers(0, 10**6), max_size=8))
+def test_states_and_turns_round_trip_byte_for_byte(options, hidden, choices):
+    state = GAME.new(options)
+    if hidden:
+        state = GAME.set_up(GAME.appearance(state), options)
+    for choice in choices:
+        text = GAME.format_state(state)
+        assert GAME.parse_state(text) == state
+        assert GAME.format_state(GAME.parse_state(text)) == text
+        assert "\n" not in text
+        turns = GAME.legal_turns(state)
+        if not turns:
+            break
+        turn = turns[choice % len(turns)]
+        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
+        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace("-", " -> ")) == turn
+        state = GAME.apply(state, turn)
+
+
+@given(st.integers(0, 2**32))
+def test_written_turns_differ_within_a_position(seed):
+    state = GAME.parse_state(oracle.text(oracle.random_position(random.Random(seed))))
+    written = [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    assert len(set(written)) == len(written)
+
+
+@given(st.text(max_size=40) | st.text("goldteal cxGT.:/=|?-,1234567abx", max_size=60))
+def test_any_text_is_read_or_refused_with_an_engine_error(text):
+    with contextlib.suppress(UnreadableError):
+        state = GAME.parse_state(text)
+        assert GAME.parse_state(GAME.format_state(state)) == state
+    with contextlib.suppress(UnreadableError, IllegalTurnError, AmbiguousError):
+        turn = GAME.parse_turn(DUEL, text)
+        assert GAME.apply(DUEL, turn) != DUEL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GOLD   e7:T.X/North=Star c3:g.x/north=star  Removed=0/0",
+        "c3=gold.x/north=sta e7:teal.x/north=star gold",
+        "removed=0,0 gold c3:G.x/north=star e7:T.x/north=star blocks_gold=1 side_by_side=yes",
+    ],
+)
+def test_states_are_read_leniently(text):
+    assert GAME.parse_state(text) == DUEL
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no blocks|0 gold blocks"),
+        ("gold c3:G.x?", "0 teal blocks"),
+        ("gold c3:G.x? c3:T.x?", "two blocks on c3"),
+        ("gold d2:G.x? c3:T.x?", r"'d2:g.x\?' at character 6.*without a star"),
+        ("gold c3:G.moon? c5:T.x?", "one of star, stop"),
+        ("gold c3:G.st? c5:T.x?", "one of star, stop"),
+        ("gold c3:G.x/north=cross c5:T.x?", "one of hoops, slider, star, stop to the north when x is up"),
+        ("gold teal c3:G.x? c5:T.x?", "'teal' at character 6.*only one of"),
+        ("gold c3:G.x? c5:T.x? removed=5,0", "removed=GOLD,TEAL"),
+        ("gold c3:G.x? c5:T.x? removed=4,0", "5 gold blocks"),
+        ("gold c3:G.x? c5:T.x? blocks_gold=2", "1 gold blocks.*blocks_gold=2"),
+        ("gold c3:G.x? c5:T.x? side=1", "no option 'side'"),
+        ("gold c3:G.x? c5:T.x? net=star", "does not name each"),
+        ("gold c3:G.x? c5:T.x? seen=1", "seen=COUNT"),
+        ("gold c3:G.x? c5:T.x? bananas", "'bananas' at character 22"),
+        ("over c3:G.x? c5:T.x?", "gold can still play"),
+        ("over removed=1,1", "no blocks on the board"),
+    ],
+)
+def test_bad_states_name_the_part_and_what_was_expected(text, message):
+    with pytest.raises(UnreadableError, match=message):
+        GAME.parse_state(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [
+        ("c3-c4=stop", "c3-c4=stop"),
+        ("c3 c4", "c3-c4=stop"),
+        ("C3xC4", "c3-c4=stop"),
+        ("c3 to c4 stop", "c3-c4=stop"),
+        ("c3-b3=sl-b7", "c3-b3=slider-b7"),
+        ("c3 b7", "c3-b3=slider-b7"),
+        ("c3xb3=sliderxb7", None),
+        ("c3 x b3 slider x b7", "c3-b3=slider-b7"),
+        ("c3→b3→b7", "c3-b3=slider-b7"),
+        ("c3 hoops g3", "c3-d3=hoops-g3"),
+        ("c3-d3-d4", "c3-d3=hoops-d4"),
+    ],
+)
+def test_turns_are_read_leniently(text, strict):
+    if strict is None:
+        with pytest.raises(UnreadableError, match="'sliderx' at character 7"):
+            GAME.parse_turn(DUEL, text)
+    else:
+        assert GAME.format_turn(GAME.parse_turn(DUEL, text)) == strict
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", UnreadableError, "names 0 squares"),
+        ("c3", UnreadableError, "names 1 squares"),
+        ("c3-c4-c5-c6", UnreadableError, "names 4 squares"),
+        ("c3-c9", UnreadableError, "at character 5"),
+        ("c3-c4=moon", UnreadableError, "'moon' at character 7"),
+        ("c3-c4=stop!", UnreadableError, "'!' at character 11"),
+        ("c3-b3=slider", AmbiguousError, "fits 4 turns: c3-b3=slider-b1"),
+        ("c3-b3", AmbiguousError, "fits 4 turns"),
+        ("a1-a2=stop", IllegalTurnError, "no block stands there"),
+        ("c3-c4=stop-c5", IllegalTurnError, "must stay there"),
+        ("c3-a1", IllegalTurnError, "no legal turn is like that"),
+        ("e7-d7=slider-d1", IllegalTurnError, "gold's turn"),
+        ("c3 off", IllegalTurnError, "no legal turn"),
+        ("c3-c4|d3=stop-c4", IllegalTurnError, "not legal"),
+    ],
+)
+def test_bad_turns_say_why(text, error, message):
+    with pytest.raises(error, match=message):
+        GAME.parse_turn(DUEL, text)
+
+
+def test_illegal_turns_carry_their_breaches():
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.parse_turn(DUEL, "c3-c4=stop-c5")
+    assert [breach.rule for breach in raised.value.breaches] == ["stop-must-not-hop"]
+
+
+def test_a_turn_off_the_board():
+    state = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
+    for text in ("c6-d6=star-off", "c6 off", "C6 -> D6 star off"):
+        turn = GAME.parse_turn(state, text)
+        assert (turn.end, turn.rolled_to, turn.places) == (None, ("d6",), ("c6", "d6"))
+        assert GAME.describe(turn) == "Gold rolls c6 to d6, star up, and leaves the board."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "places"),
+    [
+        ("c3-c4=stop", "Gold rolls c3 to c4, stop up, and stays.", ("c3", "c4")),
+        ("c3-b3=slider-b7", "Gold rolls c3 to b3, slider up, and slides to b7.", ("c3", "b3", "b7")),
+        ("c3-d3=hoops-c3", "Gold rolls c3 to d3, hoops up, and hops to c3.", ("c3", "d3")),
+    ],
+)
+def test_turns_are_told_in_a_sentence(text, sentence, places):
+    turn = GAME.parse_turn(DUEL, text)
+    assert GAME.describe(turn) == sentence
+    assert turn.places == places

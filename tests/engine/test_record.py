@@ -1,0 +1,167 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import AmbiguousError, IllegalTurnError, UnknownGameError, UnreadableError
+from engine.record import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
+from engine.registry import load
+
+GAME = load("deblockle")
+
+
+def a_game(seed=1, turns=6, *, hidden=False, options=None):
+    rng = random.Random(seed)
+    start = GAME.new(options)
+    if hidden:
+        start = GAME.set_up(GAME.appearance(start), options)
+    state, steps = start, []
+    for _ in range(turns):
+        turn = rng.choice(GAME.legal_turns(state))
+        state = GAME.apply(state, turn)
+        why = ""
+        if hidden:
+            place, facings = rng.choice(list(GAME.facings(state).items()))
+            state = GAME.narrow(state, {place: facings[0]})
+            why = "a side was seen"
+        steps.append((turn, state, why))
+    return make(GAME, start, steps, [("Gold", 'Ann "A" \\ Lee'), ("Teal", "Ben")])
+
+
+@given(
+    st.integers(0, 1000),
+    st.integers(0, 8),
+    st.booleans(),
+    st.sampled_from([None, {"side_by_side": False}, {"blocks_gold": 1, "repetition_draw": True}]),
+)
+def test_records_round_trip_byte_for_byte_and_replay(seed, turns, hidden, options):
+    record = a_game(seed, turns, hidden=hidden, options=options)
+    text = write(record)
+    assert read(text) == record
+    assert write(read(text)) == text
+    played = replay(read(text))
+    assert len(played.turns) == turns
+    assert [GAME.format_turn(turn) for turn in played.turns] == [
+        entry.turn for entry in record.entries if isinstance(entry, PlayedTurn)
+    ]
+    assert GAME.format_state(played.states[0]) == record.start
+
+
+def test_strict_form():
+    record = a_game(turns=1)
+    (entry,) = record.entries
+    assert write(record) == (
+        '[Game "deblockle"]\n[Result "*"]\n'
+        f'[Start "{GAME.format_state(GAME.new())}"]\n'
+        '[Gold "Ann \\"A\\" \\\\ Lee"]\n[Teal "Ben"]\n\n'
+        f"1. gold {entry.turn} {{58 {entry.digest}}}\n"
+    )
+
+
+def test_lenient_reading():
+    record = read(
+        '\ufeff; a comment\r\n[ game "Deblockle" ]\r\n[Event "Club"]\r\n\r\n'
+        "C1 -> C2 hoops A1 ; well played\r\n  2.  TEAL  c7 c6 b6 { 44   DEADBEEF00000000 }\r\n"
+    )
+    assert record.tags == (("Event", "Club"),)
+    assert record.start == GAME.format_state(GAME.new())
+    assert [entry.line for entry in record.entries] == [5, 6]
+    assert record.entries[1].player == "teal"
+    assert record.entries[1].legal_turns == 44
+    with pytest.raises((RecordError, IllegalTurnError, AmbiguousError), match=r"^line 6: "):
+        replay(record)
+    assert len(replay(Record(record.game, record.start, record.entries[:1])).turns) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("c1-c2", UnreadableError, "no tag Game"),
+        ('[Game "chess"]', UnknownGameError, "no game is called 'chess'"),
+        ('[Game "deblockle"]\n[Game "deblockle"]', UnreadableError, "two tags Game"),
+        ("[Game deblockle]", UnreadableError, "line 1: cannot read"),
+        ('[Game "deblockle"]\n\n1. {3 0}', UnreadableError, "line 3: cannot read"),
+        ('[Game "deblockle"]\n1. c1-c2=hoops-a1 {many}', UnreadableError, "line 2: .*number of legal turns"),
+        ('[Game "deblockle"]\n1. c1-c2 {a} {b}', UnreadableError, "line 2: cannot read"),
+    ],
+)
+def test_bad_text_names_its_line(text, error, message):
+    with pytest.raises(error, match=message):
+        read(text)
+
+
+def test_replay_names_the_first_wrong_line():
+    record = a_game(turns=4)
+    third = record.entries[2]
+    first_line = len(write(record).splitlines()) - 3
+    for wrong, error, message in [
+        (
+            f"3. gold {third.turn} {{{third.legal_turns + 1} {third.digest}}}",
+            RecordError,
+            "legal turns, but the record says",
+        ),
+        (f"3. gold {third.turn} {{{third.legal_turns} {'0' * 16}}}", RecordError, "the digest is"),
+        (f"3. teal {third.turn}", RecordError, "is a turn of gold, but the record says teal"),
+        ("3. d4-d5=stop", IllegalTurnError, "no block stands there"),
+        ("3. h9", UnreadableError, "cannot read"),
+        ("3. = gold nothing", UnreadableError, "cannot read 'nothing'"),
+    ]:
+        lines = write(record).splitlines()
+        lines[first_line + 1] = wrong
+        with pytest.raises(error, match=f"^line {first_line + 2}: .*{message}"):
+            replay(read("\n".join(lines)))
+
+
+def test_illegal_turn_tells_the_rule():
+    text = write(Record("deblockle", "gold c3:G.x/north=star e7:T.x? removed=0,0")) + "1. c3-c4=stop-c5\n"
+    with pytest.raises(IllegalTurnError) as raised:
+        replay(read(text))
+    assert [breach.rule for breach in raised.value.breaches] == ["stop-must-not-hop"]
+
+
+def test_result_must_be_what_the_rules_say():
+    start = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=3,0")
+    turn = GAME.parse_turn(start, "c6 off")
+    record = make(GAME, start, [(turn, GAME.apply(start, turn), "")])
+    assert record.result == "gold"
+    assert replay(record).outcome.winner == "gold"
+    for result, message in [("teal", "by the rules it is 'gold'"), ("blue", "expected gold, teal, draw")]:
+        with pytest.raises(RecordError, match=message):
+            replay(read(write(record).replace('[Result "gold"]', f'[Result "{result}"]')))
+    resigned = Record("deblockle", GAME.format_state(GAME.new()), result="teal")
+    assert replay(resigned).outcome is None
+
+
+def test_bad_start_is_named():
+    with pytest.raises(UnreadableError, match="the tag Start can't be read"):
+        replay(Record("deblockle", "gold moon"))
+
+
+def test_corrections_stand_in_the_record():
+    start = GAME.new()
+    corrected = GAME.parse_state("teal a1:G.x? g7:T.x? removed=3,3")
+    record = make(GAME, start, [(None, corrected, "Ann put it right")])
+    assert record.entries == (PositionSet(GAME.format_state(corrected), "Ann put it right"),)
+    assert replay(read(write(record))).states == (start, corrected)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Record("deblockle", "x", tags=(("Two words", "x"),)),
+        Record("deblockle", "x", tags=(("Note", "a\nb"),)),
+        Record("deblockle", "x", (PositionSet("x", "with {brace"),)),
+        Record("deblockle", "x", (PositionSet("x; y"),)),
+        Record("deblockle", "x", (PlayedTurn("a\nb"),)),
+    ],
+)
+def test_what_would_not_read_back_is_not_written(record):
+    with pytest.raises(ValueError, match="can't be written"):
+        write(record)
+
+
+def test_digest_tells_states_apart():
+    states = [GAME.new(), GAME.new({"starts": "teal"}), GAME.new({"side_by_side": False})]
+    assert len({digest(GAME, state) for state in states}) == 3
+    assert digest(GAME, GAME.new()) == digest(GAME, GAME.new())

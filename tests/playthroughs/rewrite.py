@@ -1,0 +1,50 @@
+"""Write the playthroughs anew: ``python tests/playthroughs/rewrite.py`` from the checkout. Read the difference."""
+
+import random
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from engine.playthrough import playthrough  # noqa: E402
+
+PLAYTHROUGHS = {
+    "deblockle/four-a-side": ("deblockle", 6, {}, False),
+    "deblockle/hidden-faces": ("deblockle", 8, {"blocks_gold": 1, "blocks_teal": 2}, True),
+    "deblockle/side-by-side-variant": (
+        "deblockle",
+        12,
+        {"blocks_gold": 3, "blocks_teal": 2, "side_by_side": False},
+        False,
+    ),
+    "deblockle/all-options": (
+        "deblockle",
+        12,
+        {
+            "blocks_gold": 2,
+            "blocks_teal": 1,
+            "starts": "teal",
+            "slider_stops_before_star": True,
+            "hop_forfeited_when_stuck": True,
+            "repetition_draw": True,
+            "net": "star/stop/x/slider/cross/hoops",
+        },
+        False,
+    ),
+    "deblockle/to-the-end": ("deblockle", 400, {"blocks_gold": 1, "blocks_teal": 1}, False),
+}
+
+
+def main() -> None:
+    """Write every playthrough, its choices drawn from its name."""
+    for name, (game, plies, options, hidden) in PLAYTHROUGHS.items():
+        rng = random.Random(name)
+        choices = [rng.randrange(1000) for _ in range(plies)]
+        path = HERE / f"{name}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(playthrough(game, choices, options, hidden=hidden), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
