@@ -1,0 +1,193 @@
+"""The board as the referee believes it, drawn for a terminal and for a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from rich.style import Style
+from rich.text import Text
+
+from engine.api import EMPTY
+from hardware.signals import Light, Signal
+from hardware.styles import MOOD_STYLES, ROLE_STYLES, one_light_a_place
+from hardware.terminal import Grid
+from vision.frame import Image
+
+_GLYPHS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
+_ASCII_GLYPHS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "^", "hoops": "@"}
+_COLOURS = {"gold": (218, 165, 32), "teal": (0, 128, 128)}
+_GREY = (128, 128, 128)
+_FONT = cv2.FONT_HERSHEY_SIMPLEX
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What a look says: the piece's colour and the symbol it shows; either may be missing."""
+
+    colour: str
+    symbol: str
+
+
+def piece_of(look: str) -> Piece | None:
+    """Take a look apart (``teal block, x up``); ``None`` for an empty place."""
+    if look == EMPTY:
+        return None
+    head, _, tail = look.partition(",")
+    return Piece(head.split()[0] if head.split() else "", tail.removesuffix("up").strip())
+
+
+def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light] = (), *, ascii_only: bool) -> Text:
+    """Draw the board for a terminal: a letter for the colour, a glyph for the symbol, a role's letter where it is lit.
+
+    Colours come on top and carry nothing that the letters don't.
+    """
+    lit = one_light_a_place(lights)
+    glyphs = _ASCII_GLYPHS if ascii_only else _GLYPHS
+    text = Text()
+    for row in grid.rows:
+        text.append(f"{row[0][1:]:>2} ", style="dim")
+        for place in row:
+            piece = piece_of(appearance.get(place, EMPTY))
+            light = lit.get(place)
+            mark = " " if light is None else _letter(light.role)
+            if piece is None:
+                text.append(" . ", style="dim")
+            else:
+                body = f"{piece.colour[:1].upper()}{glyphs.get(piece.symbol, piece.symbol[:1] or '?')} "
+                text.append(body, style=Style(color=_rich(_COLOURS.get(piece.colour, _GREY)), bold=True))
+            text.append(f"{mark} ", style=_painted(light) if light is not None else "")
+        text.append("\n")
+    text.append("   " + "".join(f" {place[:1]}   " for place in grid.rows[-1]), style="dim")
+    return text
+
+
+def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light] = (), *, square_px: int) -> Image:
+    """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns."""
+    margin = square_px // 2
+    height = square_px * len(grid.rows) + margin
+    width = square_px * max(len(row) for row in grid.rows) + margin
+    picture: Image = np.full((height, width, 3), 32, dtype=np.uint8)
+    lit = one_light_a_place(lights)
+    for row_number, row in enumerate(grid.rows):
+        for column_number, place in enumerate(row):
+            left, top = margin + column_number * square_px, row_number * square_px
+            shade = (196, 214, 226) if (row_number + column_number) % 2 else (176, 196, 210)
+            cv2.rectangle(picture, (left, top), (left + square_px - 1, top + square_px - 1), shade, -1)
+            piece = piece_of(appearance.get(place, EMPTY))
+            if piece is not None:
+                _draw_piece(picture, piece, left, top, square_px)
+            if place in lit:
+                _draw_light(picture, lit[place], left, top, square_px)
+            if row_number == len(grid.rows) - 1:
+                _label(picture, place[:1], left + square_px // 2 - 5, height - margin // 3)
+        _label(picture, row[0][1:], margin // 4, row_number * square_px + square_px // 2 + 5)
+    return picture
+
+
+def beside(camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Signal, *, height_px: int = 540) -> Image:
+    """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
+    width = round(camera.shape[1] * height_px / camera.shape[0])
+    left = cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA)
+    words_px = 108
+    square = (height_px - words_px) * 2 // (2 * len(grid.rows) + 1)
+    board = board_picture(appearance, grid, signal.lights, square_px=square)
+    panel: Image = np.full((height_px, board.shape[1] + square // 2, 3), 32, dtype=np.uint8)
+    panel[: board.shape[0], : board.shape[1]] = board
+    style = MOOD_STYLES[signal.mood]
+    colour = _bgr(style.colour.value)
+    top = height_px - words_px + 18
+    cv2.circle(panel, (18, top), 9, colour, -1, cv2.LINE_AA)
+    cv2.putText(panel, signal.mood.value, (36, top + 6), _FONT, 0.55, colour, 1, cv2.LINE_AA)
+    for number, line in enumerate(wrapped(signal.words, (panel.shape[1] - 16) // 8)[:4]):
+        cv2.putText(panel, line, (8, top + 28 + 19 * number), _FONT, 0.42, (235, 235, 235), 1, cv2.LINE_AA)
+    return np.ascontiguousarray(np.hstack([np.asarray(left, dtype=np.uint8), panel]))
+
+
+def wrapped(words: str, columns: int) -> list[str]:
+    """Break a sentence into lines of at most ``columns`` characters, at spaces where there are any."""
+    lines: list[str] = []
+    for word in words.split():
+        if lines and len(lines[-1]) + 1 + len(word) <= columns:
+            lines[-1] += f" {word}"
+        else:
+            lines.extend(word[start : start + columns] for start in range(0, len(word), columns))
+    return lines
+
+
+def _draw_piece(picture: Image, piece: Piece, left: int, top: int, square_px: int) -> None:
+    inset = max(3, square_px // 8)
+    colour = _bgr(_COLOURS.get(piece.colour, _GREY))
+    corner = (left + square_px - inset, top + square_px - inset)
+    cv2.rectangle(picture, (left + inset, top + inset), corner, colour, -1)
+    cv2.rectangle(picture, (left + inset, top + inset), corner, (24, 24, 24), 1)
+    centre = (left + square_px // 2, top + square_px // 2)
+    size = square_px * 0.26
+    ink = (255, 255, 255)
+    if piece.symbol == "hoops":
+        for share in (1.0, 0.66, 0.32):
+            cv2.circle(picture, centre, round(size * share), ink, 1, cv2.LINE_AA)
+        return
+    corners = _symbol_corners(piece.symbol)
+    if corners is None:
+        cv2.putText(picture, piece.symbol[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
+        return
+    points = np.array([(centre[0] + size * x, centre[1] - size * y) for x, y in corners])
+    cv2.fillPoly(picture, [np.round(points).astype(np.int32)], ink, cv2.LINE_AA)
+
+
+def _symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
+    """Corners of a symbol about its centre, in a circle of radius 1, x to the right and y up."""
+    arm = 0.3
+    plus = [(-arm, 1), (arm, 1), (arm, arm), (1, arm), (1, -arm), (arm, -arm)]
+    plus += [(-x, -y) for x, y in plus]
+    match symbol:
+        case "star":
+            radii = [1.0 if step % 2 == 0 else 0.42 for step in range(10)]
+            return [
+                (radius * math.sin(math.pi * step / 5), radius * math.cos(math.pi * step / 5))
+                for step, radius in enumerate(radii)
+            ]
+        case "stop":
+            return [(math.sin(math.pi * (step + 0.5) / 4), math.cos(math.pi * (step + 0.5) / 4)) for step in range(8)]
+        case "slider":
+            return [(0, 1), (1, 0), (0, -1), (-1, 0)]
+        case "cross":
+            return plus
+        case "x":
+            half = math.sqrt(0.5)
+            return [(half * (x - y), half * (x + y)) for x, y in plus]
+        case _:
+            return None
+
+
+def _draw_light(picture: Image, light: Light, left: int, top: int, square_px: int) -> None:
+    colour = _bgr(light.colour.value)
+    cv2.rectangle(picture, (left + 2, top + 2), (left + square_px - 3, top + square_px - 3), colour, 3)
+    cv2.putText(picture, _letter(light.role), (left + 5, top + 15), _FONT, 0.4, colour, 1, cv2.LINE_AA)
+
+
+def _label(picture: Image, name: str, x: int, y: int) -> None:
+    cv2.putText(picture, name, (x, y), _FONT, 0.45, (170, 170, 170), 1, cv2.LINE_AA)
+
+
+def _letter(role: str) -> str:
+    style = ROLE_STYLES.get(role)
+    return "?" if style is None else style.letter
+
+
+def _painted(light: Light) -> Style:
+    red, green, blue = light.colour.value
+    return Style(color="black", bgcolor=f"rgb({red},{green},{blue})", bold=True)
+
+
+def _rich(colour: tuple[int, int, int]) -> str:
+    return f"rgb({colour[0]},{colour[1]},{colour[2]})"
+
+
+def _bgr(colour: tuple[int, int, int]) -> tuple[int, int, int]:
+    red, green, blue = colour
+    return blue, green, red

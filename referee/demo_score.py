@@ -1,0 +1,99 @@
+"""What the referee said beside what was played; only opened after the game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api import Game
+from referee.events import Event
+from referee.verdict import Verdict, VerdictKind
+from simulator.truth import TruthEvent, TruthLog
+
+
+@dataclass(frozen=True)
+class Score:
+    """How many turns were played and accepted as played, how many misdeeds there were and were named."""
+
+    played: int
+    accepted: int
+    misdeeds: int
+    named: int
+    false_alarms: int
+    questions: int
+    differences: tuple[str, ...] = ()
+
+    @property
+    def agreed(self) -> bool:
+        """Whether every verdict agreed with what was played."""
+        return not self.differences
+
+    @property
+    def sentence(self) -> str:
+        """The closing line."""
+        return (
+            f"{_count(self.played, 'turn')} played, {self.accepted} accepted as played; "
+            f"{_count(self.misdeeds, 'illegal change')} made, {self.named} named; "
+            f"{_count(self.false_alarms, 'false alarm')}, {_count(self.questions, 'question')} asked."
+        )
+
+
+def score_of(
+    game: Game[Any, Any], truth: TruthLog, verdicts: Sequence[Verdict], events: Sequence[tuple[int, Event]]
+) -> Score:
+    """Compare the journal and the verdicts with the truth.
+
+    A turn counts as accepted as played when the board after it is the one the referee believed after the turn of
+    the same number; a misdeed as named when an illegal verdict came before the next action that ends a turn.
+    """
+    differences: list[str] = []
+    played = _standing(truth.events)
+    accepted = [event for _, event in events if event.kind == "turn"]
+    right = 0
+    for number, turn in enumerate(played):
+        got = accepted[number] if number < len(accepted) else None
+        if got is not None and _board(game, got) == dict(turn.after):
+            right += 1
+        else:
+            said = "nothing" if got is None else str(got.data["turn"])
+            differences.append(f"turn {number + 1} was {turn.player} {turn.turn}; the referee accepted {said}")
+    differences += [f"accepted though not played: {event.data['turn']}" for event in accepted[len(played) :]]
+    faults = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ILLEGAL]
+    misdeeds = [event for event in truth.events if event.kind == "misdeed"]
+    named = 0
+    unmatched = list(faults)
+    for misdeed in misdeeds:
+        until_s = min((one.began_s for one in truth.events if one.began_s > misdeed.began_s), default=float("inf"))
+        answers = [one for one in unmatched if misdeed.gone_s <= one.time_s <= until_s + 0.2]
+        if answers:
+            named += 1
+            unmatched = [one for one in unmatched if one not in answers]
+        else:
+            differences.append(
+                f"at {misdeed.gone_s:.1f} s {misdeed.player}'s misdeed ({misdeed.misdeed}) was not named"
+            )
+    differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
+    questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)
+    return Score(len(played), right, len(misdeeds), named, len(unmatched), questions, tuple(differences))
+
+
+def _standing(events: Sequence[TruthEvent]) -> list[TruthEvent]:
+    """The turns that stand: those undone are left out."""
+    standing: list[TruthEvent] = []
+    for event in events:
+        if event.kind == "turn":
+            standing.append(event)
+        elif event.kind == "undone":
+            standing.pop()
+    return standing
+
+
+def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:
+    state = event.data["state"]
+    text = state[0] if isinstance(state, list) else state
+    return dict(game.appearance(game.parse_state(str(text))))
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
