@@ -7,7 +7,7 @@ table shows (``hear``). What really happened goes into a ``TruthLog`` that the c
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Literal, Self
 
@@ -17,6 +17,7 @@ from engine.api import OptionValue
 from engine.registry import load
 from simulator.actions import Action, Standing
 from simulator.coverage import Coverage
+from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
 from simulator.player import Habits, Players
 from simulator.render import Renderer
 from simulator.scene import BlockPose, Colour, Scene, Sensor, Setting, Thing
@@ -24,7 +25,7 @@ from simulator.timeline import Arm, Choreography, Moment, Stretch
 from simulator.truth import FrameTruth, TruthEvent, TruthLog
 from simulator.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
 
 TurnEnd = Literal["button", "rest", "touch"]
@@ -33,6 +34,14 @@ _SKINS: tuple[Colour, ...] = ((0.52, 0.63, 0.84), (0.42, 0.54, 0.76), (0.25, 0.3
 _SLEEVES: tuple[Colour | None, ...] = ((0.35, 0.2, 0.15), (0.12, 0.12, 0.5), None, (0.3, 0.32, 0.3))
 _PRESS_AFTER_S = 0.25
 _POLL_S = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Nudge:
+    """From ``time_s`` on the camera sees the table from another pose: somebody bumped into one of them."""
+
+    time_s: float
+    pose: Pose
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,7 @@ class VirtualTable:
         habits: Habits | None = None,
         turn_end: TurnEnd = "button",
         things: tuple[Thing, ...] = (),
+        nudges: tuple[Nudge, ...] = (),
         truth: TruthLog | None = None,
     ) -> None:
         if turns < 0:
@@ -81,6 +91,9 @@ class VirtualTable:
         self._turns = turns
         self._turn_end = turn_end
         self._things = things
+        self._settings = [(0.0, self._setting)]
+        for nudge in sorted(nudges, key=lambda one: one.time_s):
+            self._settings.append((nudge.time_s, replace(self._setting, pose=nudge.pose)))
         self._game = load(game_name)
         self._rng = np.random.default_rng([seed, 11])
         layout = self._setting.layout
@@ -88,7 +101,7 @@ class VirtualTable:
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._renderer = Renderer(seed)
         self._truth = truth
-        self._coverage = Coverage(self._setting) if truth is not None else None
+        self._coverages: dict[int, Coverage] = {}
         if truth is not None:
             truth.start = self._game.format_state(self._players.state)
         self._heard: list[tuple[float, str]] = []
@@ -151,12 +164,24 @@ class VirtualTable:
         moment = self._moment(time_s)
         if moment is None:
             raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
-        scene = Scene(self._setting, moment.blocks, moment.hands, self._things)
+        setting = self._setting_at(time_s)
+        scene = Scene(setting, moment.blocks, moment.hands, self._things)
         image = self._renderer.render(scene, self._sequence)
         frame = Frame(image, time_s, self._sequence, self.name)
-        self._note_frame(frame, moment)
+        self._note_frame(frame, moment, setting)
         self._sequence += 1
         return frame
+
+    def _setting_at(self, time_s: float) -> Setting:
+        return [setting for since_s, setting in self._settings if since_s <= time_s][-1]
+
+    def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
+        """A picture of each block colour's six tops on known squares, by this camera on this table."""
+        return enrolment_images(self._setting, self.seed, self._habits.slack)
+
+    def charuco_views(self, count: int) -> tuple[Image, ...]:
+        """Pictures of a calibration board by this camera."""
+        return charuco_views(self._setting.camera, count, self.seed)
 
     def frames(self) -> Iterator[Frame]:
         """Every frame until the end."""
@@ -292,12 +317,15 @@ class VirtualTable:
         )
         self._truth.events.append(event)
 
-    def _note_frame(self, frame: Frame, moment: Moment) -> None:
-        if self._truth is None or self._coverage is None:
+    def _note_frame(self, frame: Frame, moment: Moment, setting: Setting) -> None:
+        if self._truth is None:
             return
+        coverage = self._coverages.get(id(setting))
+        if coverage is None:
+            coverage = self._coverages.setdefault(id(setting), Coverage(setting))
         looks = self._looks(moment)
         occupied = {place for place, look in looks.items() if look != "empty"}
-        covered = self._coverage.covered(moment.hands, occupied)
+        covered = coverage.covered(moment.hands, occupied)
         self._truth.frames.append(FrameTruth(frame.sequence, frame.time_s, looks, bool(moment.hands), covered))
 
     def _looks(self, moment: Moment) -> dict[str, str]:

@@ -1,0 +1,151 @@
+"""Pictures to prepare a referee with: every top of every colour for learning looks, and calibration boards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from simulator.cube import direction, net_side
+from simulator.handling import Handler, Slack
+from simulator.lights import irradiance
+from simulator.optics import SensorNoise, decode, develop, normalised_rays, on_plane, through_sensor
+from simulator.render import Renderer
+from simulator.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
+from simulator.viewpoint import looking_at
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose, project
+
+_SAMPLES = 2
+_TEXTURE_PX_PER_MM = 6.0
+_PAPER_MM = 12.0
+
+
+@dataclass(frozen=True)
+class PlacedBlock:
+    """One block of an enrolment picture: where it stands and how it lies."""
+
+    cell: str
+    colour: str
+    top: str
+    north: str
+
+
+@dataclass(frozen=True, eq=False)
+class EnrolmentImage:
+    """A picture of known blocks: one of each top, all of one colour."""
+
+    image: Image
+    colour: str
+    blocks: tuple[PlacedBlock, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """The position as an enrolment file holds it."""
+        return {
+            "blocks": [
+                {"cell": block.cell, "colour": block.colour, "top": block.top, "north": block.north}
+                for block in self.blocks
+            ]
+        }
+
+
+def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None) -> tuple[EnrolmentImage, ...]:
+    """One picture a block colour, its six tops side by side on the middle row from a on.
+
+    Raises ValueError when the board has fewer than six columns.
+    """
+    layout = setting.layout
+    if layout.columns < len(SYMBOLS):
+        raise ValueError(f"the board has {layout.columns} columns; enrolment needs {len(SYMBOLS)} in a row")
+    row = (layout.rows + 1) // 2
+    rng = np.random.default_rng([seed, 21])
+    handler = Handler(layout, slack or Slack(), rng)
+    pictures: list[EnrolmentImage] = []
+    for frame, colour in enumerate(sorted(setting.blocks.colours)):
+        placed: list[PlacedBlock] = []
+        for column, top in enumerate(SYMBOLS):
+            up = direction(net_side(layout.net, top))
+            sides = [name for name in SYMBOLS if abs(float(up @ direction(net_side(layout.net, name)))) < 0.5]
+            north = sides[int(rng.integers(len(sides)))]
+            placed.append(PlacedBlock(f"{chr(ord('a') + column)}{row}", colour, top, north))
+        poses = tuple(handler.put_down(block.cell, block.colour, block.top, block.north) for block in placed)
+        image = Renderer(seed).render(Scene(setting, poses), frame)
+        pictures.append(EnrolmentImage(image, colour, tuple(placed)))
+    return tuple(pictures)
+
+
+@dataclass(frozen=True)
+class CharucoSheet:
+    """A printed ChArUco board: columns and rows of squares, sizes, dictionary."""
+
+    columns: int = 7
+    rows: int = 5
+    square_mm: float = 30.0
+    marker_mm: float = 22.0
+    dictionary: str = "DICT_5X5_100"
+
+    @property
+    def size_mm(self) -> tuple[float, float]:
+        """Width and height of the squares together."""
+        return (self.columns * self.square_mm, self.rows * self.square_mm)
+
+
+def _sheet_texture(sheet: CharucoSheet) -> Image:
+    dictionary = cv2.aruco.getPredefinedDictionary(getattr(cv2.aruco, sheet.dictionary))
+    board = cv2.aruco.CharucoBoard((sheet.columns, sheet.rows), sheet.square_mm, sheet.marker_mm, dictionary)
+    width, height = (round(length * _TEXTURE_PX_PER_MM) for length in sheet.size_mm)
+    squares = np.asarray(board.generateImage((width, height), marginSize=0), dtype=np.uint8)
+    padded = np.pad(squares, round(_PAPER_MM * _TEXTURE_PX_PER_MM), constant_values=255)
+    return np.clip(padded.astype(np.float64) * 0.86 + 18, 0, 255).astype(np.uint8)
+
+
+def charuco_views(
+    camera: CameraModel, count: int, seed: int = 0, sheet: CharucoSheet | None = None, sensor: Sensor | None = None
+) -> tuple[Image, ...]:
+    """Pictures of a ChArUco sheet by that camera, from ``count`` directions, in different parts of the picture."""
+    paper = sheet or CharucoSheet()
+    optics = sensor or Sensor(noise=1.5, defocus_px=0.4)
+    texture = _sheet_texture(paper)
+    rng = np.random.default_rng([seed, 22])
+    noise = SensorNoise(camera, optics.noise, seed)
+    return tuple(
+        through_sensor(_sheet_view(camera, _sheet_pose(camera, paper, rng), paper, texture), optics, noise, frame)
+        for frame in range(count)
+    )
+
+
+def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generator) -> Pose:
+    """A pose from which at least most of the sheet is in the picture."""
+    width, height = camera.size
+    corners = np.array([[x * sheet.size_mm[0] / 2, y * sheet.size_mm[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
+    pose = looking_at()
+    for _ in range(60):
+        distance = float(camera.matrix[0, 0]) / width * sheet.size_mm[0] * float(rng.uniform(1.2, 2.6))
+        shift = rng.uniform(-1.0, 1.0, 2) * distance * np.array([width, height]) / float(camera.matrix[0, 0]) * 0.35
+        target = (float(shift[0]), float(shift[1]), 0.0)
+        tilt, azimuth = float(rng.uniform(5, 40)), float(rng.uniform(-180, 180))
+        pose = looking_at(distance, tilt, azimuth, float(-90 - azimuth + rng.uniform(-25, 25)), target)
+        pixels = project(camera, pose, corners)
+        if bool(np.all(pixels > 8) and np.all(pixels < np.array([width, height]) - 8)):
+            break
+    return pose
+
+
+def _sheet_view(camera: CameraModel, pose: Pose, sheet: CharucoSheet, texture: Image) -> Image:
+    width, height = camera.size
+    step = 1.0 / _SAMPLES
+    first = (step - 1.0) / 2
+    rays = normalised_rays(camera, first, first, (width * _SAMPLES, height * _SAMPLES), step)
+    points, seen = on_plane(pose, rays, 0.0)
+    half = np.asarray(sheet.size_mm) / 2 + _PAPER_MM
+    columns = ((points[..., 0] + half[0]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[1] + 1)
+    rows = ((half[1] - points[..., 1]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[0] + 1)
+    inside = seen & (np.abs(points) <= half).all(axis=-1)
+    sampled = cv2.remap(texture, columns.astype(np.float32), rows.astype(np.float32), cv2.INTER_LINEAR)
+    levels = np.power(np.arange(256) / 255.0, 2.2).astype(np.float32)
+    desk = float(decode((0.45, 0.45, 0.45))[0])
+    grey = np.where(inside, levels[np.asarray(sampled, dtype=np.uint8)], desk).astype(np.float32)
+    small = np.asarray(cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA), dtype=np.float64)
+    light = irradiance(Lighting(), np.zeros(3), np.array([0.0, 0.0, 1.0]))
+    return develop(small[..., None] * light)

@@ -1,0 +1,143 @@
+"""Settings drawn from a seed, from tidy to awkward: other tables, lamps, cameras, colours, missing markers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simulator.scene import (
+    BlockLook,
+    Colour,
+    Lamp,
+    Lighting,
+    MarkerState,
+    Sensor,
+    Setting,
+    Surface,
+    TableLook,
+    standard_layout,
+)
+from simulator.viewpoint import lens, looking_at, whole_table_distance_mm
+from vision.geometry import CameraModel, Pose, project
+
+_SURFACES: tuple[tuple[Surface, Colour], ...] = (
+    ("wood", (0.36, 0.47, 0.6)),
+    ("dark wood", (0.36, 0.47, 0.6)),
+    ("checks", (0.75, 0.8, 0.85)),
+    ("marble", (0.8, 0.8, 0.8)),
+    ("cloth", (0.28, 0.48, 0.22)),
+    ("plain", (0.55, 0.53, 0.52)),
+)
+_SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
+
+
+def varied_setting(
+    seed: int, hardness: float = 0.5, size: tuple[int, int] | None = None, most_missing_markers: int = 1
+) -> Setting:
+    """A setting drawn from ``seed``; ``hardness`` from 0 (tidy) to 1 (tilted, dim, coloured, blurred, noisy).
+
+    ``size`` fixes the picture's (width, height). Raises ValueError for a hardness outside 0 to 1.
+    """
+    if not 0.0 <= hardness <= 1.0:
+        raise ValueError(f"hardness {hardness} asked for; expected 0 to 1")
+    rng = np.random.default_rng([seed, 31])
+    sizes = _SIZES[: 1 + round(hardness * (len(_SIZES) - 1))]
+    chosen = size or sizes[int(rng.integers(len(sizes)))]
+    camera = _lens(rng, hardness, chosen)
+    azimuth = -90.0 + float(rng.uniform(-1, 1)) * 180.0 * hardness
+    distance = whole_table_distance_mm(camera, 215.0) * float(rng.uniform(1.0, 1.0 + 0.25 * hardness))
+    tilt = float(rng.uniform(0.0, 8.0 + 37.0 * hardness))
+    shift = rng.uniform(-20.0, 20.0, 2) * hardness
+    roll = float(rng.uniform(-6.0, 6.0)) * hardness
+    target = (float(shift[0]), float(shift[1]), 0.0)
+    pose = _fitting(camera, distance, tilt, azimuth, roll, target)
+    surface, colour = _SURFACES[int(rng.integers(len(_SURFACES)))]
+    table = TableLook(
+        surface=surface,
+        colour=_tinted(rng, colour, 0.08),
+        board_colour=_tinted(rng, (0.58, 0.73, 0.86), 0.12 * hardness),
+        markers=_markers(rng, hardness, most_missing_markers),
+        seed=seed,
+    )
+    ordinary = BlockLook()
+    blocks = BlockLook(
+        colours={name: _tinted(rng, shade, 0.2 * hardness) for name, shade in ordinary.colours.items()},
+        ink=_tinted(rng, ordinary.ink, 0.1 * hardness),
+        grain=float(rng.uniform(0.1, 0.3 + 0.5 * hardness)),
+        symbol_scale=float(rng.uniform(1.0 - 0.15 * hardness, 1.0 + 0.08 * hardness)),
+    )
+    return Setting(camera, pose, standard_layout(), table, blocks, _lighting(rng, hardness), _sensor(rng, hardness))
+
+
+def _fitting(
+    camera: CameraModel,
+    distance_mm: float,
+    tilt_deg: float,
+    azimuth_deg: float,
+    roll_deg: float,
+    target_mm: tuple[float, float, float],
+) -> Pose:
+    """A pose from no nearer than that distance with every marker and its white border inside the picture."""
+    markers = standard_layout().markers
+    corners = np.vstack([markers.corners_mm(marker_id) for marker_id in markers.centres_mm])
+    paper = corners * 1.05
+    pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)
+    for _ in range(40):
+        pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)
+        pixels = project(camera, pose, paper)
+        if bool(np.all(pixels > 4) and np.all(pixels < np.asarray(camera.size) - 5)):
+            return pose
+        distance_mm *= 1.04
+    return pose
+
+
+def _tinted(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:
+    factors = 1.0 + rng.uniform(-1.0, 1.0, 3) * spread
+    blue, green, red = (float(value) for value in np.clip(np.asarray(colour) * factors, 0.03, 0.98))
+    return (blue, green, red)
+
+
+def _lens(rng: np.random.Generator, hardness: float, size: tuple[int, int]) -> CameraModel:
+    view_deg = float(rng.uniform(60.0, 66.0 + 24.0 * hardness))
+    bend = float(rng.uniform(-0.22, 0.06)) * (0.3 + 0.7 * hardness)
+    centre = rng.uniform(-12.0, 12.0, 2)
+    return lens(size, view_deg, (bend, -0.15 * bend, 0.0004, -0.0003, 0.0), (float(centre[0]), float(centre[1])))
+
+
+def _markers(rng: np.random.Generator, hardness: float, most_missing: int) -> dict[int, MarkerState]:
+    states: dict[int, MarkerState] = {}
+    order = [int(marker_id) for marker_id in rng.permutation(4)]
+    for marker_id in order[:most_missing]:
+        if rng.random() < 0.6 * hardness:
+            states[marker_id] = "missing" if rng.random() < 0.5 else "half covered"
+    return states
+
+
+def _lighting(rng: np.random.Generator, hardness: float) -> Lighting:
+    lamps: list[Lamp] = []
+    for index in range(1 + int(rng.random() < 0.5)):
+        angle = float(rng.uniform(-np.pi, np.pi))
+        height = float(rng.uniform(1300.0 - 850.0 * hardness, 1500.0))
+        across = float(rng.uniform(300.0, 500.0 + 500.0 * hardness))
+        warmth = float(rng.uniform(-1.0, 1.0)) * 0.3 * hardness
+        lamps.append(
+            Lamp(
+                (across * float(np.cos(angle)), across * float(np.sin(angle)), height),
+                strength=float(rng.uniform(0.5, 0.9)) / (1 + index),
+                colour=(1.0 - warmth, 1.0, 1.0 + warmth),
+                radius_mm=float(rng.uniform(20.0, 120.0)),
+            )
+        )
+    ambient = float(rng.uniform(0.35 - 0.25 * hardness, 0.45))
+    return Lighting(tuple(lamps), ambient, gloss=float(rng.uniform(0.0, 0.05 + 0.4 * hardness)))
+
+
+def _sensor(rng: np.random.Generator, hardness: float) -> Sensor:
+    cast = 1.0 + rng.uniform(-1.0, 1.0, 3) * 0.15 * hardness
+    return Sensor(
+        exposure=float(rng.uniform(1.0 - 0.5 * hardness, 1.0 + 0.25 * hardness)),
+        white_balance=(float(cast[0]), float(cast[1]), float(cast[2])),
+        vignette=float(rng.uniform(0.05, 0.15 + 0.3 * hardness)),
+        noise=float(rng.uniform(1.0, 2.0 + 5.0 * hardness)),
+        defocus_px=float(rng.uniform(0.3, 0.6 + 0.8 * hardness)),
+        jpeg_quality=round(float(rng.uniform(92.0 - 30.0 * hardness, 95.0))),
+    )

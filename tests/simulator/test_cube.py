@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.cube import (
+    COMPASS,
+    OPPOSITE,
+    SIDES,
+    direction,
+    faces_of,
+    net_side,
+    placed_faces,
+    rolled,
+    rotation_of,
+    tip_rotation,
+    turn_rotation,
+    turned,
+)
+from simulator.scene import SYMBOLS, standard_layout
+
+NET = standard_layout().net
+
+
+@st.composite
+def lying(draw: st.DrawFn) -> tuple[str, str]:
+    up = draw(st.sampled_from(SYMBOLS))
+    axis = {up, NET[OPPOSITE[net_side(NET, up)]]}
+    return up, draw(st.sampled_from([symbol for symbol in SYMBOLS if symbol not in axis]))
+
+
+def shown_by(rotation: np.ndarray) -> dict[str, str]:
+    shown = {}
+    for face in placed_faces(NET, rotation, np.zeros(3), 30.0):
+        side = next(side for side in SIDES if float(direction(side) @ face.normal) > 0.99)
+        shown[side] = face.symbol
+    return shown
+
+
+def test_the_net_itself_lies_as_printed() -> None:
+    assert faces_of(NET, "star", "slider") == dict(NET)
+
+
+@given(lying())
+def test_every_way_to_lie_shows_each_symbol_once(lies: tuple[str, str]) -> None:
+    faces = faces_of(NET, *lies)
+    assert (faces["up"], faces["north"]) == lies
+    assert sorted(faces.values()) == sorted(SYMBOLS)
+
+
+@given(lying(), st.sampled_from(COMPASS))
+def test_rolling_by_names_is_rolling_in_space(lies: tuple[str, str], side: str) -> None:
+    rotation = tip_rotation(side, 90.0) @ rotation_of(NET, *lies)
+    assert shown_by(rotation) == rolled(faces_of(NET, *lies), side)
+
+
+@given(lying(), st.integers(0, 3))
+def test_turning_by_names_is_turning_in_space(lies: tuple[str, str], quarters: int) -> None:
+    rotation = turn_rotation(90.0 * quarters) @ rotation_of(NET, *lies)
+    assert shown_by(rotation) == turned(faces_of(NET, *lies), quarters)
+
+
+@given(lying(), st.sampled_from(COMPASS))
+def test_rolling_there_and_back_changes_nothing(lies: tuple[str, str], side: str) -> None:
+    faces = faces_of(NET, *lies)
+    assert rolled(rolled(faces, side), OPPOSITE[side]) == faces
+
+
+@pytest.mark.parametrize(("up", "north"), [("star", "star"), ("star", "stop"), ("x", "cross")])
+def test_opposite_symbols_cannot_be_up_and_north(up: str, north: str) -> None:
+    with pytest.raises(ValueError, match="adjacent sides"):
+        faces_of(NET, up, north)
+
+
+def test_an_unknown_symbol_is_named() -> None:
+    with pytest.raises(ValueError, match="no symbol 'moon'"):
+        net_side(NET, "moon")
+
+
+@given(lying())
+def test_corners_run_as_a_picture_seen_from_outside(lies: tuple[str, str]) -> None:
+    for face in placed_faces(NET, rotation_of(NET, *lies), np.array([5.0, 6.0, 7.0]), 30.0):
+        top_left, top_right, _, bottom_left = face.corners_mm
+        facing = np.cross(top_right - top_left, top_left - bottom_left)
+        assert float(facing @ face.normal) > 0

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.actions import Carry, Standing
+from simulator.handling import Handler, Slack, neighbour, side_towards
+from simulator.misdeeds import MISDEEDS, SEEN_FROM_ABOVE
+from simulator.player import Habits
+from simulator.scene import standard_layout
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_legal_turns_leave_the_table_as_the_engine_says(make_players: Any, game: Any, seed: int) -> None:
+    players = make_players(seed)
+    for _ in range(25):
+        if players.is_over:
+            break
+        before = players.state
+        action = players.turn()
+        played = game.parse_turn(before, action.turn)
+        assert played in game.legal_turns(before)
+        assert game.format_state(game.apply(before, played)) == game.format_state(players.state)
+        players.perform(action)
+        assert players.standing.appearance(game.places) == dict(game.appearance(players.state))
+        engine_facings = game.facings(players.state)
+        for place, facing in players.facings().items():
+            assert [dict(one) for one in engine_facings[place]] == [facing]
+
+
+def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: Any) -> None:
+    tops = set()
+    for seed in range(6):
+        players = make_players(seed)
+        assert {place for place in players.standing} == {
+            place for place, look in game.appearance(game.new()).items() if look != "empty"
+        }
+        assert all(len(facings) == 1 for facings in game.facings(players.state).values())
+        tops |= {block.up for block in players.standing.values()}
+    assert len(tops) == 6
+
+
+@pytest.mark.parametrize("kind", MISDEEDS)
+def test_every_misdeed_happens_and_is_illegal(make_players: Any, game: Any, kind: str) -> None:
+    happened = 0
+    for seed in range(12):
+        players = make_players(seed, misdeeds=(kind,))
+        for _ in range(3 * (seed % 4)):
+            if not players.is_over:
+                players.perform(players.turn())
+        action = None if players.is_over else players.misdeed()
+        if action is None:
+            continue
+        happened += 1
+        assert action.misdeed == kind
+        before = players.standing
+        after = before.after_all(action.carries)
+        seen = after.appearance(game.places)
+        legal = [dict(game.appearance(game.apply(players.state, turn))) for turn in game.legal_turns(players.state)]
+        if kind in SEEN_FROM_ABOVE:
+            assert seen not in legal
+            assert seen != before.appearance(game.places)
+        else:
+            assert seen == before.appearance(game.places)
+            assert {p: (b.up, b.north) for p, b in after.items()} != {p: (b.up, b.north) for p, b in before.items()}
+    assert happened >= 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(MISDEEDS)))
+def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: str) -> None:
+    players = make_players(seed, misdeeds=(kind,))
+    action = players.misdeed()
+    if action is None:
+        return
+    before = players.standing
+    players.perform(action)
+    players.perform(players.put_right(before, action.player))
+    lies = {place: (block.colour, block.up, block.north) for place, block in before.items()}
+    assert {place: (block.colour, block.up, block.north) for place, block in players.standing.items()} == lies
+
+
+def test_trying_out_changes_nothing_but_how_blocks_stand(make_players: Any, game: Any) -> None:
+    for seed in range(6):
+        players = make_players(seed)
+        before, state = players.standing, players.state
+        action = players.try_out()
+        players.perform(action)
+        assert len(action.carries) >= 2
+        assert players.standing.appearance(game.places) == before.appearance(game.places)
+        assert players.state == state
+
+
+def test_straightening_moves_a_block_a_little(make_players: Any, game: Any) -> None:
+    players = make_players(3)
+    before = players.standing
+    players.perform(players.straighten())
+    assert players.standing.appearance(game.places) == before.appearance(game.places)
+    moved = [place for place in before if before[place] != players.standing[place]]
+    assert len(moved) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1000), st.floats(0.0, 20.0), st.floats(0.0, 60.0))
+def test_slack_keeps_its_limits(seed: int, offset_mm: float, turned_deg: float) -> None:
+    layout = standard_layout()
+    handler = Handler(layout, Slack(offset_mm, turned_deg), np.random.default_rng(seed))
+    block = handler.put_down("c3", "gold", "x", "star")
+    x, y = layout.centre_mm("c3")
+    assert abs(block.x_mm - x) <= 8.0
+    assert abs(block.y_mm - y) <= 8.0
+    assert abs(block.turned_deg) <= 30.0
+
+
+def test_a_block_is_never_put_onto_another() -> None:
+    layout = standard_layout()
+    handler = Handler(layout, Slack(), np.random.default_rng(0))
+    standing = Standing({place: handler.put_down(place, "gold", "x", "star") for place in ("a1", "a2")})
+    with pytest.raises(ValueError, match="already stands on a2"):
+        standing.after(handler.roll(standing, "a1", "north"))
+    with pytest.raises(ValueError, match="no block stands on c3"):
+        standing.after(Carry("c3", "c4", standing["a1"]))
+
+
+def test_places_have_neighbours_until_the_edge() -> None:
+    layout = standard_layout()
+    assert neighbour(layout, "a1", 0, 1) == "a2"
+    assert neighbour(layout, "a1", -1, 0) is None
+    assert neighbour(layout, "g7", 0, 1) is None
+    assert side_towards("c3", "d3") == "east"
+    with pytest.raises(ValueError, match="not side by side"):
+        side_towards("c3", "d4")
+
+
+def test_unknown_misdeeds_are_named() -> None:
+    with pytest.raises(ValueError, match="no such misdeed: bribery"):
+        Habits(misdeeds=("bribery",))
