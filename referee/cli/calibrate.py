@@ -51,8 +51,9 @@ def command(
 ) -> int:
     """Measure a camera's lens with a printed board.
 
-    Print one (`referee print charuco`) and take ten or more pictures of it. Hold the board flat, near and far, tilted to every side, and into the picture's corners. Exits with 1 when the
-    result is not good; it then says why and writes nothing.
+    Print one (`referee print charuco`) and take ten or more pictures of it: hold it flat, near and far, tilted to
+    every side, and into the picture's corners. Exits with 1 when the result is not good; it then says why and
+    writes nothing.
 
     Examples:
       referee calibrate calibration/*.jpg --out camera.json --preview straight.png

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -74,9 +75,9 @@ def print_table(console: Console, table: Table) -> None:
     if console.is_terminal:
         console.print(table)
         return
-    with console.capture() as capture:
-        console.print(table, width=_UNBROKEN_WIDTH)
-    for line in capture.get().splitlines():
+    lines = io.StringIO()
+    Console(file=lines, width=_UNBROKEN_WIDTH, highlight=False).print(table)
+    for line in lines.getvalue().splitlines():
         console.out(line.rstrip(), highlight=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,7 +52,7 @@ def describe_error(error: BaseException) -> str:
 def keep_examples(text: str | None) -> str | None:
     """Give a help text in which click leaves the lines of the examples as they are."""
     # A backspace alone on a line is click's mark for a paragraph that is not to be wrapped.
-    return None if text is None else text.replace("Examples:\n", "\b\nExamples:\n")
+    return None if text is None else inspect.cleandoc(text).replace("Examples:\n", "\b\nExamples:\n")
 
 
 class ExampleCommand(click.Command):

@@ -57,7 +57,8 @@ def command(
 ) -> int:
     """Referee a real table, a video or pictures.
 
-    Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with the game later.
+    Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with
+    the game later.
 
     Examples:
       referee watch --camera 0 --calibration camera.json --looks looks.json
