@@ -207,3 +207,8 @@ def test_values_are_written_as_toml_and_found_on_their_lines(values: dict[str, o
     for key, line in lines_of_keys(text).items():
         if key in values and "." not in key:
             assert lines[line - 1].startswith(f"{key} = ")
+
+
+def test_the_example_in_the_docs_is_the_one_that_is_printed() -> None:
+    text = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
+    assert f"```toml\n{example()}```" in text
