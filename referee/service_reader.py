@@ -27,6 +27,8 @@ class LearningReader:
         self._plain = plain_looks(tuple(dict.fromkeys(layout.net.values())))
         self._reader = TableReader(camera, layout, self._plain)
         self._learned = False
+        self.kept = False
+        """Whether the owner of this reader has kept what was learned."""
 
     @property
     def looks(self) -> PieceLooks | None:
@@ -54,7 +56,7 @@ class LearningReader:
 
     def forget(self) -> None:
         """Learn the colours afresh from the next clear frame."""
-        self._learned = False
+        self._learned = self.kept = False
         self._reader.use_looks(self._plain)
 
 

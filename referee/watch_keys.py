@@ -1,0 +1,40 @@
+"""The keyboard as a row of buttons: a line typed is a press."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+_ROLES: Mapping[str, str] = MappingProxyType({"": "end turn", "b": "take back", "h": "hint"})
+
+
+class Keys:
+    """Reads lines in a thread of its own, so that nobody waits for a person. Other lines than those are left alone."""
+
+    HELP: ClassVar[str] = "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint."
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._pressed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        # A daemon, since nothing can interrupt a thread that waits for a person to type.
+        self._thread = threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True)
+        self._thread.start()
+
+    def poll(self) -> list[str]:
+        """Give the roles of the keys pressed since the last time, in order."""
+        roles: list[str] = []
+        while not self._pressed.empty():
+            roles.append(self._pressed.get())
+        return roles
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until the lines have ended, at most that long."""
+        self._thread.join(timeout_s)
+
+    def _listen(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            role = _ROLES.get(line.strip().lower())
+            if role is not None:
+                self._pressed.put(role)

@@ -1,0 +1,102 @@
+"""What a person reads while a table is watched, and pictures for finding out what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import cv2
+from rich.console import Console
+from rich.text import Text
+
+from engine.api import Game
+from referee.verdict import Verdict, VerdictKind
+from vision.drawing import draw
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import Frame
+from vision.geometry import CameraModel
+from vision.layout import TableLayout
+from vision.locating import locate
+
+_STYLES: Mapping[VerdictKind, str] = MappingProxyType(
+    {
+        VerdictKind.SET_UP: "bold",
+        VerdictKind.ACCEPTED: "green",
+        VerdictKind.UNCHANGED: "dim",
+        VerdictKind.NOT_FINISHED: "yellow",
+        VerdictKind.ILLEGAL: "bold red",
+        VerdictKind.PUT_RIGHT: "cyan",
+        VerdictKind.AMBIGUOUS: "magenta",
+        VerdictKind.CANNOT_SEE: "yellow",
+    }
+)
+
+
+class Report:
+    """Prints a line a verdict: the file or the time, the verdict, the sentence and the squares it turns on."""
+
+    def __init__(self, console: Console, *, stills: bool) -> None:
+        self._console = console
+        self._stills = stills
+        self._began_s: float | None = None
+        self._turns = 0
+        self._faults = 0
+
+    def tell(self, frame: Frame | None, verdicts: Sequence[Verdict]) -> None:
+        """Print the verdicts of one frame, ``None`` for one that could not be used or for the end."""
+        if frame is not None and self._began_s is None:
+            self._began_s = frame.time_s
+        for verdict in verdicts:
+            self._turns += len(verdict.turns)
+            self._faults += verdict.kind is VerdictKind.ILLEGAL
+            line = Text.assemble(
+                (f"{self._when(frame, verdict):<10} ", "dim"),
+                (f"{verdict.kind.value:<13}", _STYLES[verdict.kind]),
+                verdict.sentence,
+            )
+            if verdict.places and verdict.kind is not VerdictKind.SET_UP:
+                line.append(f"  [{' '.join(verdict.places)}]", style="dim")
+            self._console.print(line, soft_wrap=True, highlight=False)
+
+    def remark(self, sentence: str) -> None:
+        """Print a remark that is no verdict."""
+        self._console.print(Text(f"{'':<10} {sentence}", style="italic"), soft_wrap=True, highlight=False)
+
+    def close(self, game: Game[Any, Any], belief: Sequence[Any]) -> None:
+        """Print how it ended."""
+        if not belief:
+            self._console.print("No game was set up.")
+            return
+        outcome = game.outcome(belief[0])
+        ending = "the game goes on" if outcome is None else f"{outcome.winner or 'nobody'} won: {outcome.reason}"
+        turns = f"{self._turns} turn{'' if self._turns == 1 else 's'}"
+        faults = f"{self._faults} fault{'' if self._faults == 1 else 's'}"
+        self._console.print(f"{turns} accepted, {faults} named; {ending}.", highlight=False, soft_wrap=True)
+
+    def _when(self, frame: Frame | None, verdict: Verdict) -> str:
+        if self._stills and frame is not None:
+            return Path(frame.source).name
+        seconds = max(0.0, verdict.time_s - (self._began_s or 0.0))
+        return f"{int(seconds // 60):3d}:{seconds % 60:04.1f}"
+
+
+class DebugPictures:
+    """Writes what was located into a folder, one picture a frame it is given."""
+
+    def __init__(self, folder: Path, camera: CameraModel, layout: TableLayout) -> None:
+        self._folder = folder
+        self._camera = camera
+        self._layout = layout
+
+    def add(self, frame: Frame) -> None:
+        """Write one frame with its markers, box and grid; as it is when the table was not located."""
+        try:
+            located = locate(frame.image, self._camera, self._layout)
+            picture = draw(frame.image, located, self._layout, self._camera)
+        except (NotLocatedError, FrameError):
+            picture = frame.image
+        path = self._folder / f"{frame.sequence:06d}.jpg"
+        if not cv2.imwrite(str(path), picture):
+            raise FrameError(f"cannot write the picture {path}: check that its folder may be written")
