@@ -114,6 +114,10 @@ class Buttons:
                 events += _told(slot.role, slot.debouncer.advance(now_s))
         return tuple(sorted(events, key=lambda event: event.time_s + event.held_s))
 
+    def presses(self, time_s: float | None = None) -> tuple[str, ...]:
+        """Give the roles of the buttons pressed since the last ``poll`` or ``presses``, oldest first."""
+        return tuple(event.role for event in self.poll(time_s) if event.kind is PressKind.PRESSED)
+
     def next_change_s(self) -> float | None:
         """Say when ``poll`` has news if no edge comes before (a contact that settles, a long press, a retry)."""
         moments = [

@@ -11,7 +11,10 @@ from gpiozero.pins import Factory
 
 from hardware.errors import DriverError, HardwareError, PinError
 
-NO_PINS_REMEDY = "on a Pi install one with `sudo apt install python3-lgpio`; elsewhere use the terminal"
+NO_PINS_REMEDY = (
+    "on a Pi install a pin library with `sudo apt install python3-lgpio` (docs/hardware.md says how it is found); "
+    "elsewhere use the terminal"
+)
 
 
 def pin_errors() -> tuple[type[Exception], ...]:

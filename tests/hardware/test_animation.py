@@ -33,6 +33,18 @@ def test_a_light_that_stays_keeps_its_rhythm_and_a_new_one_begins_lit() -> None:
     assert changed.brightness_of("b2", 10.3, smooth=False) == 0.0
 
 
+def test_the_same_mood_and_the_same_lights_go_on_where_they_were() -> None:
+    lights = (light("a1", "turn"), light("b2", "turn"))
+    first = Animation().followed_by(Signal(Mood.FAULT, lights), 10.0)
+    again = first.followed_by(Signal(Mood.FAULT, lights, words="Still."), 11.3)
+    assert again.pointed_at(11.3) == ("b2", 1.0)
+    assert again.status(11.3, smooth=False) == first.status(11.3, smooth=False) == (0.0, 0.0, 0.0)
+    other = first.followed_by(Signal(Mood.TROUBLE, lights[::-1]), 11.3)
+    assert other.pointed_at(11.3) == ("b2", 1.0)
+    assert other.pointed_at(12.2) == ("b2", 1.0)
+    assert other.status(11.3, smooth=False)[0] > 0.5
+
+
 def test_a_quiet_signal_lets_the_sound_end_and_a_new_sound_replaces_it() -> None:
     sounding = Animation().followed_by(Signal(Mood.FAULT, sound=Sound.FAULT), 1.0)
     quiet = sounding.followed_by(Signal(Mood.WAITING), 1.1)

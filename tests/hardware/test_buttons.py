@@ -54,8 +54,16 @@ def test_events_of_several_buttons_come_in_order_of_time(clock, plain_pins: Mock
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 50), (False, 50)])
     bounce(clock, plain_pins.pin("GPIO5"), [(True, 50), (False, 50)])
     clock.now_s += 1
-    pressed = [event.role for event in buttons.poll() if event.kind is PressKind.PRESSED]
-    assert pressed == ["hint", "end turn"]
+    assert buttons.presses() == ("hint", "end turn")
+    assert buttons.presses() == ()
+
+
+def test_buttons_that_settle_between_two_polls_are_told_in_the_order_they_settled(
+    clock, plain_pins: MockFactory, buttons
+) -> None:
+    bounce(clock, plain_pins.pin("GPIO6"), [(True, 5)])
+    bounce(clock, plain_pins.pin("GPIO5"), [(True, 500)])
+    assert buttons.presses() == ("hint", "end turn")
 
 
 def test_a_long_press_is_told_when_it_is_due(clock, plain_pins: MockFactory, buttons) -> None:

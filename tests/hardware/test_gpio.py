@@ -176,10 +176,12 @@ def test_a_pin_in_use_is_named_with_its_use_and_a_remedy(clock, plain_pins: Mock
 
 
 def test_a_status_light_with_one_busy_pin_frees_the_others(clock, plain_pins: MockFactory) -> None:
-    with LED(26, pin_factory=plain_pins), pytest.raises(PinError, match="status light"):
+    with LED(26, pin_factory=plain_pins), pytest.raises(PinError, match="status light") as refused:
         StatusLed((13, 19, 26), pin_factory=plain_pins)
     for number in (13, 19):
         LED(number, pin_factory=plain_pins).close()
+    # Held until here, so that it is not the end of the error that freed the pins.
+    assert refused.value.__cause__ is not None
 
 
 def test_a_pin_that_the_board_does_not_have_is_said(clock) -> None:
