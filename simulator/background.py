@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from simulator.lights import gloss, hull, irradiance, light_left, penumbra_mm, shadow_points
-from simulator.optics import decode, develop, normalised_rays, on_plane, sensor_gain, vignette_at
+from simulator.optics import GAMMA, decode, develop, normalised_rays, on_plane, sensor_gain, vignette_at
 from simulator.scene import Setting
 from simulator.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
 from vision.frame import FloatArray, Image
@@ -15,6 +16,9 @@ from vision.geometry import project
 _UP = np.array([0.0, 0.0, 1.0])
 _MARKER_SAMPLES = 4
 _SHIFT = 4
+_LIGHT_STEP_PX = 8
+
+Layer = npt.NDArray[np.float32]
 
 
 def pixels_per_mm(setting: Setting) -> float:
@@ -25,14 +29,13 @@ def pixels_per_mm(setting: Setting) -> float:
     return float(max(np.linalg.norm(right - centre), np.linalg.norm(far - centre)))
 
 
-def _linear(texture: Image) -> FloatArray:
-    table = decode_levels()
-    return np.asarray(table[texture], dtype=np.float64)
+def _linear(texture: Image) -> Layer:
+    return np.asarray(decode_levels().astype(np.float32)[texture], dtype=np.float32)
 
 
 def decode_levels() -> FloatArray:
     """Linear light of the 256 screen levels."""
-    return np.asarray([decode((level / 255.0,) * 3)[0] for level in range(256)], dtype=np.float64)
+    return np.asarray(np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA), dtype=np.float64)
 
 
 def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
@@ -46,8 +49,19 @@ def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:
     return np.asarray(sampled, dtype=np.uint8)
 
 
-def _lit(setting: Setting, points_mm: FloatArray) -> FloatArray:
-    return irradiance(setting.lighting, points_mm, _UP)
+def _light_on(setting: Setting, points_mm: FloatArray, height_mm: float, gloss_share: float) -> tuple[Layer, Layer]:
+    """Light that falls on, and is mirrored by, a level plane seen at points (height, width, 2).
+
+    Worked out on a coarse grid: light changes slowly.
+    """
+    size = (points_mm.shape[1], points_mm.shape[0])
+    half = _LIGHT_STEP_PX // 2
+    coarse = _with_height(np.ascontiguousarray(points_mm[half::_LIGHT_STEP_PX, half::_LIGHT_STEP_PX]), height_mm)
+    falls = irradiance(setting.lighting, coarse, _UP).astype(np.float32)
+    mirrored = gloss(setting.lighting, coarse, _UP, setting.pose.camera_position_mm) * gloss_share
+    fine = (cv2.resize(layer, size, interpolation=cv2.INTER_LINEAR) for layer in (falls, mirrored.astype(np.float32)))
+    first, second = (np.asarray(layer, dtype=np.float32) for layer in fine)
+    return first, second
 
 
 def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
@@ -68,9 +82,9 @@ def _board_corners(setting: Setting, height_mm: float) -> FloatArray:
     )
 
 
-def _paint_polygon(image: FloatArray, pixels: FloatArray, colour: FloatArray) -> None:
+def _paint_polygon(image: Layer, pixels: FloatArray, colour: FloatArray) -> None:
     mask = polygon_mask(image.shape[:2], pixels)
-    cover = (mask.astype(np.float64) / 255.0)[..., None]
+    cover = (mask.astype(np.float32) / 255.0)[..., None]
     image[...] = image * (1.0 - cover) + cover * colour
 
 
@@ -81,7 +95,7 @@ def polygon_mask(shape: tuple[int, ...], pixels: FloatArray) -> Image:
     return mask
 
 
-def _paint_markers(setting: Setting, image: FloatArray) -> None:
+def _paint_markers(setting: Setting, image: Layer) -> None:
     markers = setting.layout.markers
     height, width = image.shape[:2]
     for marker_id in markers.centres_mm:
@@ -116,7 +130,7 @@ def _paint_markers(setting: Setting, image: FloatArray) -> None:
         part[...] = part * (1.0 - cover[..., None]) + paint[..., None] * light
 
 
-def _paint_board(setting: Setting, image: FloatArray, rays: FloatArray) -> None:
+def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     layout, camera_mm = setting.layout, setting.pose.camera_position_mm
     top_mm = layout.board_top_mm
     upper = _board_corners(setting, top_mm)
@@ -128,7 +142,7 @@ def _paint_board(setting: Setting, image: FloatArray, rays: FloatArray) -> None:
         softness = max(penumbra_mm(lamp, top_mm) * pixels_per_mm(setting), 0.6)
         mask = np.asarray(cv2.GaussianBlur(mask, (0, 0), softness), dtype=np.uint8)
         left = light_left(setting.lighting, lamp, np.zeros(3))
-        image *= 1.0 - (mask.astype(np.float64) / 255.0)[..., None] * (1.0 - left)
+        image *= 1.0 - (mask.astype(np.float32) / 255.0)[..., None] * (1.0 - left).astype(np.float32)
     edge = decode(setting.table.board_colour) * 0.8
     for index in range(4):
         following = (index + 1) % 4
@@ -145,12 +159,11 @@ def _paint_board(setting: Setting, image: FloatArray, rays: FloatArray) -> None:
     columns = (points[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
     rows = (half[1] - points[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
     reach = np.min(half - np.abs(points), axis=-1) * pixels_per_mm(setting) + 0.5
-    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0)[..., None]
+    cover = np.where(seen, np.clip(reach, 0.0, 1.0), 0.0).astype(np.float32)[..., None]
     columns = np.clip(columns, -2.0, texture.shape[1] + 1.0)
     rows = np.clip(rows, -2.0, texture.shape[0] + 1.0)
-    places = _with_height(points, top_mm)
-    paint = _linear(_sample(texture, columns, rows)) * _lit(setting, places)
-    paint += gloss(setting.lighting, places, _UP, camera_mm)
+    falls, mirrored = _light_on(setting, points, top_mm, 1.0)
+    paint = _linear(_sample(texture, columns, rows)) * falls + mirrored
     image[...] = image * (1.0 - cover) + cover * paint
 
 
@@ -163,12 +176,12 @@ def paint_background(setting: Setting) -> Image:
     texture = table_texture(setting.table)
     columns = points[..., 0] * TABLE_PX_PER_MM + TABLE_TILE_PX / 2 - 0.5
     rows = TABLE_TILE_PX / 2 - points[..., 1] * TABLE_PX_PER_MM - 0.5
-    places = _with_height(points, 0.0)
-    image = _linear(_sample(texture, columns, rows)) * _lit(setting, places)
-    image += 0.5 * gloss(setting.lighting, places, _UP, setting.pose.camera_position_mm)
+    falls, mirrored = _light_on(setting, points, 0.0, 0.5)
+    image = _linear(_sample(texture, columns, rows)) * falls + mirrored
     image[~seen] = 0.25 * setting.lighting.ambient
     _paint_markers(setting, image)
     _paint_board(setting, image, rays)
     grid = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float64)
-    image *= vignette_at(setting.camera, setting.sensor, grid)[..., None] * sensor_gain(setting.sensor)
+    image *= vignette_at(setting.camera, setting.sensor, grid).astype(np.float32)[..., None]
+    image *= sensor_gain(setting.sensor).astype(np.float32)
     return develop(image)

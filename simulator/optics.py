@@ -45,13 +45,16 @@ def normalised_rays(
 
 def on_plane(pose: Pose, rays: FloatArray, height_mm: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """World (x, y) where rays meet the plane z = ``height_mm``, shape (..., 2), and which rays do, shape (...)."""
-    directions = rays[..., :1] * pose.rotation[0] + rays[..., 1:] * pose.rotation[1] + pose.rotation[2]
+    x, y = rays[..., 0], rays[..., 1]
+    right, down, forward = pose.rotation
+    fall = x * right[2] + y * down[2] + forward[2]
     centre = pose.camera_position_mm
-    downward = directions[..., 2] < -0.02
-    safe = np.where(downward, directions[..., 2], -1.0)
-    scale = (height_mm - centre[2]) / safe
-    points = centre[:2] + scale[..., None] * directions[..., :2]
-    return np.asarray(points, dtype=np.float64), downward
+    downward = fall < -0.02
+    scale = (height_mm - centre[2]) / np.where(downward, fall, -1.0)
+    points = np.empty(rays.shape, dtype=np.float64)
+    for axis in (0, 1):
+        points[..., axis] = centre[axis] + scale * (x * right[axis] + y * down[axis] + forward[axis])
+    return points, downward
 
 
 def vignette_at(camera: CameraModel, sensor: Sensor, pixels: FloatArray) -> FloatArray:
@@ -67,10 +70,12 @@ def sensor_gain(sensor: Sensor) -> FloatArray:
     return sensor.exposure * np.asarray(sensor.white_balance, dtype=np.float64)
 
 
-def develop(linear: FloatArray) -> Image:
+def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
     """Linear light (1 is white) to 8-bit values, with a soft shoulder towards white."""
     bright = np.maximum(linear, 0.0).astype(np.float32)
-    shoulder = np.where(bright > 0.8, 0.8 + 0.2 * np.tanh((bright - 0.8) / 0.2 * 0.7), bright)
+    over = bright > 0.8
+    shoulder = bright
+    shoulder[over] = 0.8 + 0.2 * np.tanh((bright[over] - 0.8) / 0.2 * 0.7)
     return np.asarray(np.power(shoulder, 1 / GAMMA) * 255.0 + 0.5, dtype=np.float32).clip(0, 255).astype(np.uint8)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from simulator.scene import BlockLook, Colour, MarkerState, TableLook
 from simulator.symbols import fill_contours, star_outline, symbol_contours
@@ -14,30 +15,31 @@ from vision.frame import FloatArray, Image
 from vision.layout import MarkerLayout, TableLayout
 
 TABLE_PX_PER_MM = 1.2
-TABLE_TILE_PX = 1500
+TABLE_TILE_PX = 1100
 FACE_PX = 96
 
+Layer = npt.NDArray[np.float32]
 
-def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> FloatArray:
+
+def _smooth_noise(rng: np.random.Generator, size_px: tuple[int, int], cells: tuple[int, int]) -> Layer:
     """Noise between about -1 and 1 of (width, height) pixels, with that many (columns, rows) of bumps."""
     small = rng.uniform(-1.0, 1.0, (max(cells[1], 2), max(cells[0], 2))).astype(np.float32)
-    return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float64)
+    return np.asarray(cv2.resize(small, size_px, interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def _wood(
-    rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int
-) -> FloatArray:
+def _wood(rng: np.random.Generator, size_px: tuple[int, int], colour: Colour, contrast: float, rings: int) -> Layer:
     width, height = size_px
     grain = _smooth_noise(rng, size_px, (max(width // 260, 2), rings))
     fine = _smooth_noise(rng, size_px, (max(width // 90, 2), rings * 5))
     pores = _smooth_noise(rng, size_px, (max(width // 30, 2), height // 2))
     tone = 1.0 + contrast * (0.6 * grain + 0.35 * fine + 0.2 * pores)
-    warmth = 1.0 + 0.12 * contrast * grain[..., None] * np.array([-1.0, 0.0, 0.6])
-    return np.asarray(tone[..., None] * warmth * np.asarray(colour), dtype=np.float64)
+    warmth = tone * grain * np.float32(0.12 * contrast)
+    blue, green, red = colour
+    return np.asarray(cv2.merge([(tone - warmth) * blue, tone * green, (tone + 0.6 * warmth) * red]), dtype=np.float32)
 
 
-def _to_image(values: FloatArray) -> Image:
-    return np.clip(values * 255.0 + 0.5, 0, 255).astype(np.uint8)
+def _to_image(values: Layer | FloatArray) -> Image:
+    return np.asarray(cv2.convertScaleAbs(np.maximum(values, 0.0), alpha=255.0), dtype=np.uint8)
 
 
 def table_texture(look: TableLook) -> Image:
@@ -92,9 +94,9 @@ def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Ima
     return _to_image(_mix(values, look.star_colour, stars, 0.95))
 
 
-def _mix(values: FloatArray, colour: Colour, mask: Image, opacity: float) -> FloatArray:
-    cover = (mask.astype(np.float64) / 255.0 * opacity)[..., None]
-    return np.asarray(values * (1.0 - cover) + cover * np.asarray(colour), dtype=np.float64)
+def _mix(values: Layer, colour: Colour, mask: Image, opacity: float) -> Layer:
+    cover = (mask.astype(np.float32) / 255.0 * opacity)[..., None]
+    return np.asarray(values * (1.0 - cover) + cover * np.asarray(colour), dtype=np.float32)
 
 
 def marker_texture(markers: MarkerLayout, marker_id: int, border_mm: float, state: MarkerState) -> tuple[Image, float]:
@@ -130,6 +132,6 @@ def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
     edge = np.minimum(np.arange(FACE_PX), np.arange(FACE_PX)[::-1])
     border = np.minimum(edge[:, None], edge[None, :])
     worn = np.clip(1.0 - border / (0.05 * FACE_PX), 0.0, 1.0)
-    values = values * (1.0 + 0.14 * worn[..., None])
+    values *= (1.0 + 0.14 * worn[..., None]).astype(np.float32)
     contours = tuple(contour * look.symbol_scale for contour in symbol_contours()[symbol])
     return _to_image(_mix(values, look.ink, fill_contours(contours, FACE_PX), 0.96))

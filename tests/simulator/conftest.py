@@ -14,7 +14,7 @@ from simulator.viewpoint import lens, looking_at
 @pytest.fixture(scope="session")
 def clean_setting() -> Setting:
     """A sharp, noiseless camera over the standard table."""
-    return Setting(lens(), looking_at(), sensor=Sensor(noise=0.0, defocus_px=0.0, vignette=0.0))
+    return Setting(lens((800, 450)), looking_at(), sensor=Sensor(noise=0.0, defocus_px=0.0, vignette=0.0))
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def game() -> Any:
     return load("deblockle")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_players(game: Any) -> Any:
     def make(seed: int, **habits: Any) -> Players:
         return Players(game, standard_layout(), Habits(**habits), np.random.default_rng(seed))

@@ -1,0 +1,221 @@
+"""A game being played: what the players do as time goes by, and what they hear in between.
+
+No picture is made here; ``simulator.table`` puts a camera over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from engine.api import OptionValue
+from engine.registry import load
+from simulator.actions import Action, Standing
+from simulator.player import Habits, Players
+from simulator.scene import BlockPose, Colour
+from simulator.timeline import Arm, Choreography, Moment, Stretch
+from simulator.truth import TruthEvent, TruthLog
+from vision.layout import TableLayout
+
+TurnEnd = Literal["button", "rest", "touch"]
+
+_SKINS: tuple[Colour, ...] = ((0.52, 0.63, 0.84), (0.42, 0.54, 0.76), (0.25, 0.36, 0.55), (0.6, 0.72, 0.9))
+_SLEEVES: tuple[Colour | None, ...] = ((0.35, 0.2, 0.15), (0.12, 0.12, 0.5), None, (0.3, 0.32, 0.3))
+_PRESS_AFTER_S = 0.25
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Press:
+    """A button that was pressed: when, and which."""
+
+    time_s: float
+    button: str = "end turn"
+
+
+class PlayedGame:
+    """One game from one seed; times are asked for in rising order, and only what was heard before them counts."""
+
+    def __init__(
+        self,
+        seed: int,
+        game_name: str,
+        layout: TableLayout,
+        *,
+        options: Mapping[str, OptionValue] | None = None,
+        turns: int = 12,
+        habits: Habits | None = None,
+        turn_end: TurnEnd = "button",
+        truth: TruthLog | None = None,
+    ) -> None:
+        if turns < 0:
+            raise ValueError(f"{turns} turns asked for; expected 0 or more")
+        self._habits = habits or Habits()
+        self._turns = turns
+        self._turn_end = turn_end
+        self._game = load(game_name)
+        self._layout = layout
+        self._rng = np.random.default_rng([seed, 11])
+        self._players = Players(self._game, layout, self._habits, self._rng, options)
+        self._choreography = Choreography(layout, self._arms(), self._habits.pace)
+        self._truth = truth
+        if truth is not None:
+            truth.start = self._game.format_state(self._players.state)
+        self._heard: list[tuple[float, str]] = []
+        self._presses: list[Press] = []
+        self._script = self._play()
+        self._planned_s = 0.0
+        self._began_s = 0.0
+        self._stretch: Stretch | None = None
+        self._ended = False
+
+    @property
+    def presses(self) -> tuple[Press, ...]:
+        """Every press so far, those of the moment being played included."""
+        return tuple(self._presses)
+
+    def hear(self, time_s: float, mood: str) -> None:
+        """Let the players see what the table shows from ``time_s`` on."""
+        self._heard.append((time_s, mood))
+        if self._truth is not None:
+            self._truth.answers.append((time_s, mood))
+
+    def moment(self, time_s: float) -> Moment | None:
+        """What there is to see at that time; ``None`` when the game is over and cleared away."""
+        while not self._ended and (self._stretch is None or time_s >= self._planned_s):
+            following = next(self._script, None)
+            if following is None:
+                self._ended = True
+                break
+            self._stretch = following
+            self._began_s = self._planned_s
+            self._planned_s += following.duration_s
+        if self._ended or self._stretch is None:
+            return None
+        return self._choreography.moment(self._stretch, time_s - self._began_s)
+
+    def looks(self, moment: Moment) -> dict[str, str]:
+        """Each place's look at a moment; a block in a hand stands nowhere."""
+        layout = self._layout
+        standing: dict[str, BlockPose] = {}
+        for block in moment.blocks:
+            if block.base_mm is not None:
+                continue
+            column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
+            row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
+            standing[f"{chr(ord('a') + column)}{row + 1}"] = block
+        return Standing(standing).appearance(self._game.places)
+
+    def _arms(self) -> dict[str, Arm]:
+        skins = self._rng.permutation(len(_SKINS))
+        sleeves = self._rng.permutation(len(_SLEEVES))
+        arms: dict[str, Arm] = {}
+        for index, player in enumerate(self._game.players):
+            sleeve_from = float(self._rng.uniform(0.1, 0.7))
+            skin, sleeve = _SKINS[int(skins[index])], _SLEEVES[int(sleeves[index])]
+            arms[player] = Arm(-1 if index == 0 else 1, skin, sleeve, sleeve_from)
+        return arms
+
+    def _play(self) -> Iterator[Stretch]:
+        """The game as stretches, each made only when the one before is over, so that the players can react."""
+        habits, players = self._habits, self._players
+        yield self._still(2 * habits.settle_s)
+        for _ in range(self._turns):
+            if players.is_over:
+                break
+            if players.happens(habits.straighten_share):
+                yield from self._perform(players.straighten())
+                yield self._still(habits.settle_s)
+            if players.happens(habits.rest_share):
+                yield from self._perform(players.rest_hand())
+            if players.happens(habits.misdeed_share):
+                yield from self._cheat()
+            if players.happens(habits.try_out_share):
+                yield from self._perform(players.try_out())
+                yield self._still(habits.settle_s)
+            yield from self._take_turn()
+        yield self._still(3 * habits.settle_s)
+
+    def _take_turn(self) -> Iterator[Stretch]:
+        players = self._players
+        state, before = players.state, players.standing
+        action = players.turn()
+        yield from self._perform(action)
+        answer = yield from self._answer()
+        if answer == "fault":
+            yield from self._perform(players.undo(before, state, action.player))
+            yield self._still(2 * self._habits.settle_s)
+
+    def _cheat(self) -> Iterator[Stretch]:
+        players = self._players
+        before = players.standing
+        action = players.misdeed()
+        if action is None:
+            return
+        yield from self._perform(action)
+        yield from self._answer()
+        yield self._still(self._habits.pause_s)
+        yield from self._perform(players.put_right(before, action.player))
+        yield self._still(2 * self._habits.settle_s)
+
+    def _still(self, duration_s: float) -> Stretch:
+        return self._choreography.still(self._players.standing, duration_s)
+
+    def _perform(self, action: Action) -> Iterator[Stretch]:
+        players = self._players
+        began_s = self._planned_s
+        standing = players.standing
+        rest_at = None if action.carries else players.resting_place(action.player)
+        yield from self._choreography.stretches(standing, action, rest_at)
+        players.perform(action)
+        gone_s = self._planned_s
+        ended_s = gone_s + _PRESS_AFTER_S if action.ends_turn else None
+        self._note_event(action, standing, began_s, gone_s, ended_s)
+        if ended_s is not None:
+            if self._turn_end == "button":
+                self._presses.append(Press(ended_s))
+            yield self._still(_PRESS_AFTER_S)
+
+    def _answer(self) -> Generator[Stretch, None, str | None]:
+        """Wait until the table says something about the turn just ended, or patience is out; gives the mood."""
+        since_s = self._planned_s
+        yield self._still(self._habits.settle_s)
+        while self._planned_s - since_s < self._habits.patience_s:
+            answer = self._heard_since(since_s)
+            if answer is not None:
+                yield self._still(self._habits.pause_s)
+                return answer
+            yield self._still(_POLL_S)
+        return self._heard_since(since_s)
+
+    def _heard_since(self, since_s: float) -> str | None:
+        for time_s, mood in reversed(self._heard):
+            if time_s < since_s:
+                break
+            if mood in {"accepted", "fault", "finished"}:
+                return mood
+        return None
+
+    def _note_event(
+        self, action: Action, before: Standing, began_s: float, gone_s: float, ended_s: float | None
+    ) -> None:
+        if self._truth is None:
+            return
+        places = self._game.places
+        event = TruthEvent(
+            kind=action.kind,
+            player=action.player,
+            began_s=began_s,
+            gone_s=gone_s,
+            before=before.appearance(places),
+            after=self._players.standing.appearance(places),
+            facings=self._players.facings(),
+            turn=action.turn,
+            misdeed=action.misdeed,
+            ended_s=ended_s,
+            state=self._game.format_state(self._players.state),
+        )
+        self._truth.events.append(event)
