@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.api import Appearance, Breach, Facing
+from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.deblockle.board import PLACES, SQUARE_OF, other
 from engine.deblockle.changes import Added, Change, Moved, Recoloured, Removed, changes_between
 from engine.deblockle.misdeeds import breaches_of_move, put_back, reason_to_stay
@@ -28,12 +28,13 @@ def explain_change(before: DeblockleState, after: Appearance, facings: Mapping[s
 
     Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.
     """
-    seen = {SQUARE_OF[place]: read_look(place, look) for place, look in after.items() if _known(place, look)}
+    blocks_seen = {place: read_look(place, look) for place, look in after.items()}
+    seen = {SQUARE_OF[place]: block for place, block in blocks_seen.items()}
     looks = appearance_of(before)
     changed = {place: look for place, look in after.items() if look != looks[place]}
     for place, facing in facings.items():
         check_facing(place, facing)
-    standing = {place: facing for place, facing in facings.items() if {**looks, **after}[place] != "empty" and facing}
+    standing = {place: facing for place, facing in facings.items() if {**looks, **after}[place] != EMPTY and facing}
     unmoved = {place: facing for place, facing in standing.items() if place not in changed}
     if before.to_move is None:
         return _after_the_end(before, changed, unmoved)
@@ -46,11 +47,6 @@ def explain_change(before: DeblockleState, after: Appearance, facings: Mapping[s
     playable = {player: {_key(turn) for turn in turns_of(before, player)} for player in players}
     changes = changes_between(before, seen, set().union(*playable.values()))
     return (*_breaches(before, changes, playable, standing), *_turned_in_place(before, unmoved))
-
-
-def _known(place: str, look: str) -> bool:
-    read_look(place, look)
-    return True
 
 
 def _key(turn: DeblockleTurn) -> tuple[int, int, str]:
@@ -72,16 +68,15 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
         try:
             narrowed_blocks(before, {place: facing})
         except ContradictionError:
-            block = before.at(SQUARE_OF[place])
-            if block is not None:
-                found.append(
-                    Breach(
-                        "block-turned-in-place",
-                        f"The {block.owner} block on {place} was turned where it stands.",
-                        put_back(before, block.square, "Turn"),
-                        (place,),
-                    )
+            block = before.by_square()[SQUARE_OF[place]]
+            found.append(
+                Breach(
+                    "block-turned-in-place",
+                    f"The {block.owner} block on {place} was turned where it stands.",
+                    put_back(before, block.square, "Turn"),
+                    (place,),
                 )
+            )
     return tuple(found)
 
 

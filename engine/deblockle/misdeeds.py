@@ -47,9 +47,7 @@ class _Story(NamedTuple):
 
 def put_back(state: DeblockleState, square: int, verb: str = "Put") -> str:
     """How to restore the block that stood on a square, its sides too where they are known."""
-    block = state.at(square)
-    if block is None:
-        return ""
+    block = state.by_square()[square]
     cube = state.settings.cube
     facings = cube.facings(block.mask)
     side = f" and {facings[0][SIDES[0]]} to the {SIDES[0]}" if len(facings) == 1 else ""
@@ -58,9 +56,7 @@ def put_back(state: DeblockleState, square: int, verb: str = "Put") -> str:
 
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
     """What a move breaks that no legal turn explains, whoever's block it is; ``facing`` are its side faces now."""
-    block = before.at(move.start)
-    if block is None:
-        return []
+    block = before.by_square()[move.start]
     told = _Telling(before, block, move)
     if move.start == move.end:
         return [
@@ -89,9 +85,7 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
     """The breach of a block that left by the wrong star, or ``None`` when it can't have been that."""
-    block = before.at(square)
-    if block is None:
-        return None
+    block = before.by_square()[square]
     home = HOME_STAR[block.owner]
     for side, results in enumerate(before.settings.cube.rolls(block.mask)):
         if RAYS[square][side][:1] == (home,) and any(top == "star" for top, _, _ in results):
@@ -314,15 +308,10 @@ def _variant_breach(before: DeblockleState, told: _Telling, target: int, ground:
             f"The {move.owner} block slid to {told.end} and was stopped there by a {foe} block.",
             also=(PLACES[target],),
         )
-    if touching:
-        beside_places = tuple(PLACES[square] for square in touching)
-        return told.breach(
-            "side-by-side",
-            f"The turn from {told.start} to {told.end} ends with a {move.owner} block right beside "
-            f"the {foe} block on {beside_places[0]}.",
-            also=beside_places,
-        )
+    beside_places = tuple(PLACES[square] for square in touching)
     return told.breach(
-        "no-hop-possible",
-        f"The {move.owner} block on {told.end} can hop nowhere, so it may not roll there.",
+        "side-by-side",
+        f"The turn from {told.start} to {told.end} ends with a {move.owner} block right beside "
+        f"the {foe} block on {beside_places[0]}.",
+        also=beside_places,
     )

@@ -49,9 +49,9 @@ class DeblockleState:
                 squares |= 1 << block.square
         return squares
 
-    def at(self, square: int) -> Block | None:
-        """The block on a square."""
-        return next((block for block in self.blocks if block.square == square), None)
+    def by_square(self) -> dict[int, Block]:
+        """The blocks on the board by their squares."""
+        return {block.square: block for block in self.blocks}
 
     def removed(self, player: str) -> int:
         """How many of the player's blocks have left the board."""
@@ -134,7 +134,7 @@ def check_facing(place: str, facing: Facing) -> None:
 def narrowed_blocks(state: DeblockleState, sightings: Mapping[str, Facing]) -> tuple[Block, ...]:
     """The blocks with only the orientations that agree with the side faces seen; raises ContradictionError."""
     cube = state.settings.cube
-    blocks = {block.square: block for block in state.blocks}
+    blocks = state.by_square()
     for place, facing in sightings.items():
         check_facing(place, facing)
         block = blocks.get(SQUARE_OF[place])

@@ -69,7 +69,7 @@ def parse_turn(state: DeblockleState, text: str) -> DeblockleTurn:
         listed = ", ".join(format_turn(turn) for turn in found)
         raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full")
     start = written.groups[0][0]
-    if state.at(SQUARE_OF[start]) is None:
+    if SQUARE_OF[start] not in state.by_square():
         raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
     breaches = explain_change(state, change_by(exact), {}) if exact is not None else ()
     reason = breaches[0].sentence if breaches else "no legal turn is like that."
@@ -128,7 +128,7 @@ def _exact(state: DeblockleState, written: _Written) -> DeblockleTurn | None:
         end = written.groups[2][0]
     elif len(rolled) > 1:
         return None
-    block = state.at(SQUARE_OF[start])
+    block = state.by_square().get(SQUARE_OF[start])
     owner = block.owner if block else state.to_move or PLAYERS[0]
     return DeblockleTurn(owner, start, rolled, written.symbol, end)
 

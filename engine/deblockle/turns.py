@@ -75,7 +75,7 @@ def slide_ends(square: int, ground: Ground, settings: Settings) -> int:
 
 
 def hop_ends(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
-    """The set of squares a block may hop to from ``square`` with that symbol up; empty for ``stop`` and ``star``.
+    """The set of squares a block may hop to from ``square`` with cross, x, slider or hoops up.
 
     The side-by-side variant is not looked at here, save that it stops a slide at an opponent's block.
     """
@@ -87,10 +87,8 @@ def hop_ends(symbol: str, square: int, ground: Ground, settings: Settings) -> in
         return diagonal_to(here) & open_squares & ~STARS
     if symbol == "slider":
         return slide_ends(square, ground, settings)
-    if symbol == "hoops":
-        twice = beside(beside(here) & open_squares) & open_squares
-        return beside(twice) & open_squares & ~STARS
-    return 0
+    twice = beside(beside(here) & open_squares) & open_squares
+    return beside(twice) & open_squares & ~STARS
 
 
 def ends_of(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
@@ -174,7 +172,7 @@ def legal_turns(state: DeblockleState) -> list[DeblockleTurn]:
 def matching_options(state: DeblockleState, turn: DeblockleTurn) -> list[RollOption]:
     """The rolls by which the turn may have been played, apart from whose turn it is."""
     square = SQUARE_OF.get(turn.start)
-    block = None if square is None else state.at(square)
+    block = None if square is None else state.by_square().get(square)
     if block is None or block.owner != turn.player:
         return []
     return [

@@ -165,6 +165,8 @@ def skip(position):
 def perft(position, depth):
     if depth == 0:
         return 1
+    if depth == 1:
+        return len(legal(position))
     return sum(perft(play(position, turn), depth - 1) for turn in legal(position))
 
 

@@ -4,13 +4,14 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import EMPTY
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.registry import load
 from tests.engine import oracle_deblockle as oracle
+from tests.engine.strategies import positions
 
 GAME = load("deblockle")
 DOCS = Path(__file__).parents[2] / "docs" / "games" / "deblockle.md"
@@ -256,11 +257,10 @@ def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
                 assert GAME.explain(state, GAME.appearance(after), facings) == ()
 
 
-@given(st.integers(0, 2**32), st.data())
-def test_a_change_that_no_turn_explains_always_breaks_a_rule(seed, data):
+@settings(max_examples=300)
+@given(positions(), st.data())
+def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
     """Against the oracle's own legal turns, so that explain can't be fooled by its own list."""
-    rng = random.Random(seed)
-    position = oracle.random_position(rng)
     state = GAME.parse_state(oracle.text(position))
     before = GAME.appearance(state)
     after = dict(before)
@@ -277,12 +277,11 @@ def test_a_change_that_no_turn_explains_always_breaks_a_rule(seed, data):
     assert {breach.rule for breach in breaches} <= set(GAME.rules)
 
 
-@given(st.integers(0, 2**32), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
-def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(seed, end, look):
-    rng = random.Random(seed)
-    position = oracle.random_position(rng, most_blocks=2)
+@settings(max_examples=300)
+@given(positions(most_blocks=2), st.data(), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
+def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, look):
     state = GAME.parse_state(oracle.text(position))
-    start = rng.choice(list(position["blocks"]))
+    start = data.draw(st.sampled_from(list(position["blocks"])))
     after = {**GAME.appearance(state), start: EMPTY, end: look}
     if after == GAME.appearance(state):
         return
@@ -295,3 +294,18 @@ def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(seed, end, look):
         and f" {turn[2]} " in look
     ]
     assert bool(GAME.explain(state, after)) == (not fits)
+
+
+@settings(max_examples=200)
+@given(positions(), st.data())
+def test_hidden_faces_leave_nothing_unexplained_either(position, data):
+    seen = GAME.appearance(GAME.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))
+    if not {"gold", "teal"} <= {look[:4] for look in seen.values()}:
+        return
+    state = GAME.set_up(seen, anywhere=True)
+    start = data.draw(st.sampled_from([place for place, look in seen.items() if look != EMPTY]))
+    end = data.draw(st.sampled_from(GAME.places))
+    look = data.draw(st.sampled_from([look for look in GAME.looks if look.startswith(seen[start][:4])]))
+    after = {**seen, start: EMPTY, end: look}
+    explained = [seen, *(GAME.appearance(GAME.apply(state, turn)) for turn in GAME.legal_turns(state))]
+    assert (GAME.explain(state, after) == ()) == (after in explained)

@@ -223,6 +223,7 @@ def test_look_alike_turns_are_combined():
     assert "e7:T.hoops/north=" in GAME.format_state(after)
     assert GAME.parse_state(GAME.format_state(after)) == after
     assert GAME.parse_turn(state, "E7 F7 | D7 hoops E7") == both
+    assert GAME.parse_turn(state, "e7 to d7 or f7, hoops, e7") == both
     assert GAME.combine([both, turns[1]]).rolled_to == ("e6", "d7", "f7")
     assert GAME.combine(turns[:1]) == turns[0]
 
@@ -270,6 +271,19 @@ def test_a_block_at_its_goal_is_unfinished_until_taken_off():
     lifted = {**GAME.appearance(state), "c6": EMPTY}
     assert all(position.appearance != lifted for position in GAME.unfinished(state))
     assert GAME.explain(state, lifted) == ()
+
+
+def test_unfinished_turns_of_either_player_while_it_is_open_who_plays():
+    state = GAME.parse_state(CORNERED)
+    movers = {GAME.appearance(state)[position.places[0]][:4] for position in GAME.unfinished(state)}
+    assert movers == {"gold", "teal"}
+
+
+def test_after_the_end_every_turn_is_impossible():
+    before = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
+    after = GAME.apply(before, GAME.parse_turn(before, "c6 off"))
+    again = GAME.legal_turns(GAME.parse_state("teal e7:T.x? a1:G.x? removed=0,0"))[0]
+    assert GAME.certainty(after, again) is Certainty.IMPOSSIBLE
 
 
 def test_nothing_is_unfinished_after_the_end():

@@ -6,26 +6,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from engine.api import EMPTY, Certainty
 from engine.registry import load
+from tests.engine.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
 
 GAME = load("deblockle")
-PLAYERS = ("gold", "teal")
 
 
 class WholeGame(RuleBasedStateMachine):
     """The same turns played with known and with hidden faces: the hidden game always contains the known one."""
 
-    @initialize(
-        options=st.fixed_dictionaries(
-            {
-                "blocks_gold": st.integers(1, 4),
-                "blocks_teal": st.integers(1, 4),
-                "side_by_side": st.booleans(),
-                "slider_stops_before_star": st.booleans(),
-                "hop_forfeited_when_stuck": st.booleans(),
-                "starts": st.sampled_from(PLAYERS),
-            }
-        )
-    )
+    @initialize(options=st.fixed_dictionaries({**HANDICAPS, **RULE_OPTIONS}))
     def begin(self, options):
         self.known = GAME.new(options)
         self.hidden = GAME.set_up(GAME.appearance(self.known), options)
@@ -104,6 +93,12 @@ class SideBySideNever(RuleBasedStateMachine):
     def begin(self, gold, teal):
         self.state = GAME.new({"side_by_side": False, "blocks_gold": gold, "blocks_teal": teal})
 
+    @rule()
+    @precondition(lambda self: self.state.to_move is None)
+    def stop_after_the_end(self):
+        assert GAME.legal_turns(self.state) == []
+        assert GAME.outcome(self.state) is not None
+
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None)
     def play(self, choice):
@@ -119,7 +114,7 @@ class SideBySideNever(RuleBasedStateMachine):
             assert places.get(up, colour) == colour
 
 
-quick = settings(max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=25, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick
 TestSideBySideNever = SideBySideNever.TestCase

@@ -27,7 +27,7 @@ def assert_same(position):
 @pytest.mark.parametrize("seed", range(8))
 def test_same_turns_and_same_results_on_random_positions(seed):
     rng = random.Random(seed)
-    for _ in range(250):
+    for _ in range(120):
         position = oracle.random_position(rng)
         state, turns = assert_same(position)
         for turn in rng.sample(turns, min(2, len(turns))):
@@ -50,7 +50,7 @@ def test_same_turns_on_many_random_positions():
 def test_hidden_faces_are_every_world_at_once(seed):
     """Certain is legal in every world, not known yet in some, and applying keeps exactly the worlds it was legal in."""
     rng = random.Random(1000 + seed)
-    for _ in range(12):
+    for _ in range(7):
         position = oracle.random_position(rng, most_blocks=2)
         seen = GAME.appearance(GAME.parse_state(oracle.text(position)))
         options = {**position["options"], "starts": rng.choice(["gold", "teal"])}
@@ -117,9 +117,11 @@ def plain(state):
 
 
 @pytest.mark.parametrize("options", FIXED_STARTS.values(), ids=FIXED_STARTS)
-def test_perft_of_fixed_starts(options):
+def test_perft_to_depth_3_of_fixed_starts(options):
     state = GAME.new(options)
-    assert [perft(GAME, state, depth) for depth in (1, 2)] == [oracle.perft(plain(state), depth) for depth in (1, 2)]
+    assert [perft(GAME, state, depth) for depth in (1, 2, 3)] == [
+        oracle.perft(plain(state), depth) for depth in (1, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize("text", MIXED_STARTS)
@@ -128,11 +130,28 @@ def test_perft_to_depth_3_of_mixed_starts(text):
     assert perft(GAME, state, 3) == oracle.perft(plain(state), 3)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("options", [*FIXED_STARTS.values(), {"blocks_gold": 2, "blocks_teal": 2}])
-def test_perft_to_depth_3_of_fixed_starts(options):
+# Counted by the plain rules; test_published_counts_are_the_plain_rules counts them again.
+PERFT = [
+    ({}, [58, 2760, 135413]),
+    ({"side_by_side": False}, [53, 2335, 104232]),
+    ({"slider_stops_before_star": True, "hop_forfeited_when_stuck": True}, [58, 2760, 135416]),
+    ({"blocks_gold": 3, "blocks_teal": 3}, [49, 1248, 45646]),
+    ({"blocks_gold": 2, "blocks_teal": 2}, [28, 446, 9776]),
+    ({"blocks_gold": 1, "blocks_teal": 1}, [4, 16, 178, 1386, 9139]),
+]
+
+
+@pytest.mark.parametrize(("options", "counts"), PERFT)
+def test_published_counts(options, counts):
     state = GAME.new(options)
-    assert perft(GAME, state, 3) == oracle.perft(plain(state), 3)
+    assert [perft(GAME, state, depth) for depth in range(1, len(counts) + 1)] == counts
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("options", "counts"), PERFT)
+def test_published_counts_are_the_plain_rules(options, counts):
+    state = plain(GAME.new(options))
+    assert [oracle.perft(state, depth) for depth in range(1, len(counts) + 1)] == counts
 
 
 def test_split_adds_up():

@@ -1,5 +1,4 @@
 import contextlib
-import random
 
 import pytest
 from hypothesis import given
@@ -8,22 +7,10 @@ from hypothesis import strategies as st
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.registry import load
 from tests.engine import oracle_deblockle as oracle
+from tests.engine.strategies import OPTIONS, positions
 
 GAME = load("deblockle")
 DUEL = GAME.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")
-OPTIONS = st.fixed_dictionaries(
-    {},
-    optional={
-        "blocks_gold": st.integers(1, 4),
-        "blocks_teal": st.integers(1, 4),
-        "starts": st.sampled_from(["gold", "teal"]),
-        "side_by_side": st.booleans(),
-        "slider_stops_before_star": st.booleans(),
-        "hop_forfeited_when_stuck": st.booleans(),
-        "repetition_draw": st.booleans(),
-        "net": st.permutations(["star", "stop", "cross", "x", "slider", "hoops"]).map("/".join),
-    },
-)
 
 
 @given(OPTIONS, st.booleans(), st.lists(st.integers(0, 10**6), max_size=8))
@@ -45,9 +32,9 @@ def test_states_and_turns_round_trip_byte_for_byte(options, hidden, choices):
         state = GAME.apply(state, turn)
 
 
-@given(st.integers(0, 2**32))
-def test_written_turns_differ_within_a_position(seed):
-    state = GAME.parse_state(oracle.text(oracle.random_position(random.Random(seed))))
+@given(positions())
+def test_written_turns_differ_within_a_position(position):
+    state = GAME.parse_state(oracle.text(position))
     written = [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
     assert len(set(written)) == len(written)
 
@@ -142,6 +129,8 @@ def test_turns_are_read_leniently(text, strict):
         ("e7-d7=slider-d1", IllegalTurnError, "gold's turn"),
         ("c3 off", IllegalTurnError, "no legal turn"),
         ("c3-c4|d3=stop-c4", IllegalTurnError, "not legal"),
+        ("c3-b3=slider-b1|b7", IllegalTurnError, "no legal turn"),
+        ("c3-c4|d3=stop", IllegalTurnError, "no legal turn"),
     ],
 )
 def test_bad_turns_say_why(text, error, message):
