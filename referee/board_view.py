@@ -92,7 +92,7 @@ def beside(camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Sig
     """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
     left = cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA)
-    words_px = 108
+    words_px = 124
     square = (height_px - words_px) * 2 // (2 * len(grid.rows) + 1)
     board = board_picture(appearance, grid, signal.lights, square_px=square)
     panel: Image = np.full((height_px, board.shape[1] + square // 2, 3), 32, dtype=np.uint8)
@@ -102,8 +102,8 @@ def beside(camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Sig
     top = height_px - words_px + 18
     cv2.circle(panel, (18, top), 9, colour, -1, cv2.LINE_AA)
     cv2.putText(panel, signal.mood.value, (36, top + 6), _FONT, 0.55, colour, 1, cv2.LINE_AA)
-    for number, line in enumerate(wrapped(signal.words, (panel.shape[1] - 16) // 8)[:4]):
-        cv2.putText(panel, line, (8, top + 28 + 19 * number), _FONT, 0.42, (235, 235, 235), 1, cv2.LINE_AA)
+    for number, line in enumerate(wrapped(signal.words, (panel.shape[1] - 16) // 8)[:5]):
+        cv2.putText(panel, line, (8, top + 27 + 18 * number), _FONT, 0.42, (235, 235, 235), 1, cv2.LINE_AA)
     return np.ascontiguousarray(np.hstack([np.asarray(left, dtype=np.uint8), panel]))
 
 
@@ -128,8 +128,11 @@ def _draw_piece(picture: Image, piece: Piece, left: int, top: int, square_px: in
     size = square_px * 0.26
     ink = (255, 255, 255)
     if piece.symbol == "hoops":
-        for share in (1.0, 0.66, 0.32):
-            cv2.circle(picture, centre, round(size * share), ink, 1, cv2.LINE_AA)
+        for step in range(3):
+            angle = 2 * math.pi * step / 3
+            x, y = size * 0.6 * math.sin(angle), size * 0.6 * math.cos(angle)
+            hoop = (round(centre[0] + x), round(centre[1] - y))
+            cv2.circle(picture, hoop, round(size * 0.45), ink, max(1, square_px // 28), cv2.LINE_AA)
         return
     corners = _symbol_corners(piece.symbol)
     if corners is None:

@@ -15,20 +15,23 @@ from referee.service import Reader
 from vision.frame import FloatArray, Frame, Image
 from vision.reading import Hindrance, Reading
 
-SMALL_WIDTH_PX = 240
+SMALL_WIDTH_PX = 160
+NOISE_SIGMAS = 5.0
+MAD_TO_SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
 class AttentionSettings:
     """When a picture counts as changed, and how often a still one is read.
 
-    A pixel of the shrunk picture has changed when it differs by more than ``grey_levels`` (of 255) after the two
-    pictures were made equally bright; the picture has when at least ``pixels`` have. ``reads`` readings are taken
+    A pixel of the shrunk picture has changed when it differs by more than ``grey_levels`` (of 255) and by more than
+    noise explains, after the two pictures were made equally bright; the picture has when at least ``pixels`` have.
+    ``reads`` readings are taken
     of a picture at rest, then one every ``refresh_s`` seconds.
     """
 
-    grey_levels: float = 9.0
-    pixels: int = 4
+    grey_levels: float = 6.0
+    pixels: int = 3
     reads: int = 2
     refresh_s: float = 3.0
 
@@ -80,14 +83,17 @@ class AttentiveReader:
             return True
         # A lamp or an automatic exposure changes everything alike, which is no movement.
         gain = float(np.median(now)) / max(1.0, float(np.median(before)))
-        changed = np.abs(now - before * gain) > self._settings.grey_levels
+        difference = np.abs(now - before * gain)
+        # Most of the picture stands still, so the median of the differences is the camera's noise.
+        noise = MAD_TO_SIGMA * float(np.median(difference))
+        changed = difference > max(self._settings.grey_levels, NOISE_SIGMAS * noise)
         return int(np.count_nonzero(changed)) >= self._settings.pixels
 
 
 def _shrunk(image: Image) -> FloatArray:
-    grey = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    if grey.size == 0:
+    if image.size == 0:
         return np.zeros((1, 1), dtype=np.float64)
-    height = max(1, round(grey.shape[0] * SMALL_WIDTH_PX / grey.shape[1]))
-    small = cv2.resize(grey, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
-    return np.asarray(small, dtype=np.float64)
+    height = max(1, round(image.shape[0] * SMALL_WIDTH_PX / image.shape[1]))
+    small = cv2.resize(image, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
+    grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
+    return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)

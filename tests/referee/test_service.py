@@ -478,3 +478,35 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ServiceSettings(**wrong)
+
+
+def test_a_start_after_any_event_ends_in_the_same_state(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    shown: list[tuple[int, dict[str, str]]] = []
+
+    def lay(appearance: dict[str, str]) -> None:
+        shown.append((len(on.journal.events()), appearance))
+        on.show(appearance, 2)
+
+    lay(start)
+    lay(on.play(start="c1", top="hoops")[1])
+    before = on.game.appearance(on.service.belief[0])
+    lay({**before, "e5": "empty", "a4": START["e5"]})
+    lay(before)
+    lay(on.play(player="teal", start="e5")[1])
+    lay(on.play(player="gold")[1])
+    events = on.journal.events()
+    for kept in range(1, len(events) + 1):
+        journal = Journal.in_memory(wall_clock=wall_clock)
+        for _, event in events[:kept]:
+            journal.append(event)
+        again = table(journal)
+        again.service.start()
+        for events_then, appearance in shown:
+            if events_then >= kept - 1:
+                again.show(appearance, 2)
+        assert again.service.belief == on.service.belief, f"after {kept} events"
+        assert [event.data.get("turn") for _, event in again.journal.events() if event.kind == "turn"] == [
+            event.data["turn"] for _, event in events if event.kind == "turn"
+        ]

@@ -1,0 +1,89 @@
+"""Reading only what changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from referee.service_attention import AttentionSettings, AttentiveReader
+from vision.frame import Frame, Image
+from vision.reading import Reading
+
+
+class Counting:
+    """Gives the same reading for every frame and counts them."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.read_frames: list[int] = []
+
+    def read(self, frame: Frame) -> Reading:
+        self.read_frames.append(frame.sequence)
+        return Reading(frame.sequence, frame.time_s, self.reading.places)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        return frame.image
+
+
+@pytest.fixture
+def counting(deblockle: Any, make_reading: Any) -> Counting:
+    return Counting(make_reading(deblockle.appearance(deblockle.new())))
+
+
+def picture(seed: int, brightness: float = 1.0, block_at: int | None = None) -> Image:
+    rows = np.linspace(60, 180, 180)[:, None, None] * np.ones((1, 320, 3))
+    noise = np.random.default_rng(seed).normal(0, 4, rows.shape)
+    if block_at is not None:
+        rows[80:104, block_at : block_at + 24] = 240
+    return np.asarray(np.clip(rows * brightness + noise, 0, 255), dtype=np.uint8)
+
+
+def feed(reader: AttentiveReader, pictures: list[Image], fps: float = 10.0) -> list[Reading]:
+    return [reader.read(Frame(image, number / fps, number)) for number, image in enumerate(pictures)]
+
+
+def test_a_still_picture_is_read_a_few_times_only(counting: Counting) -> None:
+    reader = AttentiveReader(counting, AttentionSettings(reads=2, refresh_s=60))
+    readings = feed(reader, [picture(seed) for seed in range(12)])
+    assert counting.read_frames == [0, 1]
+    assert [reading.sequence for reading in readings] == list(range(12))
+    assert [reading.time_s for reading in readings] == [number / 10 for number in range(12)]
+    assert reader.whole_readings == 2
+
+
+def test_it_is_looked_at_again_now_and_then(counting: Counting) -> None:
+    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=0.5))
+    feed(reader, [picture(seed) for seed in range(12)])
+    assert counting.read_frames == [0, 5, 10]
+
+
+def test_a_moving_picture_is_not_read(counting: Counting) -> None:
+    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    still = [picture(seed) for seed in range(3)]
+    moving = [picture(3 + step, block_at=40 + 20 * step) for step in range(5)]
+    rest = [picture(20 + seed, block_at=120) for seed in range(3)]
+    readings = feed(reader, still + moving + rest)
+    assert all(reading.hindered_by("hand") for reading in readings[3:8])
+    assert counting.read_frames == [0, 8]
+
+
+def test_a_lamp_that_dims_is_no_movement(counting: Counting) -> None:
+    reader = AttentiveReader(counting, AttentionSettings(reads=1, refresh_s=60))
+    readings = feed(reader, [picture(seed, brightness=1 - 0.01 * seed) for seed in range(12)])
+    assert not any(reading.hindrances for reading in readings)
+
+
+def test_a_frame_of_another_size_is_a_change(counting: Counting) -> None:
+    reader = AttentiveReader(counting)
+    readings = feed(reader, [picture(0), picture(1)[:90], np.zeros((0, 0, 3), np.uint8)])
+    assert readings[0].places
+    assert readings[1].hindrances
+    assert readings[2].hindrances
+
+
+def test_pictures_of_one_channel_are_fine(counting: Counting) -> None:
+    reader = AttentiveReader(counting)
+    assert feed(reader, [picture(0)[:, :, 0]])[0].places
+    assert reader.crop(Frame(picture(0), 0.0, 0), "a1").shape == (180, 320, 3)

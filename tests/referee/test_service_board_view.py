@@ -1,0 +1,67 @@
+"""The board, drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hardware.signals import Mood, Signal
+from hardware.styles import light
+from hardware.terminal import Grid
+from referee.board_view import beside, board_picture, board_text, piece_of, wrapped
+
+GRID = Grid.of_squares(7, 7)
+
+
+def test_looks_are_taken_apart() -> None:
+    assert piece_of("empty") is None
+    piece = piece_of("teal block, hoops up")
+    assert piece is not None
+    assert (piece.colour, piece.symbol) == ("teal", "hoops")
+    other = piece_of("ball")
+    assert other is not None
+    assert (other.colour, other.symbol) == ("ball", "")
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_every_piece_is_told_from_every_other_without_colour(deblockle: Any, ascii_only: bool) -> None:
+    seen = {board_text({"a7": look}, GRID, ascii_only=ascii_only).plain.splitlines()[0] for look in deblockle.looks}
+    assert len(seen) == len(deblockle.looks)
+    if ascii_only:
+        assert all(line.isascii() for line in seen)
+
+
+def test_lit_squares_bear_their_roles_letter() -> None:
+    text = board_text({}, GRID, [light("g1", "fault")], ascii_only=True).plain
+    assert "F" in text.splitlines()[6]
+    assert "F" not in "".join(text.splitlines()[:6])
+
+
+def test_every_piece_and_light_shows_in_the_picture(deblockle: Any) -> None:
+    bare = board_picture({}, GRID, square_px=48)
+    pictures = [board_picture({"d4": look}, GRID, square_px=48).tobytes() for look in deblockle.looks]
+    assert len(set(pictures)) == len(deblockle.looks)
+    lit = board_picture({}, GRID, [light("d4", "fault")], square_px=48)
+    assert lit.shape == bare.shape
+    rows, columns = np.nonzero((lit != bare).any(axis=2))
+    assert (rows.min() // 48, rows.max() // 48) == (3, 3)
+    assert ((columns.min() - 24) // 48, (columns.max() - 24) // 48) == (3, 3)
+
+
+def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
+    camera = np.full((720, 1280, 3), 77, dtype=np.uint8)
+    start = deblockle.appearance(deblockle.new())
+    signal = Signal(Mood.FAULT, (light("c1", "fault"),), words="Put the gold block back on c1. " * 6)
+    picture = beside(camera, start, GRID, signal)
+    assert picture.shape[0] == 540
+    assert (picture[:, :960] == 77).all()
+    other = beside(camera, start, GRID, Signal(Mood.ACCEPTED, words="Fine."))
+    assert picture.shape == other.shape
+
+
+def test_words_are_broken_at_spaces_and_long_ones_anywhere() -> None:
+    assert wrapped("one two three", 8) == ["one two", "three"]
+    assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
+    assert wrapped("", 4) == []
