@@ -7,10 +7,11 @@ from typing import Any
 from vision.reading import PlaceReading, Reading
 
 _DIGITS = 4
+_LEAST_SHOWN = 0.001
 
 
 def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
-    """Give a reading as JSON values, the likeliest look of each place first and probabilities to four digits."""
+    """Give a reading as JSON values: the likeliest look of each place, and all that have a chance, to four digits."""
     return {
         "source": source,
         "places": {place: _place_to_json(seen) for place, seen in reading.places.items()},
@@ -29,7 +30,9 @@ def _place_to_json(seen: PlaceReading) -> dict[str, Any]:
     place: dict[str, Any] = {
         "look": look,
         "probability": round(probability, _DIGITS),
-        "probabilities": {name: round(value, _DIGITS) for name, value in seen.probabilities.items()},
+        "probabilities": {
+            name: round(value, _DIGITS) for name, value in seen.probabilities.items() if value >= _LEAST_SHOWN
+        },
     }
     if seen.sides:
         place["sides"] = {

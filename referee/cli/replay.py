@@ -93,8 +93,9 @@ def _replay_journal(
             winner = folded.outcome.winner
             state = (f"{winner} won" if winner else "a draw") + f" ({folded.outcome.reason})"
         else:
-            state = "not finished"
-        console.print(f"{len(folded.turns)} turns, {len(events)} events; every turn follows. {state}", markup=False)
+            state = "the game is open"
+        counts = f"{len(folded.turns)} turns, {len(events)} events"
+        console.print(f"{counts}, each follows from those before; {state}.", markup=False)
         if evidence is not None:
             written = write_evidence(journal, events, evidence)
             kept = sum(picture.path is not None for picture in written)

@@ -1,0 +1,237 @@
+"""The commands that look at pictures, on pictures of the virtual table."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli.positions import read_positions
+from referee.cli.root import root
+from simulator.enrolment import charuco_views
+from simulator.table import VirtualTable, standard_setting
+from simulator.viewpoint import lens
+from vision.calibration import Calibration
+from vision.calibration_files import load_calibration, save_calibration
+from vision.errors import EnrolmentError
+from vision.layout import default_layout
+from vision.looks import load_looks, plain_looks, save_looks
+
+Run = Callable[..., Result]
+SMALL = lens((640, 360))
+"""A camera of its own for calibrating, small so that its pictures are quickly made."""
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A folder with pictures by one camera: its calibration, a board to calibrate by, a set to enrol, a set-up."""
+
+    folder: Path
+    calibration: Path
+    boards: tuple[Path, ...]
+    sets: tuple[Path, ...]
+    set_up: Path
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Pictures:
+    folder = tmp_path_factory.mktemp("pictures")
+    table = VirtualTable(5, turns=1, setting=standard_setting(lens((960, 540))))
+
+    def save(name: str, image: np.ndarray) -> Path:
+        cv2.imwrite(str(folder / name), image)
+        return folder / name
+
+    views = charuco_views(SMALL, 7, seed=1)
+    boards = [save(f"board-{number:02}.png", image) for number, image in enumerate(views)]
+    (folder / "boards").mkdir()
+    for number in range(3):
+        (folder / f"boards/{number}.png").symlink_to(boards[number])
+    sets = []
+    for picture in table.enrolment_images():
+        sets.append(save(f"set-{picture.colour}.png", picture.image))
+        (folder / f"set-{picture.colour}.json").write_text(json.dumps(picture.as_json()))
+    set_up = save("set-up.png", next(iter(table.frames())).image)
+    calibration = folder / "camera.json"
+    save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    return Pictures(folder, calibration, tuple(boards), tuple(sets), set_up)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for variable in list(os.environ):
+        if variable.startswith(("REFEREE_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(root, [str(part) for part in arguments], prog_name="referee")
+
+
+def test_calibrate_writes_a_good_calibration_and_a_preview(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    result = run("calibrate", *pictures.boards, "--out", "mine.json", "--preview", "straight.png", "--anyway")
+    assert result.exit_code in {0, 1}, result.output
+    assert "reprojection error" in result.output
+    measured = load_calibration(tmp_path / "mine.json")
+    assert measured.name == "mine"
+    assert measured.reprojection_error_px < 0.5
+    assert measured.matrix[0, 0] == pytest.approx(SMALL.matrix[0, 0], rel=0.05)
+    assert cv2.imread(str(tmp_path / "straight.png")).shape == (360, 640, 3)
+
+
+def test_calibrate_takes_pictures_from_a_camera(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    film = cv2.VideoWriter(str(tmp_path / "film.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 4.0, SMALL.size)
+    for board in pictures.boards:
+        for _ in range(4):
+            film.write(cv2.imread(str(board)))
+    film.release()
+    result = run("calibrate", "video:film.avi", "--every", "1", "--pictures", "6", "--out", "mine.json", "--anyway")
+    assert result.exit_code in {0, 1}, result.output
+    assert [f"picture {number} " in result.output for number in (1, 6, 7)] == [True, True, False]
+    assert load_calibration(tmp_path / "mine.json").reprojection_error_px < 1
+
+
+def test_calibrate_takes_a_folder(run: Run, pictures: Pictures) -> None:
+    result = run("calibrate", pictures.boards[0].parent / "boards", "--out", "a.json")
+    assert result.exit_code == 1
+    assert [f"{number}.png" in result.output for number in (0, 2, 3)] == [True, True, False]
+
+
+def test_calibrate_says_why_it_is_not_good_and_writes_nothing(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    result = run("calibrate", *pictures.boards[:3], "--out", "mine.json")
+    assert result.exit_code == 1
+    assert "do it again because only 3 pictures could be used" in result.output
+    assert not (tmp_path / "mine.json").exists()
+
+
+def test_calibrate_with_pictures_of_something_else(run: Run, pictures: Pictures) -> None:
+    result = run("calibrate", pictures.set_up, pictures.set_up, "--out", "mine.json")
+    assert result.exit_code == 5
+    assert "0 of 2 pictures show enough of the board" in result.output
+
+
+def enrol(run: Run, pictures: Pictures) -> Result:
+    positions = [part for picture in pictures.sets for part in ("--positions", picture.with_suffix(".json"))]
+    return run("enrol", *pictures.sets, *positions, "--calibration", pictures.calibration, "--out", "looks.json")
+
+
+def test_enrol_then_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    result = enrol(run, pictures)
+    assert result.exit_code == 0, result.output
+    assert sorted(load_looks(tmp_path / "looks.json").colours) == ["gold", "teal"]
+    read = run(
+        "read", pictures.set_up, "--calibration", pictures.calibration, "--looks", "looks.json",
+        "--debug-image", "seen.png",
+    )  # fmt: skip
+    assert read.exit_code == 0, read.output
+    reading = json.loads(read.stdout)
+    blocks = {place: seen["look"] for place, seen in reading["places"].items() if seen["look"] != "empty"}
+    assert sorted(blocks) == ["c1", "c3", "c5", "c7", "e1", "e3", "e5", "e7"]
+    assert all(blocks[place].startswith("gold" if place[1] in "13" else "teal") for place in blocks)
+    assert reading["hindrances"] == []
+    assert cv2.imread(str(tmp_path / "seen.png")) is not None
+
+
+def test_read_learns_the_colours_from_a_set_up(run: Run, pictures: Pictures) -> None:
+    result = run("read", pictures.set_up, "--calibration", pictures.calibration)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["places"]["c1"]["look"].startswith("gold block")
+
+
+def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    (tmp_path / "referee.toml").write_text('[camera]\ncalibration = "from-the-settings.json"\n')
+    result = run("read", pictures.set_up)
+    assert result.exit_code == 5
+    assert f"cannot read the calibration {tmp_path / 'from-the-settings.json'}" in result.output
+
+
+def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    save_looks(plain_looks(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    cv2.imwrite("board.png", cv2.resize(cv2.imread(str(pictures.boards[0])), (960, 540)))
+    result = run("read", "board.png", "--calibration", pictures.calibration, "--looks", "looks.json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["hindrances"][0]["kind"] == "not located"
+
+
+def test_read_a_truncated_picture(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    (tmp_path / "half.png").write_bytes(pictures.set_up.read_bytes()[:20000])
+    result = run("read", tmp_path / "half.png", "--calibration", pictures.calibration)
+    assert result.exit_code == 5
+    assert "half.png" in result.output
+
+
+def test_read_with_another_camera_s_calibration(run: Run, pictures: Pictures, tmp_path: Path) -> None:
+    data = json.loads(pictures.calibration.read_text())
+    (tmp_path / "other.json").write_text(json.dumps({**data, "size": [640, 480]}))
+    result = run("read", pictures.set_up, "--calibration", "other.json")
+    assert result.exit_code == 5
+    assert "640 x 480" in result.output
+
+
+def test_enrol_with_a_wrong_position_names_the_square(run: Run, pictures: Pictures) -> None:
+    result = run(
+        "enrol", pictures.sets[0], "--positions", "a1=gold star", "--calibration", pictures.calibration,
+        "--out", "looks.json",
+    )  # fmt: skip
+    assert result.exit_code == 5
+    assert "a1" in result.output
+
+
+def test_enrol_wants_as_many_positions_as_pictures(run: Run, pictures: Pictures) -> None:
+    one, two = "a4=gold star", "b4=gold stop"
+    result = run("enrol", *pictures.sets, *pictures.sets[:1], "--positions", one, "--positions", two, "--out", "l.json")
+    assert result.exit_code == 2
+    assert "2 --positions for 3 pictures" in result.output
+
+
+LAYOUT = default_layout("deblockle")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a4=gold star, b4=gold stop",
+        " A4 = Gold  star ;b4: gold block, stop up\n",
+        "a4=gold,star,b4=gold,stop",
+    ],
+)
+def test_positions_are_read_leniently(text: str) -> None:
+    assert read_positions(text, LAYOUT) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
+
+
+def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
+    short, long = tmp_path / "short.json", tmp_path / "long.json"
+    short.write_text('{"a4": "gold star"}')
+    long.write_text('{"blocks": [{"cell": "a4", "colour": "gold", "top": "star"}]}')
+    assert read_positions(str(short), LAYOUT) == read_positions(str(long), LAYOUT) == {"a4": ("gold", "star")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a4=gold", "cannot read the position 'a4=gold'"),
+        ("h9=gold star", "the positions name 'h9'.*squares run from a1 to g7"),
+        ("a4=gold moon", "put 'moon' on a4; a block shows one of cross, hoops"),
+        ("a4=gold star, a4=teal star", "the square a4 is given twice"),
+        (" ", "name no block"),
+        ("nowhere.json", "cannot read the positions nowhere.json"),
+    ],
+)
+def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> None:
+    with pytest.raises(EnrolmentError, match=message):
+        read_positions(text, LAYOUT)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "are not JSON"), ("[]", "hold a list"), ('{"blocks": [{"cell": "a4"}]}', "each need cell, colour and top")],
+)
+def test_position_files_that_cannot_be_read_are_named(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "truth.json").write_text(content)
+    with pytest.raises(EnrolmentError, match=message):
+        read_positions(str(tmp_path / "truth.json"), LAYOUT)
