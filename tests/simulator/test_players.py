@@ -36,7 +36,7 @@ def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: 
     tops = set()
     for seed in range(6):
         players = make_players(seed)
-        assert {place for place in players.standing} == {
+        assert set(players.standing) == {
             place for place, look in game.appearance(game.new()).items() if look != "empty"
         }
         assert all(len(facings) == 1 for facings in game.facings(players.state).values())

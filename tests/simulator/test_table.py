@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import Any
 
 import cv2
@@ -12,7 +11,7 @@ from simulator.player import Habits
 from simulator.scene import Setting
 from simulator.table import Nudge, VirtualTable
 from simulator.truth import TruthLog
-from simulator.viewpoint import looking_at
+from simulator.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.geometry import project
 
@@ -32,7 +31,7 @@ def play(setting: Setting, seed: int, turns: int = 3, answer: str = "", **option
 
 
 def test_same_seed_same_frames_same_truth(small_setting: Setting) -> None:
-    first, again, other = (play(small_setting, seed, habits=BUSY) for seed in (4, 4, 5))
+    first, again, other = (play(small_setting, seed, 1, habits=BUSY) for seed in (4, 4, 5))
     assert first == again
     assert first[1] != other[1]
 
@@ -54,80 +53,21 @@ def test_a_closed_table_gives_no_more_frames(small_setting: Setting) -> None:
         table.read(1.0)
 
 
-def test_every_kind_of_action_happens_over_seeds(small_setting: Setting) -> None:
-    kinds: set[str] = set()
-    for seed in range(3):
-        kinds |= {event.kind for event in play(small_setting, seed, 4, habits=BUSY)[0].events}
-    kinds |= {event.kind for event in play(small_setting, 1, 1, "fault")[0].events}
-    assert kinds == {
-        "turn",
-        "misdeed",
-        "put right",
-        "undone",
-        "straighten",
-        "tried and taken back",
-        "resting hand",
-    }
-
-
-def test_truth_follows_the_rules(small_setting: Setting, game: Any) -> None:
-    log, _, _ = play(small_setting, 2, 5, habits=BUSY)
-    state = game.parse_state(log.start)
-    for event in log.events:
-        assert event.before == dict(game.appearance(state))
-        if event.kind == "turn":
-            turn = game.parse_turn(state, event.turn)
-            state = game.apply(state, turn)
-            assert game.format_state(state) == event.state
-        if event.kind == "misdeed":
-            assert event.after != event.before
-        else:
-            assert event.after == dict(game.appearance(state))
-    assert len(log.turns) == 5
-
-
-def test_misdeeds_are_put_right_before_the_next_turn(small_setting: Setting) -> None:
-    log, _, _ = play(small_setting, 2, 5, habits=replace(BUSY, misdeed_share=1.0))
-    kinds = [event.kind for event in log.events]
-    wrong = [index for index, kind in enumerate(kinds) if kind == "misdeed"]
-    assert wrong
-    assert all(kinds[index + 1] == "put right" for index in wrong)
-    assert all(log.events[i].before == log.events[i + 1].after for i in wrong)
-
-
-def test_players_hurry_when_the_table_answers(small_setting: Setting) -> None:
-    slow = replace(BUSY, patience_s=5.0, misdeed_share=0.0)
-    assert play(small_setting, 3, 3, "accepted", habits=slow)[2] < play(small_setting, 3, 3, habits=slow)[2] - 40
-
-
-def test_players_give_in_when_a_legal_turn_is_called_a_fault(small_setting: Setting) -> None:
-    log, _, _ = play(small_setting, 3, 2, "fault", habits=Habits(misdeed_share=0, try_out_share=0, straighten_share=0))
-    assert [event.kind for event in log.events if event.kind != "resting hand"] == ["turn", "undone"] * 2
-    assert log.turns == ()
-    assert log.events[-1].after == log.events[0].before
-
-
-def test_presses_come_after_the_hand_is_gone(small_setting: Setting) -> None:
-    log = TruthLog()
-    table = VirtualTable(6, turns=3, setting=small_setting, truth=log, fps=10.0, habits=BUSY)
+def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting) -> None:
+    table = VirtualTable(6, turns=2, setting=small_setting, fps=5.0, habits=BUSY)
     taken = []
     for frame in table.frames():
         new = table.take_presses()
-        assert all(press.time_s <= frame.time_s + 0.1 for press in new)
+        assert all(frame.time_s - 0.2 < press.time_s <= frame.time_s + 0.2 for press in new)
         taken += new
+    assert len(taken) >= 2
     assert tuple(taken) == table.presses
-    ended = [event for event in log.events if event.kind in {"turn", "misdeed"}]
-    assert [press.time_s for press in taken] == [event.ended_s for event in ended]
-    by_time = {frame.time_s: frame for frame in log.frames}
-    for press in taken:
-        nearest = min(by_time, key=lambda time_s: abs(time_s - press.time_s))
-        assert not by_time[nearest].hand_present
 
 
-def test_no_button_is_pressed_when_turns_end_by_resting(small_setting: Setting) -> None:
-    table = VirtualTable(6, turns=2, setting=small_setting, fps=5.0, turn_end="rest")
-    assert list(table.frames())
-    assert table.presses == ()
+def test_a_table_hears_between_frames(small_setting: Setting) -> None:
+    slow = Habits(misdeed_share=0, try_out_share=0, straighten_share=0, rest_share=0, patience_s=6.0)
+    answered, unanswered = (play(small_setting, 3, 1, answer, habits=slow)[2] for answer in ("accepted", ""))
+    assert answered < unanswered - 15
 
 
 def test_hands_cover_what_the_truth_says(clean_setting: Setting) -> None:
@@ -161,14 +101,6 @@ def _beside_a_covered_one(place: str, covered: tuple[str, ...]) -> bool:
     return any(max(abs(ord(place[0]) - ord(p[0])), abs(int(place[1:]) - int(p[1:]))) <= 1 for p in covered)
 
 
-def test_frame_truth_says_where_blocks_are(small_setting: Setting, game: Any) -> None:
-    log, _, _ = play(small_setting, 9, 2)
-    for frame in log.frames:
-        count = sum(look != "empty" for look in frame.looks.values())
-        assert count == 8 or (frame.hand_present and count == 7)
-    assert log.frames[-1].looks == log.events[-1].after
-
-
 def test_a_nudged_camera_sees_the_table_elsewhere(small_setting: Setting) -> None:
     moved = looking_at(760.0, 14.0, -86.0)
     table = VirtualTable(1, turns=0, setting=small_setting, fps=5.0, nudges=(Nudge(0.9, moved),))
@@ -188,12 +120,12 @@ def test_enrolment_shows_every_top_of_every_colour(clean_setting: Setting) -> No
 
 
 def test_calibration_boards_give_the_camera_back() -> None:
-    table = VirtualTable(1)
+    table = VirtualTable(1, setting=Setting(lens((960, 540)), looking_at()))
     camera = table.calibration()
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
     board = cv2.aruco.CharucoBoard((7, 5), 30.0, 22.0, dictionary)
     objects, pixels = [], []
-    for image in table.charuco_views(7):
+    for image in table.charuco_views(6):
         corners, ids, _, _ = cv2.aruco.CharucoDetector(board).detectBoard(image)
         assert ids is not None
         chessboard = np.asarray(board.getChessboardCorners())[np.asarray(ids).ravel()]
