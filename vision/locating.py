@@ -9,7 +9,7 @@ to decide between them give no pose at all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from vision.layout import TableLayout
 from vision.marker_matching import match_expected, polish, rectify
 from vision.markers import Marker, MarkerFinder, refine_quad
 from vision.opencv import as_grey
-from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px
+from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
 
 _PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
@@ -71,8 +71,9 @@ def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: 
             fits[:] = fit_poses(camera, layout.markers, markers)
         if fits and (fits[0].ids == wanted or (looked and len(fits[0].ids) > 1 and not fits[0].unused)):
             break
-    fits[:] = [_polished(fit, grey, camera, layout) for fit in fits]
-    return _choose(fits, markers, camera, layout, previous)
+    polished = (_polished(fit, grey, camera, layout) for fit in fits)
+    sound = [fit for fit in polished if shapes_agree(camera, layout.markers, fit)]
+    return _choose(sound, markers, camera, layout, previous)
 
 
 def check_size(image: Image, camera: CameraModel) -> None:
@@ -156,10 +157,11 @@ def _stretched(patch: Image) -> Image:
 
 
 def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
+    """The fit with its markers measured again by their whole pattern; rivals that explain those better come first."""
     finder = MarkerFinder(layout.markers.dictionary)
     used = [polish(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
-    better = fit_from(camera, layout.markers, fit.pose, used, unused=fit.unused)
-    return replace(better, rivals=fit.rivals)
+    poses = (fit.pose, *fit.rivals)
+    return merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
 
 
 def _choose(

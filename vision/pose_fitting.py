@@ -22,8 +22,10 @@ from vision.opencv import planar_poses, project_with_jacobian, undistort_points
 _AGREES_WITHIN_PX = 2.0
 _AGREES_WITHIN_MM = 5.0
 _NEAREST_CAMERA_MM = 30.0
-_LARGEST_GROWTH_PX = 1.0
-_RIVAL_RATIO = 2.0
+_SHAPE_WITHIN_PX = 0.25
+_SHAPE_WITHIN = 0.02
+_LARGEST_GROWTH_PX = 0.5
+_RIVAL_RATIO = 3.0
 _RIVAL_FLOOR_PX = 0.15
 
 
@@ -55,6 +57,22 @@ def marker_error_px(camera: CameraModel, pose: Pose, layout: MarkerLayout, marke
 def agreement_px(layout: MarkerLayout, marker: Marker) -> float:
     """How far, in pixels root mean square, a marker may be from where a pose puts it and still agree with it."""
     return max(_AGREES_WITHIN_PX, _AGREES_WITHIN_MM * marker.side_px / layout.side_mm)
+
+
+def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> bool:
+    """Whether the markers have the size and slant their pose gives them.
+
+    The centres of up to three markers fit some pose wherever they lie, so there the shapes must tell whether one was
+    pushed; four or more markers contradict a pose by their places alone.
+    """
+    if not 2 <= len(fit.used) <= 3:
+        return True
+    for marker in fit.used:
+        error = project(camera, fit.pose, layout.corners_mm(marker.marker_id)) - marker.corners_px
+        shape_px = float(np.sqrt(np.mean(np.sum((error - error.mean(axis=0)) ** 2, axis=1))))
+        if shape_px > _SHAPE_WITHIN_PX + _SHAPE_WITHIN * marker.side_px:
+            return False
+    return True
 
 
 def faces_camera(pose: Pose, layout: MarkerLayout) -> bool:
@@ -169,7 +187,7 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     """Every pose that markers of the layout allow, with those that agree; most ids first, then least error.
 
     Fits with the same markers are merged into one, the others becoming its ``rivals`` when they explain the corners
-    within twice the error. Empty when there is no marker of the layout.
+    within three times the error. Empty when there is no marker of the layout.
     """
     known = [marker for marker in markers if marker.marker_id in layout.centres_mm]
     if not known:
@@ -188,7 +206,7 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
         if fit is not None:
             key = tuple(known.index(marker) for marker in known if marker not in fit.unused)
             fits.setdefault(key, []).append(fit)
-    merged = [_merge(group) for group in fits.values()]
+    merged = [merge_fits(group) for group in fits.values()]
     return sorted(merged, key=lambda fit: (-len(fit.used), fit.error_px))
 
 
@@ -226,15 +244,16 @@ def fit_from(
     for _ in range(2 if len(sized) > 1 else 0):
         lacking = [
             (np.sqrt(quad_area(project(camera, pose, layout.corners_mm(marker.marker_id)))) - marker.side_px) / 2
-            for marker in sized
+            for marker in used
         ]
-        growth = float(np.clip(np.median(lacking), -_LARGEST_GROWTH_PX, _LARGEST_GROWTH_PX))
-        sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth)) for marker in sized]
+        growth_px = float(np.clip(np.median(lacking), -_LARGEST_GROWTH_PX, _LARGEST_GROWTH_PX))
+        sized = [replace(marker, corners_px=grow_quad(marker.corners_px, growth_px)) for marker in used]
         pose = refine_pose(camera, pose, *corner_pairs(layout, sized))
     return PoseFit(pose, tuple(sized), unused, _error_px(camera, pose, *corner_pairs(layout, sized)))
 
 
-def _merge(group: Sequence[PoseFit]) -> PoseFit:
+def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
+    """Make one fit of several with the same markers: the best, with its rivals."""
     ordered = sorted(group, key=lambda fit: fit.error_px)
     best = ordered[0]
     rivals: list[Pose] = []

@@ -1,0 +1,75 @@
+"""Frames and files that cannot be used are named."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.errors import CameraError, FrameError
+from vision.frames import check_frame, decode_image, load_image, looks_whole
+
+
+def picture(seed=1):
+    return np.random.default_rng(seed).integers(40, 200, (60, 80, 3), dtype=np.uint8)
+
+
+def encoded(suffix):
+    return bytes(cv2.imencode(suffix, picture())[1])
+
+
+def test_a_good_frame_passes():
+    check_frame(picture(), (80, 60))
+
+
+def test_a_black_frame_is_named():
+    with pytest.raises(FrameError, match="black; take the lens cap off"):
+        check_frame(np.full((60, 80, 3), 3, np.uint8))
+
+
+def test_a_dim_frame_with_something_in_it_is_not_black():
+    dim = np.full((60, 80, 3), 2, np.uint8)
+    dim[20:40, 20:40] = 30
+    check_frame(dim)
+
+
+def test_a_frame_of_another_size_is_named():
+    with pytest.raises(FrameError, match="the webcam gave a picture of 80 x 60 pixels where 640 x 480 is expected"):
+        check_frame(picture(), (640, 480), source="the webcam")
+
+
+@pytest.mark.parametrize("thing", [np.zeros((4, 4, 3)), np.zeros(5, np.uint8), np.zeros((0, 4), np.uint8)])
+def test_what_is_no_picture_is_named(thing):
+    with pytest.raises(FrameError, match="expected a picture of 8 bits a channel"):
+        check_frame(thing)
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".png"])
+def test_whole_files_decode_and_any_cut_is_noticed(suffix):
+    data = encoded(suffix)
+    assert decode_image(data, "frame").shape == (60, 80, 3)
+    for length in (1, 10, len(data) // 2, len(data) - 20):
+        with pytest.raises(FrameError, match="frame"):
+            decode_image(data[:length], "frame")
+
+
+@given(st.integers(min_value=2, max_value=2000))
+def test_a_jpeg_cut_anywhere_does_not_look_whole(length):
+    data = encoded(".jpg")
+    assert not looks_whole(data[: min(length, len(data) - 2)])
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_a_picture_or_a_frame_error(data):
+    try:
+        said, image = "", decode_image(data, "noise")
+    except FrameError as error:
+        said, image = str(error), None
+    assert said.startswith("noise ") if image is None else image.ndim == 3
+
+
+def test_a_missing_file_is_a_camera_error(tmp_path):
+    with pytest.raises(CameraError, match=r"cannot read .*none\.jpg: No such file"):
+        load_image(tmp_path / "none.jpg")

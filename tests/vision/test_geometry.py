@@ -1,0 +1,38 @@
+"""What is projected comes back."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.geometry import Pose, back_project, plane_homography, project
+from vision.opencv import undistort_points
+
+within = st.floats(-200, 200)
+
+
+@given(within, within, st.floats(-5, 60))
+def test_back_projection_undoes_projection(camera, pose, x, y, z):
+    pixels = project(camera, pose, [[x, y, z]])
+    assert np.allclose(back_project(camera, pose, pixels, z), [[x, y, z]], atol=0.05)
+
+
+@given(within, within, st.floats(0, 40))
+def test_the_homography_agrees_with_projection(camera, pose, x, y, z):
+    pixels = project(camera, pose, [[x, y, z]])
+    straight = np.append(undistort_points(pixels, camera.matrix, camera.distortion)[0], 1) @ camera.matrix.T
+    mapped = plane_homography(pose, camera, z) @ [x, y, 1]
+    assert np.allclose(mapped[:2] / mapped[2], straight[:2], atol=0.05)
+
+
+@given(st.lists(st.floats(-1.5, 1.5), min_size=3, max_size=3), st.lists(within, min_size=3, max_size=3))
+def test_poses_keep_their_vectors(rotation, translation):
+    pose = Pose.from_vectors(rotation, translation)
+    assert np.allclose(pose.rotation_vector, rotation, atol=1e-6)
+    assert np.allclose(pose.rotation @ pose.camera_position_mm + translation, 0, atol=1e-6)
+
+
+def test_no_points_give_no_points(camera, pose):
+    assert project(camera, pose, np.zeros((0, 3))).shape == (0, 2)
+    assert back_project(camera, pose, np.zeros((0, 2)), 0.0).shape == (0, 3)

@@ -1,0 +1,111 @@
+"""A layout file makes sense or is refused with the key that does not."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vision.errors import LayoutError
+from vision.layout import default_layout, layout_from_json, load_layout
+
+GOOD = {
+    "game": "deblockle",
+    "board": {"cols": 7, "rows": 7, "cell": 40, "top_z": 10},
+    "markers": {"dictionary": "DICT_4X4_50", "side": 36, "z": 0.4, "centres": {"0": [-175, 175], "1": [175, 175]}},
+    "star_spaces": ["d2", "d6"],
+}
+
+
+def changed(path, value):
+    data = copy.deepcopy(GOOD)
+    *parents, last = path
+    target = data
+    for key in parents:
+        target = target[key]
+    target[last] = value
+    return data
+
+
+def test_the_layout_that_comes_with_deblockle():
+    layout = default_layout("deblockle")
+    assert (layout.columns, layout.rows, layout.cell_mm, layout.board_top_mm) == (7, 7, 40.0, 10.0)
+    assert layout.star_places == ("d2", "d6")
+    assert set(layout.markers.centres_mm) == {0, 1, 2, 3}
+    assert layout.net["south"] == "hoops"
+    assert len(layout.places) == 49
+    assert layout.places[:2] == ("a1", "b1")
+
+
+@pytest.mark.parametrize("game", ["chess", "", "../secret", "deblockle.json"])
+def test_a_game_without_a_layout_is_named(game):
+    with pytest.raises(LayoutError, match="there is one for deblockle"):
+        default_layout(game)
+
+
+def test_squares_lie_about_the_centre():
+    layout = layout_from_json(GOOD)
+    assert layout.centre_mm("a1") == (-120, -120)
+    assert layout.centre_mm("d4") == (0, 0)
+    assert layout.centre_mm("g7") == (120, 120)
+
+
+@given(st.text(max_size=4))
+def test_any_other_text_is_no_square(place):
+    layout = layout_from_json(GOOD)
+    if place in layout.places:
+        assert abs(layout.centre_mm(place)[0]) <= 120
+    else:
+        with pytest.raises(LayoutError, match="squares run from a1 to g7"):
+            layout.centre_mm(place)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("board", "cell"), 0, "board.cell is 0"),
+        (("board", "cell"), float("nan"), "board.cell is nan"),
+        (("board", "cols"), 0, "0 x 7 squares"),
+        (("board", "cols"), "many", "does not make sense"),
+        (("markers", "side"), "36", "markers.side is '36'"),
+        (("markers", "centres"), {}, "names no marker"),
+        (("markers", "centres"), {"0": [1, 2], "1": [20, 2]}, "markers 0 and 1 lie on each other"),
+        (("markers", "centres"), {"0": [1, 2], "00": [200, 2]}, "an id twice"),
+        (("markers", "centres"), {"0": [float("inf"), 2]}, "marker 0 stands at"),
+        (("markers",), None, "does not make sense"),
+        (("star_spaces",), ["d9"], "no square 'd9'"),
+        (("block",), {"side": 30, "net": {"up": "star"}}, "block.net has"),
+    ],
+)
+def test_what_makes_no_sense_is_named(path, value, says):
+    with pytest.raises(LayoutError, match=says):
+        layout_from_json(changed(path, value))
+
+
+def test_a_missing_key_is_named():
+    data = copy.deepcopy(GOOD)
+    del data["markers"]["side"]
+    with pytest.raises(LayoutError, match="no key 'side'"):
+        layout_from_json(data)
+
+
+def test_files_that_are_missing_or_no_layout(tmp_path):
+    with pytest.raises(LayoutError, match="cannot read the layout"):
+        load_layout(tmp_path / "none.json")
+    path = tmp_path / "layout.json"
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(LayoutError, match="is not JSON"):
+        load_layout(path)
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(LayoutError, match="holds a list"):
+        load_layout(path)
+    path.write_text(json.dumps(GOOD), encoding="utf-8")
+    assert load_layout(path) == layout_from_json(GOOD)
+
+
+def test_corners_run_clockwise_from_the_far_left():
+    corners = layout_from_json(GOOD).markers.corners_mm(1)
+    assert corners.tolist() == [[157, 193, 0.4], [193, 193, 0.4], [193, 157, 0.4], [157, 157, 0.4]]

@@ -1,0 +1,161 @@
+"""The table is found from four, three, two or one of its markers, and never against one that is in sight."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.drawing import draw
+from vision.errors import CalibrationError, FrameError, NotLocatedError
+from vision.geometry import CameraModel, back_project, project
+from vision.locating import locate
+
+ALL = (0, 1, 2, 3)
+
+
+def board_error_mm(camera, layout, found, true):
+    half = layout.columns * layout.cell_mm / 2
+    corners = np.array([[x, y, 40.0] for x in (-half, half) for y in (-half, half)])
+    seen = back_project(camera, found, project(camera, true, corners), 40.0)
+    return np.linalg.norm(seen - corners, axis=1).max()
+
+
+@pytest.mark.parametrize(
+    ("seen", "within_mm"),
+    [
+        (ALL, 0.3),
+        *((chosen, 1.0) for chosen in combinations(ALL, 3)),
+        *((chosen, 2.5) for chosen in [(0, 1), (0, 2), (2, 3)]),
+    ],
+)
+def test_the_table_is_located_from_several_markers(seen, within_mm, render_table, camera, layout, pose):
+    picture = render_table(pose, hidden=set(ALL) - set(seen))
+    located = locate(picture, camera, layout)
+    assert located.ids_used == located.ids_seen == seen
+    assert not located.uncertain
+    assert not located.notices
+    assert located.error_px < 0.3
+    assert set(located.marker_errors_px) == set(seen)
+    assert board_error_mm(camera, layout, located.pose, pose) < within_mm
+
+
+@pytest.mark.parametrize("marker_id", ALL)
+def test_the_table_is_located_from_one_marker(marker_id, render_table, camera, layout, pose):
+    located = locate(render_table(pose, hidden=set(ALL) - {marker_id}), camera, layout)
+    assert located.ids_used == (marker_id,)
+    # One small marker allows two poses; the wrong one may be given, but never as a certain one.
+    assert located.uncertain or board_error_mm(camera, layout, located.pose, pose) < 15
+
+
+def test_a_pose_held_before_decides_between_the_two_one_marker_allows(render_table, camera, layout, pose):
+    picture = render_table(pose, hidden={0, 1, 2})
+    assert board_error_mm(camera, layout, locate(picture, camera, layout, previous=pose).pose, pose) < 15
+
+
+@pytest.mark.parametrize("tilt_deg", [0, 20, 45])
+def test_tilted_views(tilt_deg, render_table, camera, layout, pose_looking_from):
+    angle = np.radians(tilt_deg)
+    pose = pose_looking_from((40.0, -780 * np.sin(angle), 780 * np.cos(angle)))
+    located = locate(render_table(pose), camera, layout)
+    assert located.ids_used == ALL
+    assert board_error_mm(camera, layout, located.pose, pose) < 0.6
+
+
+@pytest.mark.parametrize(
+    "harm", [{"blur_px": 3.0}, {"light": 0.12, "noise": 3.0}, {"noise": 14.0}, {"light": 1.6}], ids=str
+)
+def test_blur_dim_light_noise_and_glare(harm, render_table, camera, layout, pose):
+    located = locate(render_table(pose, **harm), camera, layout)
+    assert len(located.ids_used) == 4
+    assert board_error_mm(camera, layout, located.pose, pose) < 1.5
+
+
+def test_ids_outside_the_layout_are_ignored(render_table, camera, layout, pose):
+    picture = render_table(pose, hidden={3}, extra=[(7, (-175.0, -175.0)), (17, (0.0, 210.0))])
+    located = locate(picture, camera, layout)
+    assert located.ids_seen == (0, 1, 2)
+    assert not located.notices
+
+
+def test_a_marker_printed_twice_is_noticed_and_the_one_that_agrees_is_used(render_table, camera, layout, pose):
+    located = locate(render_table(pose, extra=[(2, (20.0, 205.0))]), camera, layout)
+    assert located.ids_used == ALL
+    assert board_error_mm(camera, layout, located.pose, pose) < 0.3
+    assert any("marker 2 is there twice" in notice for notice in located.notices)
+
+
+def test_a_pushed_marker_is_left_out_and_named(render_table, camera, layout, pose):
+    located = locate(render_table(pose, moved={1: (25.0, 10.0)}), camera, layout)
+    assert located.ids_used == (0, 2, 3)
+    assert located.ids_seen == ALL
+    assert board_error_mm(camera, layout, located.pose, pose) < 0.6
+    assert any("marker 1 is not where the layout says" in notice for notice in located.notices)
+
+
+def test_two_markers_that_contradict_each_other_give_no_pose(render_table, camera, layout, pose):
+    picture = render_table(pose, hidden={2, 3}, moved={1: (40.0, 0.0)})
+    with pytest.raises(NotLocatedError, match=r"markers 0 and 1 of 0-3 seen, but marker \d and marker \d contradict"):
+        locate(picture, camera, layout)
+
+
+def test_no_marker_is_said_with_what_to_do(render_table, camera, layout, pose):
+    with pytest.raises(NotLocatedError, match="table not located: none of the markers 0-3 seen; check that"):
+        locate(render_table(pose, hidden=ALL), camera, layout)
+
+
+def test_a_picture_of_another_size_is_not_this_calibrations(render_table, camera, layout, pose):
+    small = cv2.resize(render_table(pose), (320, 240))
+    with pytest.raises(
+        CalibrationError, match="the picture is 320 x 240 pixels, the calibration drawn is for 640 x 480"
+    ):
+        locate(small, camera, layout)
+
+
+@pytest.mark.parametrize("thing", [np.zeros((480, 640), np.float32), np.zeros((0, 0, 3), np.uint8)])
+def test_what_is_no_picture_is_refused(thing, camera, layout):
+    with pytest.raises(FrameError, match="expected a picture of 8 bits"):
+        locate(thing, camera, layout)
+
+
+def test_a_calibration_of_another_camera_is_noticed(render_table, camera, layout, pose_looking_from):
+    pose = pose_looking_from((250.0, -480.0, 560.0))
+    picture = render_table(pose)
+    other = CameraModel(
+        camera.matrix * [[1.5, 1, 1], [1, 1.5, 1], [1, 1, 1]], camera.distortion, camera.size, 0.1, "tele"
+    )
+    try:
+        notices = " ".join(locate(picture, other, layout).notices)
+    except NotLocatedError as error:
+        notices = str(error)
+    assert "calibrat" in notices
+    assert not locate(picture, camera, layout).notices
+
+
+def test_the_picture_shows_what_was_located(render_table, camera, layout, pose):
+    picture = render_table(pose)
+    located = locate(picture, camera, layout)
+    drawn = draw(picture, located, layout, camera)
+    assert drawn.shape == picture.shape
+    assert drawn is not picture
+    changed = np.any(drawn != picture, axis=2)
+    corner = np.round(project(camera, located.pose, [[-140.0, 140.0, layout.board_top_mm]])[0]).astype(int)
+    assert changed[corner[1] - 2 : corner[1] + 3, corner[0] - 2 : corner[0] + 3].any()
+    grey = np.ascontiguousarray(picture[:, :, 0])
+    assert draw(grey, located, layout, camera).shape == picture.shape
+
+
+@pytest.mark.parametrize("push_mm", [(30.0, 0.0), (-30.0, 0.0), (0.0, 35.0), (25.0, -25.0)])
+def test_of_three_markers_a_pushed_one_never_bends_the_pose(push_mm, render_table, camera, layout, pose):
+    picture = render_table(pose, hidden={3}, moved={1: push_mm})
+    try:
+        located = locate(picture, camera, layout)
+    except NotLocatedError as error:
+        located, said = None, str(error)
+    if located is None:
+        assert "contradict" in said
+    else:
+        assert located.ids_used == (0, 2)
+        assert board_error_mm(camera, layout, located.pose, pose) < 3

@@ -1,0 +1,121 @@
+"""The table is followed: averaged while still, found again when moved, kept while hands cover its markers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.errors import CalibrationError, NotLocatedError
+from vision.frame import Frame
+from vision.geometry import project
+from vision.tracking import TableTracker
+
+
+@pytest.fixture
+def feed(camera, layout):
+    """``feed(picture, at_s)`` gives one frame after another to one tracker."""
+    tracker = TableTracker(camera, layout, hold_s=5.0)
+    count = iter(range(1000))
+
+    def update(picture, at_s=None):
+        sequence = next(count)
+        return tracker.update(Frame(picture, float(sequence) if at_s is None else at_s, sequence))
+
+    return update
+
+
+def off_px(camera, layout, found, true):
+    half = layout.columns * layout.cell_mm / 2
+    corners = np.array([[x, y, 40.0] for x in (-half, half) for y in (-half, half)])
+    return np.linalg.norm(project(camera, found, corners) - project(camera, true, corners), axis=1).max()
+
+
+def test_the_pose_gets_steadier_while_nothing_moves(feed, render_table, camera, layout, pose):
+    results = [feed(render_table(pose, noise=8.0, seed=seed)) for seed in range(8)]
+    assert [result.frames_averaged for result in results] == list(range(1, 9))
+    assert not any(result.notices or result.uncertain for result in results)
+    assert off_px(camera, layout, results[-1].pose, pose) < 0.3
+
+
+def test_a_moved_camera_is_noticed_located_again_and_said_once(feed, render_table, camera, layout, pose_looking_from):
+    before, after = pose_looking_from((60.0, -330.0, 700.0)), pose_looking_from((75.0, -330.0, 690.0), (8.0, 5.0, 0.0))
+    for seed in range(3):
+        feed(render_table(before, seed=seed))
+    moving = feed(render_table(after, seed=4))
+    assert moving.moving
+    assert moving.uncertain
+    assert not moving.notices
+    rested = feed(render_table(after, seed=5))
+    assert not rested.uncertain
+    assert len(rested.notices) == 1
+    assert "moved" in rested.notices[0]
+    assert "located again" in rested.notices[0]
+    assert off_px(camera, layout, rested.pose, after) < 0.5
+    assert feed(render_table(after, seed=6)).notices == ()
+
+
+def test_a_move_too_far_for_the_windows_is_found_all_the_same(feed, render_table, camera, layout, pose_looking_from):
+    before, after = (
+        pose_looking_from((60.0, -330.0, 700.0)),
+        pose_looking_from((200.0, -250.0, 750.0), (60.0, 0.0, 0.0)),
+    )
+    feed(render_table(before))
+    feed(render_table(after, seed=2))
+    rested = feed(render_table(after, seed=3))
+    assert off_px(camera, layout, rested.pose, after) < 0.5
+    assert any("moved" in notice for notice in rested.notices)
+
+
+def test_a_hand_over_markers_is_no_move(feed, render_table, camera, layout, pose):
+    feed(render_table(pose))
+    for hidden in ((0,), (0, 1), (0, 1, 2)):
+        result = feed(render_table(pose, hidden=hidden, seed=len(hidden)))
+        assert not result.uncertain
+        assert not result.notices
+        assert set(result.ids_in_sight) == {0, 1, 2, 3} - set(hidden)
+        assert off_px(camera, layout, result.pose, pose) < 0.5
+
+
+def test_with_no_marker_in_sight_the_pose_is_held_for_a_time_and_then_given_up(feed, render_table, pose):
+    feed(render_table(pose), at_s=0.0)
+    held = feed(render_table(pose, hidden=(0, 1, 2, 3)), at_s=4.0)
+    assert held.uncertain
+    assert held.held_s == pytest.approx(4.0)
+    assert held.ids_in_sight == ()
+    with pytest.raises(NotLocatedError, match="none was in its place for 6 s"):
+        feed(render_table(pose, hidden=(0, 1, 2, 3)), at_s=6.0)
+    assert not feed(render_table(pose), at_s=7.0).uncertain
+
+
+def test_a_pushed_marker_is_told_from_a_moved_camera(feed, render_table, camera, layout, pose):
+    feed(render_table(pose))
+    pushed = feed(render_table(pose, moved={2: (14.0, 0.0)}, seed=2))
+    assert pushed.ids_in_sight == (0, 1, 3)
+    assert not pushed.uncertain
+    assert [notice for notice in pushed.notices if "marker 2 was moved" in notice]
+    again = feed(render_table(pose, moved={2: (14.0, 0.0)}, seed=3))
+    assert again.notices == ()
+    assert off_px(camera, layout, again.pose, pose) < 0.5
+    back = feed(render_table(pose, seed=4))
+    assert back.notices == ("marker 2 is back in its place",)
+    assert set(back.ids_in_sight) == {0, 1, 2, 3}
+
+
+def test_markers_uncovered_later_join_without_a_notice(feed, render_table, camera, layout, pose):
+    feed(render_table(pose, hidden=(0, 3)))
+    joined = feed(render_table(pose, seed=2))
+    assert set(joined.ids_in_sight) == {0, 1, 2, 3}
+    assert joined.notices == ()
+    assert off_px(camera, layout, joined.pose, pose) < 0.5
+
+
+def test_a_frame_of_another_size_is_refused_and_the_next_goes_on(feed, render_table, pose):
+    feed(render_table(pose))
+    with pytest.raises(CalibrationError, match="calibrate again at this one"):
+        feed(np.zeros((100, 100, 3), np.uint8))
+    assert not feed(render_table(pose, seed=3)).uncertain
+
+
+def test_a_table_never_seen_is_not_located(feed, render_table, pose):
+    with pytest.raises(NotLocatedError, match="none of the markers"):
+        feed(render_table(pose, hidden=(0, 1, 2, 3)))
