@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.deblockle.board import PLACES, SQUARE_OF, other
 from engine.deblockle.changes import Added, Change, Moved, Recoloured, Removed, changes_between
-from engine.deblockle.misdeeds import breaches_of_move, put_back, reason_to_stay
+from engine.deblockle.misdeeds import breaches_of_move, put_back, reason_to_stay, turn_back
 from engine.deblockle.state import (
     DeblockleState,
     DeblockleTurn,
@@ -73,7 +73,7 @@ def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> t
                 Breach(
                     "block-turned-in-place",
                     f"The {block.owner} block on {place} was turned where it stands.",
-                    put_back(before, block.square, "Turn"),
+                    turn_back(before, block.square),
                     (place,),
                 )
             )
@@ -139,7 +139,7 @@ def _two_blocks(before: DeblockleState, moves: list[Moved]) -> Breach:
     return Breach(
         "two-blocks-moved",
         f"{len(moves)} blocks were moved in one turn: {told}.",
-        "Move only one of them. " + " ".join(put_back(before, move.start) for move in moves),
+        " ".join(put_back(before, move.start) for move in moves) + " Then move only one of them.",
         tuple(dict.fromkeys(PLACES[square] for move in moves for square in (move.start, move.end))),
     )
 

@@ -45,13 +45,22 @@ class _Story(NamedTuple):
     breaches: tuple[Breach, ...]
 
 
-def put_back(state: DeblockleState, square: int, verb: str = "Put") -> str:
+def put_back(state: DeblockleState, square: int) -> str:
     """How to restore the block that stood on a square, its sides too where they are known."""
     block = state.by_square()[square]
     cube = state.settings.cube
     facings = cube.facings(block.mask)
     side = f" and {facings[0][SIDES[0]]} to the {SIDES[0]}" if len(facings) == 1 else ""
-    return f"{verb} the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
+    return f"Put the {block.owner} block back on {PLACES[square]} with {cube.top(block.mask)} up{side}."
+
+
+def turn_back(state: DeblockleState, square: int) -> str:
+    """How to restore the sides of a block that stands where it stood."""
+    block = state.by_square()[square]
+    cube = state.settings.cube
+    facings = cube.facings(block.mask)
+    how = f"until {facings[0][SIDES[0]]} is to the {SIDES[0]}" if len(facings) == 1 else "as it stood"
+    return f"Turn the {block.owner} block on {PLACES[square]} {how}, {cube.top(block.mask)} still up."
 
 
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
@@ -117,7 +126,7 @@ class _Telling:
 
 def _landed_on_block(before: DeblockleState, told: _Telling) -> list[Breach]:
     move = told.move
-    owner, top = move.landed_on or ("", "")
+    owner = move.landed_on[0] if move.landed_on else other(move.owner)
     found = [
         told.breach(
             "landed-on-block",
@@ -127,7 +136,9 @@ def _landed_on_block(before: DeblockleState, told: _Telling) -> list[Breach]:
     ]
     if move.top_after == move.top_before:
         found.append(
-            told.breach("no-roll", f"The {move.owner} block from {told.start} didn't roll: {top} is still up.")
+            told.breach(
+                "no-roll", f"The {move.owner} block from {told.start} didn't roll: {move.top_before} is still up."
+            )
         )
     return found
 
@@ -215,7 +226,7 @@ def _onto_star(told: _Telling, target: int) -> _Story:
                 told.breach(
                     "not-removed",
                     f"The {move.owner} block reached its goal {place} with the star up, and still stands there.",
-                    remedy=f"Take the {move.owner} block off {place}: it has done it.",
+                    remedy=f"Take the {move.owner} block off {place}: it has arrived.",
                 ),
             ),
         )
@@ -242,7 +253,7 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
     place, symbol, end = PLACES[target], move.top_after, move.end
     base = ends_of(symbol, target, ground, replace(settings, side_by_side=True))
     may = ends_of(symbol, target, ground, settings)
-    remedy = _finish(told, place, may)
+    remedy = "" if not settings.side_by_side and beside(ground.own) & ground.foes else _finish(told, target, may)
     if base >> end & 1:
         return _Story(0, (_variant_breach(before, told, target, ground),))
     if STARS >> end & 1:
@@ -253,9 +264,9 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
             (
                 told.breach(
                     "stop-must-not-hop",
-                    f"The {move.owner} block rolled to {place} with stop up and must stay there; "
+                    f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
                     f"it went on to {told.end}.",
-                    remedy=f"Put it on {place} with stop up, or play another turn. {told.back}" if may else "",
+                    remedy=remedy,
                     also=(place,),
                 ),
             ),
@@ -267,7 +278,7 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
             (
                 told.breach(
                     "hop-missing",
-                    f"The {move.owner} block on {place} has {symbol} up, so it {how}; it hasn't hopped yet.",
+                    f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet.",
                     remedy=remedy,
                 ),
             ),
@@ -275,25 +286,31 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
     if not may:
         stuck = told.breach(
             "no-hop-possible",
-            f"After the roll to {place} the {move.owner} block has {symbol} up and can't hop anywhere, "
+            f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
             "so it may not roll there.",
             also=(place,),
         )
         return _Story(1 if end == target else 4, (stuck,))
     wrong = told.breach(
         rule,
-        f"With {symbol} up the {move.owner} block {how} from {place}; {told.end} is not where that ends.",
+        f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {told.end}.",
         remedy=remedy,
         also=(place,),
     )
     return _Story(3, (wrong,))
 
 
-def _finish(told: _Telling, place: str, may: int) -> str:
-    places = [PLACES[end] for end in members(may)]
-    if not places or len(places) > _MOST_NAMED:
+def _finish(told: _Telling, target: int, may: int) -> str:
+    """How to finish a turn whose roll was good; empty when it can't be finished."""
+    place, places = PLACES[target], [PLACES[end] for end in members(may)]
+    again = f"Or start again: {told.back[:1].lower()}{told.back[1:]}"
+    if not places:
         return ""
-    return f"From {place} it may go to {either(places)}. Or start again: {told.back}"
+    if may == 1 << target:
+        return f"Leave it on {place}, {told.move.top_after} up. {again}"
+    if len(places) > _MOST_NAMED:
+        return f"Hop it from {place} by its symbol, the {told.move.top_after}. {again}"
+    return f"From {place} it may go to {either(places)}. {again}"
 
 
 def _variant_breach(before: DeblockleState, told: _Telling, target: int, ground: Ground) -> Breach:

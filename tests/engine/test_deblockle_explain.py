@@ -214,7 +214,9 @@ def test_short_lists_of_squares_to_hop_to_are_named():
     state = GAME.parse_state(DUEL)
     (breach,) = GAME.explain(state, changed(state, "c3- b3:G.slider"))
     assert breach.rule == "hop-missing"
-    assert "From b3 it may go to b1 or a3 or g3 or b7" in breach.remedy or "b1, a3, g3 or b7" in breach.remedy
+    assert breach.remedy.startswith(
+        "From b3 it may go to b1, a3, g3 or b7. Or start again: put the gold block back on c3"
+    )
 
 
 def test_places_not_seen_count_as_unchanged():
@@ -309,3 +311,25 @@ def test_hidden_faces_leave_nothing_unexplained_either(position, data):
     after = {**seen, start: EMPTY, end: look}
     explained = [seen, *(GAME.appearance(GAME.apply(state, turn)) for turn in GAME.legal_turns(state))]
     assert (GAME.explain(state, after) == ()) == (after in explained)
+
+
+@pytest.mark.parametrize(
+    ("state", "change", "remedy"),
+    [
+        (DUEL, "c3- c5:G.stop", "Leave it on c4, stop up. Or start again: put the gold block back"),
+        (DUEL, "c3- d3:G.hoops", "Hop it from d3 by its symbol, the hoops. Or start again: put the gold block back"),
+        (VARIANT.replace("c5", "c4") + f" a1:G.{X}", "a1- b1:G.hoops", "Put the gold block back on a1"),
+    ],
+)
+def test_remedies_say_how_to_finish_where_that_is_allowed(state, change, remedy):
+    state = GAME.parse_state(state)
+    assert GAME.explain(state, changed(state, change))[0].remedy.startswith(remedy)
+
+
+def test_a_turned_block_is_turned_back():
+    state = GAME.parse_state(DUEL)
+    (breach,) = GAME.explain(state, {}, {"c3": {"north": "stop"}})
+    assert breach.remedy == "Turn the gold block on c3 until star is to the north, x still up."
+    partly = GAME.parse_state("gold c3:G.x/north=star|stop e7:T.x? removed=0,0")
+    (breach,) = GAME.explain(partly, {}, {"c3": {"north": "hoops"}})
+    assert breach.remedy == "Turn the gold block on c3 as it stood, x still up."

@@ -1,6 +1,7 @@
 """The fast rules against the slow plain ones, on thousands of positions."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from engine.registry import load
 from tests.engine import oracle_deblockle as oracle
 
 GAME = load("deblockle")
+DOCS = Path(__file__).parents[2] / "docs" / "games" / "deblockle.md"
 
 
 def as_key(turn):
@@ -145,6 +147,19 @@ PERFT = [
 def test_published_counts(options, counts):
     state = GAME.new(options)
     assert [perft(GAME, state, depth) for depth in range(1, len(counts) + 1)] == counts
+
+
+def test_documented_counts_are_the_published_ones():
+    rows = {}
+    for line in DOCS.read_text(encoding="utf-8").splitlines():
+        options, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells and cells[0].isdecimal() and (options == "none" or "=" in options):
+            rows[options] = [int(cell) for cell in cells if cell]
+    written = {
+        " ".join(f"{name}={str(value).lower()}" for name, value in options.items()) or "none": counts
+        for options, counts in PERFT
+    }
+    assert rows == written
 
 
 @pytest.mark.long

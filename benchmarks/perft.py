@@ -1,0 +1,63 @@
+"""How fast Deblockle's rules are: ``python benchmarks/perft.py`` prints counts, turns a second and times of single calls.
+
+One line a start: turns counted per second by perft to depth 3. Then the middle of a game, faces known and faces hidden:
+the mean time of ``legal_turns``, ``apply``, ``unfinished`` and ``explain`` in microseconds.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from engine.api import EMPTY
+from engine.perft import perft
+from engine.registry import load
+
+STARTS: tuple[dict[str, bool | int], ...] = (
+    {},
+    {"side_by_side": False},
+    {"blocks_gold": 2, "blocks_teal": 2},
+)
+CALLS = 300
+
+
+def mean_us(call: Callable[[], object]) -> float:
+    """The mean time of a call in microseconds."""
+    begin_s = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    return (time.perf_counter() - begin_s) / CALLS * 1e6
+
+
+def main() -> None:
+    """Measure and print."""
+    game = load("deblockle")
+    for options in STARTS:
+        begin_s = time.perf_counter()
+        count = perft(game, game.new(options), 3)
+        taken_s = time.perf_counter() - begin_s
+        print(f"perft 3 of {options or 'the default start'}: {count} turns, {count / taken_s:,.0f} a second")
+    rng = random.Random(7)
+    known = game.new()
+    for _ in range(12):
+        known = game.apply(known, rng.choice(game.legal_turns(known)))
+    hidden = game.set_up(game.appearance(known), anywhere=True)
+    for name, state in (("known", known), ("hidden", hidden)):
+        turns = game.legal_turns(state)
+        swept = {**game.appearance(state), turns[0].start: EMPTY}
+        print(
+            f"{name} faces, {len(turns)} legal turns: "
+            f"legal_turns {mean_us(lambda state=state: game.legal_turns(state)):.0f} µs, "
+            f"apply {mean_us(lambda state=state, turn=turns[0]: game.apply(state, turn)):.0f} µs, "
+            f"unfinished {mean_us(lambda state=state: game.unfinished(state)):.0f} µs, "
+            f"explain {mean_us(lambda state=state, swept=swept: game.explain(state, swept)):.0f} µs"
+        )
+
+
+if __name__ == "__main__":
+    main()
