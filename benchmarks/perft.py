@@ -1,4 +1,4 @@
-"""How fast Deblockle's rules are: ``python benchmarks/perft.py`` prints counts, turns a second and times of single calls.
+"""How fast Deblockle's rules are: ``python benchmarks/perft.py`` prints counts, turns a second and times of calls.
 
 One line a start: turns counted per second by perft to depth 3. Then the middle of a game, faces known and faces hidden:
 the mean time of ``legal_turns``, ``apply``, ``unfinished`` and ``explain`` in microseconds.
