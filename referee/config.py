@@ -15,9 +15,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from engine import registry
+from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
-from engine.options import read_options
 from hardware.errors import PinError
+from referee.config_game import table_options
 from referee.config_hardware import pins
 from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
 from referee.config_toml import as_toml
@@ -100,21 +101,23 @@ def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
     except EngineError as error:
         source = sources.get("game.name", Source("default"))
         raise ConfigError(f"{source}: game.name is {as_toml(settings.game.name)}; {error}") from error
-    for name, value in settings.game.options.items():
-        try:
-            read_options(game.options, {name: value})
-        except OptionError as error:
-            source = _nearest_source(["game", "options", name], sources) or Source("default")
-            raise ConfigError(f"{source}: game.options: {error}") from error
+    for given in ({name: value} for name, value in settings.game.options.items()):
+        _check_rules(game, given, ["game", "options", *given], sources)
+    _check_rules(game, settings.game.options, ["game", "options"], sources)
     try:
         pins(settings.lights, game.places)
     except PinError as error:
         source = _nearest_source(["lights"], sources) or Source("default")
         raise ConfigError(f"{source}: lights: {error}") from error
+
+
+def _check_rules(
+    game: Game[Any, Any], options: Mapping[str, OptionValue], location: list[str], sources: Mapping[str, Source]
+) -> None:
     try:
-        game.new(settings.game.options)
-    except EngineError as error:
-        source = _nearest_source(["game", "options"], sources) or Source("default")
+        table_options(game, options)
+    except OptionError as error:
+        source = _nearest_source(location, sources) or Source("default")
         raise ConfigError(f"{source}: game.options: {error}") from error
 
 

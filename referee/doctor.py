@@ -19,6 +19,7 @@ from pathlib import Path
 from firmware_bridge.ports import SerialPort, serial_ports
 from hardware.check import Finding, Level, probe
 from hardware.errors import PinError
+from hardware.pins import PinMap
 from referee.config import Configuration
 from referee.config_hardware import pins
 from referee.config_sources import Source
@@ -48,7 +49,7 @@ class Machine:
     version_of: Version = metadata.version
     free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
     ports: Callable[[], Sequence[SerialPort]] = serial_ports
-    board: Callable[[], Sequence[Finding]] = probe
+    board: Callable[[PinMap | None], Sequence[Finding]] = probe
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
@@ -210,7 +211,7 @@ def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Fin
         yield Finding("pins", "fault", str(error), "correct the pins below [lights]")
         return
     asked = "gpio" in lights.drivers or bool(wired.buttons)
-    yield from machine.board() if machine.board is not probe or not asked else probe(wired)
+    yield from machine.board(wired if asked else None)
 
 
 def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:

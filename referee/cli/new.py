@@ -8,7 +8,7 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
-from referee.cli.options import checked_options, journal_option, read_pairs, rule_option
+from referee.cli.options import journal_option, read_pairs, rule_option
 
 
 @click.command(cls=ExampleCommand)
@@ -33,12 +33,12 @@ def command(
       referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
     from engine import registry
+    from referee.config_game import table_options
     from referee.events import Event
 
     settings = context.configuration({"game.name": game_name}).settings
     game = registry.load(settings.game.name)
-    chosen = {**settings.game.options, **checked_options(game, options)}
-    game.new(chosen)
+    chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
     names = {side: str(name) for side, name in read_pairs(players).items()}
     unknown = [side for side in names if side not in game.players]
     if unknown:

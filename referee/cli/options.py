@@ -42,7 +42,7 @@ def rule_option(command: Command) -> Command:
     )(command)
 
 
-def table_options(command: Command) -> Command:
+def seeing_options(command: Command) -> Command:
     """Add ``--calibration``, ``--layout`` and ``--looks``."""
     for name, what in (
         ("looks", "What `referee enrol` learned of the pieces."),

@@ -9,12 +9,12 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of, table_options
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of, seeing_options
 
 
 @click.command(cls=ExampleCommand)
 @click.argument("image", type=READABLE_FILE)
-@table_options
+@seeing_options
 @click.option("--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located drawn on it.")
 @click.pass_obj
 def command(

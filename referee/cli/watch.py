@@ -8,7 +8,7 @@ import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
-from referee.cli.options import READABLE_FILE, journal_option, rule_option, table_options
+from referee.cli.options import READABLE_FILE, journal_option, read_pairs, rule_option, seeing_options
 
 
 @click.command(cls=ExampleCommand)
@@ -20,7 +20,7 @@ from referee.cli.options import READABLE_FILE, journal_option, rule_option, tabl
 )
 @click.option("--video", type=READABLE_FILE, help="A video file.")
 @click.option("--stills", is_flag=True, help="Every picture shows a table at rest after a turn.")
-@table_options
+@seeing_options
 @click.option("--game", "game_name", help="The game's name.  [default: as in the settings]")
 @rule_option
 @journal_option
@@ -66,7 +66,8 @@ def command(
       referee watch --video game.mp4 --new --option side_by_side=false
     """
     from engine import registry
-    from referee.cli.options import checked_options
+    from referee.config_game import table_options
+    from referee.config_hardware import button_settings, light_settings
     from referee.watch import WatchOptions, watch
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
@@ -84,7 +85,7 @@ def command(
         }
     ).settings
     game = registry.load(settings.game.name)
-    rules = {**settings.game.options, **checked_options(game, options)}
+    rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(
@@ -103,6 +104,9 @@ def command(
             anywhere=settings.table.anywhere,
             turn_end=settings.turn.end,
             rest_s=settings.turn.rest_s,
+            margin=settings.turn.margin,
+            lights=light_settings(settings.lights, game.places),
+            buttons=button_settings(settings.lights),
         ),
         output(),
     )

@@ -254,6 +254,13 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
     assert f"process {os.getpid()}" in busy.stderr
 
 
+def test_new_may_leave_open_who_starts(run: Run) -> None:
+    assert run("new", "--option", "starts=either").exit_code == 0
+    assert "starts=either" in run("replay").output
+    wrong = run("new", "--option", "starts=nobody")
+    assert (wrong.exit_code, "it takes one of gold, teal" in wrong.stderr) == (4, True)
+
+
 def test_replay_tells_a_journal(run: Run, journal_path: Path, tmp_path: Path) -> None:
     result = run("replay", journal_path, "--evidence", tmp_path / "pictures")
     assert result.exit_code == 0, result.stderr

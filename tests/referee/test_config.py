@@ -158,6 +158,11 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, 
         load_text(folder, text)
 
 
+def test_it_may_be_open_who_starts(folder: Path) -> None:
+    settings = load_text(folder, '[game.options]\nstarts = "either"\nblocks_gold = 3\n').settings
+    assert settings.game.options == {"starts": "either", "blocks_gold": 3}
+
+
 def test_every_fault_is_named_at_once(folder: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(folder, '[turn]\nend = "x"\nrest_s = -1\n[nonsense]\n')

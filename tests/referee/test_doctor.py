@@ -1,0 +1,216 @@
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from firmware_bridge.ports import SerialPort
+from hardware.check import Finding
+from referee.config import Configuration, load
+from referee.doctor import (
+    Machine,
+    check_camera,
+    check_journal,
+    check_lights,
+    check_packages,
+    check_python,
+    check_serial,
+    check_table,
+    examine,
+    worst_level,
+)
+from referee.errors import ConfigError
+from referee.events import Event
+from referee.journal import Journal
+from vision.calibration import Calibration
+from vision.calibration_files import save_calibration
+from vision.geometry import CameraModel
+from vision.looks import plain_looks, save_looks
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+PLENTY = 10**10
+
+
+def configured(folder: Path, text: str = "") -> Configuration:
+    (folder / "referee.toml").write_text(text)
+    return load(None, environment={"HOME": str(folder)}, folder=folder)
+
+
+def machine(root: Path, **more: Any) -> Machine:
+    return Machine(
+        root=root,
+        version_of=lambda name: _missing(name) if name == "opencv-python" else "1.2.3",
+        free_bytes=lambda path: PLENTY,
+        ports=lambda: (),
+        board=lambda pins: [Finding("board", "ok", "a board")],
+        **more,
+    )
+
+
+def _missing(name: str) -> str:
+    raise metadata.PackageNotFoundError(name)
+
+
+def faults(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.level == "fault"]
+
+
+def test_a_computer_with_nothing_set_up_has_notes_and_no_faults(tmp_path: Path) -> None:
+    findings = list(examine(lambda: configured(tmp_path), NOW, machine(tmp_path)))
+    assert faults(findings) == []
+    assert worst_level(findings) == "note"
+    subjects = {finding.subject for finding in findings}
+    assert subjects >= {
+        "Python", "libraries", "OpenCV", "settings", "camera", "calibration", "layout", "looks", "board", "serial",
+        "journal", "disk",
+    }  # fmt: skip
+    assert all(finding.remedy for finding in findings if finding.level == "note" and finding.subject != "serial")
+
+
+def test_wrong_settings_are_a_fault_and_the_rest_is_looked_at_all_the_same(tmp_path: Path) -> None:
+    def broken() -> Configuration:
+        raise ConfigError("referee.toml:3: turn.end is wrong")
+
+    findings = list(examine(broken, NOW, machine(tmp_path)))
+    assert "referee.toml:3" in faults(findings)[0].message
+    assert any(finding.subject == "disk" for finding in findings)
+
+
+def test_levels_are_ranked() -> None:
+    assert worst_level([]) == "ok"
+    assert worst_level([Finding("a", "ok", ""), Finding("b", "fault", ""), Finding("c", "note", "")]) == "fault"
+
+
+@pytest.mark.parametrize(("version", "level"), [((3, 10, 9), "fault"), ((3, 11, 0), "ok"), ((3, 13, 1), "ok")])
+def test_python(version: tuple[int, ...], level: str) -> None:
+    assert check_python(version).level == level
+
+
+def test_a_missing_library_and_one_too_many_are_named() -> None:
+    def version_of(name: str) -> str:
+        return _missing(name) if name == "rich" else "9.9"
+
+    levels = {finding.message.split()[0]: finding.level for finding in check_packages(version_of)}
+    assert levels == {"numpy": "ok", "rich": "fault", "opencv-python": "note"}
+
+
+def test_cameras_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    names = tmp_path / "sys/class/video4linux/video2"
+    names.mkdir(parents=True)
+    (names / "name").write_text("Good Webcam\n")
+    for number in (2, 10):
+        (tmp_path / f"dev/video{number}").touch()
+    findings = list(check_camera(configured(tmp_path, '[camera]\nsource = "2"\n'), tmp_path))
+    assert [finding.message for finding in findings] == ["/dev/video2: Good Webcam", "/dev/video10: a camera"]
+    chosen = list(check_camera(configured(tmp_path, '[camera]\nsource = "/dev/video1"\n'), tmp_path))[-1]
+    assert chosen.level == "fault"
+    assert "referee.toml:2" in chosen.message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may use every device")
+def test_a_camera_that_may_not_be_used(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev/video0").touch(mode=0o000)
+    (finding,) = check_camera(configured(tmp_path), tmp_path)
+    assert (finding.level, "usermod -aG video" in finding.remedy) == ("fault", True)
+
+
+def test_no_camera_is_a_fault_only_when_one_was_asked_for(tmp_path: Path) -> None:
+    assert [finding.level for finding in check_camera(configured(tmp_path), tmp_path)] == ["note"]
+    asked = configured(tmp_path, '[camera]\nsource = "0"\n')
+    assert [finding.level for finding in check_camera(asked, tmp_path)] == ["fault"]
+
+
+def test_pictures_as_a_camera(tmp_path: Path) -> None:
+    there = configured(tmp_path, f'[camera]\nsource = "folder:{tmp_path}"\n')
+    assert [finding.level for finding in check_camera(there, tmp_path)] == ["ok"]
+    gone = configured(tmp_path, '[camera]\nsource = "/nowhere/film.mp4"\n')
+    assert [finding.level for finding in check_camera(gone, tmp_path)] == ["fault"]
+
+
+def table_files(folder: Path) -> None:
+    camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
+    save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))
+    save_looks(plain_looks(("star",), {"gold": np.zeros(3)}), folder / "looks.json")
+
+
+TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'
+
+
+def test_files_of_the_table_that_are_there(tmp_path: Path) -> None:
+    table_files(tmp_path)
+    findings = list(check_table(configured(tmp_path, TABLE)))
+    assert [(finding.subject, finding.level) for finding in findings] == [
+        ("calibration", "ok"),
+        ("layout", "ok"),
+        ("looks", "ok"),
+    ]
+    assert "1280 x 720, 0.10 px" in findings[0].message
+    assert "gold; star" in findings[2].message
+
+
+def test_files_of_the_table_that_are_missing_or_broken(tmp_path: Path) -> None:
+    (tmp_path / "looks.json").write_text(json.dumps({"format": "no"}))
+    (tmp_path / "layout.json").write_text("{}")
+    findings = list(check_table(configured(tmp_path, TABLE + 'layout = "layout.json"\n')))
+    assert [finding.level for finding in findings] == ["fault", "fault", "fault"]
+    assert all(finding.remedy for finding in findings)
+
+
+def test_a_calibration_for_another_size(tmp_path: Path) -> None:
+    table_files(tmp_path)
+    small = configured(tmp_path, TABLE.replace("[table]", "width_px = 640\nheight_px = 480\n[table]"))
+    (fault,) = faults(list(check_table(small)))
+    assert "asked for 640 x 480" in fault.message
+
+
+def test_pins_are_looked_up_only_when_something_hangs_on_them(tmp_path: Path) -> None:
+    around = machine(tmp_path)
+    assert [finding.subject for finding in check_lights(configured(tmp_path), around)] == ["board"]
+    asked: list[Any] = []
+
+    def board(pins: Any) -> list[Finding]:
+        asked.append(pins)
+        return []
+
+    wired = configured(tmp_path, '[lights]\ndrivers = ["gpio"]\nbuzzer_pin = 18\n')
+    list(check_lights(wired, Machine(root=tmp_path, board=board)))
+    assert asked[0].buzzer == 18
+
+
+def test_serial_ports() -> None:
+    assert [finding.level for finding in check_serial(())] == ["note"]
+    (finding,) = check_serial([SerialPort("/dev/ttyACM0", vendor_id=0x2E8A, product_id=5)])
+    assert "Pico" in finding.message
+
+
+def test_a_journal_that_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    none_yet = list(check_journal(path, NOW, lambda folder: PLENTY))
+    assert [finding.level for finding in none_yet] == ["ok", "ok"]
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        journal.append(Event("new game", {"game": "deblockle"}))
+        in_use = list(check_journal(path, NOW, lambda folder: PLENTY))
+    assert f"process {os.getpid()}" in in_use[1].message
+    after = list(check_journal(path, NOW, lambda folder: PLENTY))
+    assert "1 games, 1 of them open" in after[0].message
+    assert len(after) == 2
+
+
+def test_a_journal_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    path.write_text("hello")
+    assert next(iter(check_journal(path, NOW, lambda folder: PLENTY))).level == "fault"
+    assert path.read_text() == "hello"
+
+
+@pytest.mark.parametrize(("free_mib", "level"), [(1, "fault"), (100, "note"), (5000, "ok")])
+def test_disk_space(tmp_path: Path, free_mib: int, level: str) -> None:
+    findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", NOW, lambda folder: free_mib * 1024 * 1024))
+    assert (findings[-1].subject, findings[-1].level) == ("disk", level)

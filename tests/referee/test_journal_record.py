@@ -1,0 +1,105 @@
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.record import read, replay, write
+from engine.registry import load
+from referee.errors import FoldError
+from referee.events import Event
+from referee.journal.record import record_of
+from referee.journal.telling import tell
+
+GAME = load("deblockle")
+OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
+LOOKS = GAME.appearance(GAME.new(OPTIONS))
+GOLD = GAME.set_up(LOOKS, OPTIONS)
+TEAL = GAME.set_up(LOOKS, {**OPTIONS, "starts": "teal"})
+NEW_GAME = Event(
+    "new game", {"game": "deblockle", "players": {"gold": "Ann", "teal": 'B"en\n'}}, None, "2026-05-01T18:30"
+)
+
+
+def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
+    turn = chance.choice(GAME.legal_turns(state))
+    after = GAME.apply(state, turn)
+    return Event("turn", {"turn": GAME.format_turn(turn), "state": GAME.format_state(after)}), after
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32), turns=st.integers(0, 12), corrected=st.booleans(), both=st.booleans())
+def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool, both: bool) -> None:
+    chance = random.Random(seed)
+    starts = [GOLD, TEAL] if both else [GOLD]
+    events = [NEW_GAME, Event("set up", {"state": [GAME.format_state(state) for state in starts]})]
+    state = chance.choice(starts)
+    count = 0
+    for number in range(turns):
+        if GAME.outcome(state) is not None:
+            break
+        if corrected and number == turns // 2 and number:
+            state = GOLD
+            text = GAME.format_state(state)
+            events.append(Event("correction", {"by": "Ann", "state": text, "why": "a {strange}; lamp\n"}))
+        event, state = played(state, chance)
+        events.append(event)
+        count += 1
+    record = record_of(GAME, list(enumerate(events, 1)))
+    text = write(record)
+    assert write(read(text)) == text
+    again = replay(read(text))
+    assert len(again.turns) == count
+    assert again.states[-1] == (state if count else GOLD)
+    assert ("Gold", "Ann") in record.tags
+    assert ("Teal", 'B"en') in record.tags
+
+
+def test_a_game_that_was_given_up_has_its_result() -> None:
+    end = Event("end", {"winner": "teal", "reason": "gold gave up"})
+    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.format_state(GOLD)}), end], 1))
+    record = record_of(GAME, events)
+    assert record.result == "teal"
+    assert ("Termination", "gold gave up") in record.tags
+
+
+def test_turns_taken_back_are_not_in_the_record() -> None:
+    event, _ = played(GOLD, random.Random(1))
+    events = [NEW_GAME, Event("set up", {"state": GAME.format_state(GOLD)}), event, Event("take back", {"by": "Ann"})]
+    assert record_of(GAME, list(enumerate(events, 1))).entries == ()
+
+
+def test_a_game_without_a_set_up_has_no_record() -> None:
+    with pytest.raises(FoldError, match="never set up"):
+        record_of(GAME, [(1, NEW_GAME)])
+
+
+def test_every_kind_of_event_is_told() -> None:
+    turn, after = played(TEAL, random.Random(2))
+    events = [
+        NEW_GAME,
+        Event("set up", {"state": [GAME.format_state(GOLD), GAME.format_state(TEAL)]}),
+        Event("question", {"sentence": "Is that a star?"}),
+        turn,
+        Event("illegal", {"sentence": "That was not a roll."}),
+        Event("put right", {}),
+        Event("correction", {"by": "Ann", "state": GAME.format_state(after), "why": "the lamp"}),
+        Event("note", {"text": "a remark"}),
+        Event("take back", {"by": "Ben"}),
+        Event("end", {"winner": None, "reason": "agreed"}),
+    ]
+    told = tell(GAME, list(enumerate(events, 1)))
+    assert [line.number for line in told] == list(range(1, 11))
+    sentences = {line.kind: line.sentence for line in told}
+    assert "gold is Ann" in sentences["new game"]
+    assert sentences["set up"].endswith("it is open who starts")
+    assert sentences["turn"].startswith(str(turn.data["turn"]))
+    assert "Teal" in sentences["turn"]
+    assert sentences["question"] == "Is that a star?"
+    assert sentences["illegal"] == "That was not a roll."
+    assert sentences["put right"] == ""
+    assert sentences["correction"] == "corrected by Ann: the lamp"
+    assert sentences["note"] == "a remark"
+    assert sentences["take back"] == f"{turn.data['turn']} is taken back by Ben"
+    assert sentences["end"] == "a draw: agreed"
