@@ -10,6 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -50,13 +51,14 @@ def main() -> None:
     for name, state in (("known", known), ("hidden", hidden)):
         turns = game.legal_turns(state)
         swept = {**game.appearance(state), turns[0].start: EMPTY}
-        print(
-            f"{name} faces, {len(turns)} legal turns: "
-            f"legal_turns {mean_us(lambda state=state: game.legal_turns(state)):.0f} µs, "
-            f"apply {mean_us(lambda state=state, turn=turns[0]: game.apply(state, turn)):.0f} µs, "
-            f"unfinished {mean_us(lambda state=state: game.unfinished(state)):.0f} µs, "
-            f"explain {mean_us(lambda state=state, swept=swept: game.explain(state, swept)):.0f} µs"
-        )
+        calls: dict[str, Callable[[], object]] = {
+            "legal_turns": partial(game.legal_turns, state),
+            "apply": partial(game.apply, state, turns[0]),
+            "unfinished": partial(game.unfinished, state),
+            "explain": partial(game.explain, state, swept),
+        }
+        times = ", ".join(f"{called} {mean_us(call):.0f} µs" for called, call in calls.items())
+        print(f"{name} faces, {len(turns)} legal turns: {times}")
 
 
 if __name__ == "__main__":

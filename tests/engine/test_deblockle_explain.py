@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.api import EMPTY
@@ -259,7 +259,6 @@ def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
                 assert GAME.explain(state, GAME.appearance(after), facings) == ()
 
 
-@settings(max_examples=300)
 @given(positions(), st.data())
 def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
     """Against the oracle's own legal turns, so that explain can't be fooled by its own list."""
@@ -279,7 +278,6 @@ def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
     assert {breach.rule for breach in breaches} <= set(GAME.rules)
 
 
-@settings(max_examples=300)
 @given(positions(most_blocks=2), st.data(), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
 def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, look):
     state = GAME.parse_state(oracle.text(position))
@@ -298,7 +296,6 @@ def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, l
     assert bool(GAME.explain(state, after)) == (not fits)
 
 
-@settings(max_examples=200)
 @given(positions(), st.data())
 def test_hidden_faces_leave_nothing_unexplained_either(position, data):
     seen = GAME.appearance(GAME.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))

@@ -1,6 +1,6 @@
 """Whole games at random, known and hidden side by side, with what must always hold."""
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -114,7 +114,8 @@ class SideBySideNever(RuleBasedStateMachine):
             assert places.get(up, colour) == colour
 
 
-quick = settings(max_examples=25, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow])
+# A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
+quick = settings(max_examples=max(20, settings.default.max_examples // 4), stateful_step_count=25)
 TestWholeGame = WholeGame.TestCase
 TestWholeGame.settings = quick
 TestSideBySideNever = SideBySideNever.TestCase
