@@ -5,6 +5,13 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command ``referee`` with this process's arguments and exit with its code."""
+    import sys
+    from functools import partial
+
+    from referee.cli.context import CommandContext
+    from referee.cli.group import report_fault
     from referee.cli.root import root
 
-    root.main(prog_name="referee")
+    context = CommandContext()
+    sys.excepthook = partial(report_fault, context)
+    root.main(prog_name="referee", obj=context)

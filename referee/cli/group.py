@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from types import TracebackType
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from vision.errors import VisionError
 OK = 0
 CHECK_FAILED = 1
 USAGE = 2
+OUR_FAULT = 70
 INTERRUPTED = 130
 
 EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
@@ -96,7 +98,7 @@ class Root(click.Group):
         """Run; in standalone mode exit with the command's code and print errors as ``referee: error:`` lines."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        context = CommandContext()
+        context = extra.pop("obj", None) or CommandContext()
         try:
             code = super().main(args, prog_name, complete_var, standalone_mode=False, obj=context, **extra)
         except click.UsageError as error:
@@ -115,6 +117,21 @@ class Root(click.Group):
             _complain(describe_error(error))
             sys.exit(exit_code_of(error))
         sys.exit(code if isinstance(code, int) else OK)
+
+
+def report_fault(
+    context: CommandContext, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Say an error nobody expected in one line and exit with OUR_FAULT; with ``--debug`` show its traceback.
+
+    To be used as ``sys.excepthook``.
+    """
+    if context.debug:
+        sys.__excepthook__(kind, error, trace)
+    else:
+        what = " ".join(f"{kind.__name__}: {error}".split())
+        _complain(f"this is a fault of the referee itself, please report it with what --debug shows ({what})")
+    sys.exit(OUR_FAULT)
 
 
 def _complain(message: str) -> None:

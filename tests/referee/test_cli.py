@@ -168,6 +168,30 @@ def test_the_module_is_the_command() -> None:
     assert done.stdout == "58\n"
 
 
+@pytest.mark.parametrize("flags", [[], ["--debug"]])
+def test_a_fault_of_our_own_is_one_line_too(tmp_path: Path, flags: list[str]) -> None:
+    script = (
+        "import sys; from referee.cli import config, main\n"
+        "config.command.callback = lambda **_: 1 // 0\n"
+        f"sys.argv = ['referee', *{flags!r}, 'config']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert done.returncode == 70
+    if flags:
+        assert "Traceback" in done.stderr
+    else:
+        assert done.stderr.startswith("referee: error: this is a fault of the referee itself")
+        assert "ZeroDivisionError" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(run: Run, shell: str) -> None:
     result = run("completion", shell)
