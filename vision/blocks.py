@@ -16,6 +16,7 @@ from vision.faces import (
     slide,
 )
 from vision.frame import FloatArray
+from vision.looks import PieceLooks, log_ratio
 from vision.sampling import FloatImage, PlaneWindow
 
 TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
@@ -31,11 +32,13 @@ def fit_face(
     window: PlaneWindow,
     middle_mm: tuple[float, float],
     blur_px: float,
+    colour: str | None = None,
 ) -> FaceFit | None:
     """Fit the face whose middle is within a few millimetres of ``middle_mm``; ``None`` outside the picture.
 
     ``picture`` is linear light sampled through ``window`` at the finder's scale. The square's edges say how the block
-    is turned; each symbol is then judged against those edges, so that a cross is told from an x.
+    is turned; each symbol is then judged against those edges, so that a cross is told from an x. With a ``colour``
+    named, ink is sought as it stands out from that colour alone.
     """
     scale = finder.px_per_mm
     reach = finder.side_mm * 0.72 + SEARCH_MM
@@ -68,7 +71,8 @@ def fit_face(
     ranked = sorted(allowed, key=lambda degrees: -by_turn[degrees])
     turns = sorted({0.0, *ranked[:3]})
 
-    views = contrast_views(patch, finder.looks)
+    looks = finder.looks if colour is None else PieceLooks({colour: finder.looks.colours[colour]}, finder.looks.masks)
+    views = contrast_views(patch, looks)
     margin = round(SEARCH_MM * scale)
     best: tuple[float, float, FaceFit] | None = None
     scores: dict[str, float] = {}
@@ -103,6 +107,9 @@ def fit_face(
     return None if best is None else best[2]
 
 
-def colour_distances(fit: FaceFit, colours: Mapping[str, FloatArray], spread: float) -> dict[str, float]:
-    """How far the fitted face's colour is from each known one, in standard deviations of ``spread`` (log units)."""
-    return {name: float(np.sqrt(np.mean(((fit.ratio - ratio) / spread) ** 2))) for name, ratio in colours.items()}
+def colour_distances(
+    face: FloatArray, ink: FloatArray, colours: Mapping[str, FloatArray], spread: float
+) -> dict[str, float]:
+    """How far a face's colour is from each known one, in standard deviations of ``spread`` (log units)."""
+    ratio = log_ratio(face, ink)
+    return {name: float(np.sqrt(np.mean(((ratio - known) / spread) ** 2))) for name, known in colours.items()}

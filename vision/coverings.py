@@ -30,6 +30,9 @@ STRONG_HUE = 0.35
 BRIGHTNESS_LIMITS = (-1.7, 0.55)
 SMALLEST_COVERING_MM2 = 260.0
 LINE_PRESENT = 0.35
+LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
+FEWEST_LINES = 12
+FAINTEST_LINE = 0.08
 BLOCK_MARGIN_MM = 3.5
 STAR_MARGIN_MM = 15.0
 
@@ -86,11 +89,11 @@ def board_hue(view: BoardView) -> npt.NDArray[np.float64]:
     return np.asarray(np.median(pixels, axis=0), dtype=np.float64)
 
 
-def find_coverings(view: BoardView, layout: TableLayout) -> list[Covering]:
-    """Find what covers the board besides the known blocks, largest first."""
+def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> list[Covering]:
+    """Find what covers the board besides the known blocks, largest first; ``lines`` as ``grid_lines`` gives them."""
     known = view.blocks | view.outside | _printed(view, layout)
     strange, strength = _strange_pixels(view, known)
-    bare_lines = _missing_lines(view, layout, known)
+    bare_lines = _missing_lines(view, lines, known)
     grown = cv2.morphologyEx(
         (strange | (bare_lines & ~known)).astype(np.uint8),
         cv2.MORPH_CLOSE,
@@ -168,7 +171,9 @@ def _trimmed_surface(
     keep = np.abs(targets - start[0]) <= np.quantile(np.abs(targets - start[0]), 0.6)
     solution = start
     for _ in range(4):
-        solution = np.linalg.lstsq(inputs[keep], targets[keep], rcond=None)[0]
+        kept = inputs[keep]
+        # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
+        solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])
         errors = np.abs(targets - inputs @ solution)
         keep = errors <= np.quantile(errors, 0.7)
     return np.asarray(terms @ solution, dtype=np.float64)
@@ -190,41 +195,60 @@ def _segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
     return segments
 
 
-def _missing_lines(view: BoardView, layout: TableLayout, known: BoolImage) -> BoolImage:
-    """Bands around grid line segments that ought to be seen and are not; all false when lines are too faint."""
-    missing = np.zeros(known.shape, dtype=np.uint8)
-    dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
+@dataclass(frozen=True, eq=False)
+class GridLines:
+    """Where the grid's inner line segments are sampled in a board view, made ready once for a layout.
+
+    ``profiles`` is a pixel map of shape (segments, offsets, points, 2); ``open_at`` the (row, column) of each
+    segment's own points, shape (segments, points, 2); ``ends`` each segment's ends in whole pixels.
+    """
+
+    profiles: npt.NDArray[np.float32]
+    open_at: npt.NDArray[np.intp]
+    ends: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+
+def grid_lines(layout: TableLayout, window: PlaneWindow) -> GridLines:
+    """Make ready where to look for each grid line segment of a layout."""
     along = np.linspace(0.1, 0.9, 17)
-    contrasts, open_shares, segments = [], [], _segments(layout)
-    for x1, y1, x2, y2 in segments:
+    profiles, open_at, ends = [], [], []
+    rows, columns = window.shape
+    for x1, y1, x2, y2 in _segments(layout):
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
         points = np.column_stack([x1 + along * (x2 - x1), y1 + along * (y2 - y1)])
-        rows_of = []
-        for offset_mm in (-4.0, -3.2, -1.0, 0.0, 1.0, 3.2, 4.0):
-            shifted = points + across * offset_mm
-            pixels = np.array([view.window.to_pixels(x, y) for x, y in shifted], dtype=np.float32).reshape(-1, 1, 2)
-            rows_of.append(sample(dark, pixels).ravel())
-        profile = np.array(rows_of)
-        beside = np.minimum(profile[:2].mean(axis=0), profile[5:].mean(axis=0))
-        line = profile[2:5].min(axis=0)
-        columns = np.clip(np.round([view.window.to_pixels(x, y)[0] for x, y in points]), 0, known.shape[1] - 1)
-        rows = np.clip(np.round([view.window.to_pixels(x, y)[1] for x, y in points]), 0, known.shape[0] - 1)
-        is_open = ~known[rows.astype(int), columns.astype(int)]
-        open_shares.append(float(is_open.mean()))
-        contrasts.append(float(np.median((beside - line)[is_open])) if is_open.any() else np.nan)
-    values = np.array(contrasts)
-    judged = np.array(open_shares) >= 0.5
-    if judged.sum() < 12:
+        shifted = points[None, :, :] + across * np.array(LINE_OFFSETS_MM)[:, None, None]
+        column, row = window.to_pixels(shifted[..., 0], shifted[..., 1])
+        profiles.append(np.stack([column, row], axis=-1))
+        column, row = window.to_pixels(points[:, 0], points[:, 1])
+        inside = np.stack([np.clip(np.round(row), 0, rows - 1), np.clip(np.round(column), 0, columns - 1)], axis=-1)
+        open_at.append(inside.astype(np.intp))
+        start, end = window.to_pixels(x1, y1), window.to_pixels(x2, y2)
+        ends.append(((round(start[0]), round(start[1])), (round(end[0]), round(end[1]))))
+    return GridLines(np.asarray(profiles, dtype=np.float32), np.asarray(open_at), tuple(ends))
+
+
+def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolImage:
+    """Bands around grid line segments that ought to be seen and are not; all false when lines are too faint."""
+    missing = np.zeros(known.shape, dtype=np.uint8)
+    dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
+    segments, offsets, points, _ = lines.profiles.shape
+    profile = sample(dark, lines.profiles.reshape(segments, -1, 2)).reshape(segments, offsets, points)
+    beside = np.minimum(profile[:, :2].mean(axis=1), profile[:, -2:].mean(axis=1))
+    contrast = beside - profile[:, 2:-2].min(axis=1)
+    is_open = ~known[lines.open_at[..., 0], lines.open_at[..., 1]]
+    judged = is_open.mean(axis=1) >= 0.5
+    if judged.sum() < FEWEST_LINES:
         return np.zeros_like(known)
-    usual = float(np.nanmedian(values[judged]))
-    spread = float(np.nanmedian(np.abs(values[judged] - usual)))
-    if usual < 0.08 or spread > 0.45 * usual:
+    values = np.array(
+        [float(np.median(own[seen])) if seen.any() else 0.0 for own, seen in zip(contrast, is_open, strict=True)]
+    )
+    usual = float(np.median(values[judged]))
+    spread = float(np.median(np.abs(values[judged] - usual)))
+    if usual < FAINTEST_LINE or spread > 0.45 * usual:
         return np.zeros_like(known)
-    for (x1, y1, x2, y2), contrast, seen in zip(segments, values, judged, strict=True):
-        if seen and contrast < LINE_PRESENT * usual:
-            start = tuple(round(v) for v in view.window.to_pixels(x1, y1))
-            end = tuple(round(v) for v in view.window.to_pixels(x2, y2))
+    for (start, end), value, seen in zip(lines.ends, values, judged, strict=True):
+        if seen and value < LINE_PRESENT * usual:
             cv2.line(missing, start, end, 1, round(12 * PX_PER_MM))
     return np.asarray(missing > 0)
 

@@ -114,7 +114,9 @@ def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
     if view.shape[0] < template.shape[0] or view.shape[1] < template.shape[1]:
         return -1.0, (0, 0)
     fits = cv2.matchTemplate(view, template, cv2.TM_CCOEFF_NORMED)
-    _, best, _, where = cv2.minMaxLoc(np.nan_to_num(fits, nan=-1.0, posinf=-1.0, neginf=-1.0))
+    _, best, _, where = cv2.minMaxLoc(fits)
+    if not -1.01 <= best <= 1.01:  # a patch without any contrast divides by nothing
+        return -1.0, (0, 0)
     return float(best), (int(where[0]), int(where[1]))
 
 
@@ -143,57 +145,57 @@ def edge_clarity(
         + [np.column_stack([np.full_like(along, edge), along]) for edge in (-half, half)]
     )
     normals = np.repeat(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), len(along), axis=0)
-    strengths = []
-    for degrees in turns_deg:
-        angle = -np.deg2rad(degrees)
-        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-        at = (points @ turn + middle_px).astype(np.float32).reshape(-1, 1, 2)
-        across = normals @ turn
-        gx = sample(gradient_x, at).ravel()
-        gy = sample(gradient_y, at).ravel()
-        strength = np.abs(gx * across[:, 0] + gy * across[:, 1]).reshape(4, -1)
-        strengths.append(np.median(strength, axis=1))
+    angles = -np.deg2rad(np.asarray(turns_deg, dtype=np.float64))
+    turns = np.stack([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
+    at = (points @ turns + middle_px).astype(np.float32)
+    across = normals @ turns
+    gradient = np.abs(sample(gradient_x, at) * across[..., 0] + sample(gradient_y, at) * across[..., 1])
+    strengths = np.median(gradient.reshape(len(angles), 4, -1), axis=2)
     # the two edges towards the camera are often faint (same colour below), so the best three of four count
-    return np.asarray([np.sort(edges)[1:].mean() for edges in strengths], dtype=np.float64)
+    return np.asarray(np.sort(strengths, axis=1)[:, 1:].mean(axis=1), dtype=np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sighting:
-    """A first, rough sight of a face: its middle in pixels of the rough picture, and how well it fits."""
+    """A first, rough sight of a face: its middle in pixels of the rough picture, how well it fits, and the ends of the
+    best fit in linear light.
+    """
 
     x_px: float
     y_px: float
     fit: float
+    face: FloatArray
+    ink: FloatArray
 
 
 def rough_sights(
     finder: FaceFinder, picture: FloatImage, middles_px: npt.ArrayLike, reach_px: float, blur_px: float
 ) -> list[Sighting]:
-    """Slide every upright mask over a whole picture once and give the best sight near each middle.
+    """Slide every upright mask over a picture and give the best sight near each middle.
 
-    ``middles_px`` is (n, 2) as (column, row); ``reach_px`` how far a face's middle may be from it.
+    ``picture`` is linear light at the finder's scale; ``middles_px`` is (n, 2) as (column, row); ``reach_px`` how far
+    a face's middle may be from it.
     """
     middles = np.asarray(middles_px, dtype=np.float64).reshape(-1, 2)
+    templates = finder.templates(0.0, blur_px)
+    if not templates or len(middles) == 0:
+        return []
+    half = (templates[0].mask.shape[0] - 1) / 2
     views = contrast_views(picture, finder.looks)
-    best: npt.NDArray[np.float32] | None = None
-    size = 0
-    for view in views:
-        for template in finder.templates(0.0, blur_px):
-            size = template.mask.shape[0]
-            fits = np.asarray(cv2.matchTemplate(view, template.mask, cv2.TM_CCOEFF_NORMED), dtype=np.float32)
-            best = fits if best is None else np.maximum(best, fits)
-    if best is None:
-        return [Sighting(float(x), float(y), -1.0) for x, y in middles]
-    best = np.nan_to_num(best, nan=-1.0, posinf=-1.0, neginf=-1.0)
-    shift = (size - 1) / 2
+    fits = [cv2.matchTemplate(view, template.mask, cv2.TM_CCOEFF_NORMED) for template in templates for view in views]
+    stack = np.nan_to_num(np.stack(fits), nan=-1.0, posinf=-1.0, neginf=-1.0)
     sights = []
     for x, y in middles:
-        left, top = max(0, round(x - shift - reach_px)), max(0, round(y - shift - reach_px))
-        right, bottom = round(x - shift + reach_px) + 1, round(y - shift + reach_px) + 1
-        near = best[top:bottom, left:right]
+        left, top = max(0, round(x - half - reach_px)), max(0, round(y - half - reach_px))
+        right, bottom = round(x - half + reach_px) + 1, round(y - half + reach_px) + 1
+        near = stack[:, top:bottom, left:right]
         if near.size == 0:
-            sights.append(Sighting(float(x), float(y), -1.0))
+            sights.append(Sighting(float(x), float(y), -1.0, np.zeros(3), np.zeros(3)))
             continue
-        row, column = np.unravel_index(int(near.argmax()), near.shape)
-        sights.append(Sighting(left + int(column) + shift, top + int(row) + shift, float(near[row, column])))
+        which, row, column = np.unravel_index(int(near.argmax()), near.shape)
+        mask = templates[int(which) // len(views)].mask
+        found_top, found_left = top + int(row), left + int(column)
+        patch = picture[found_top : found_top + mask.shape[0], found_left : found_left + mask.shape[1]]
+        face, ink = face_and_ink(patch, mask)
+        sights.append(Sighting(found_left + half, found_top + half, float(near.flat[int(near.argmax())]), face, ink))
     return sights

@@ -106,7 +106,7 @@ def _ladder(
     finder = MarkerFinder(layout.markers.dictionary)
     yield False, finder.plain(grey)
     yield True, _look_where_expected(grey, camera, layout, fits, finder)
-    for find in (finder.thorough, finder.equalised, finder.enlarged):
+    for find in (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised):
         yield False, find(grey)
         yield True, _look_where_expected(grey, camera, layout, fits, finder)
 

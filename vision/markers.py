@@ -153,6 +153,13 @@ def _robust_line(points: FloatArray, along: FloatArray) -> FloatArray | None:
     return np.array([normal[0], normal[1], -float(normal @ centre)])
 
 
+def _sharpened(grey: Image, spread_px: float, amount: float) -> Image:
+    """Unsharp masking in linear light, where blur happened."""
+    light = linear_light(grey).astype(np.float32)
+    sharp = (1 + amount) * light - amount * cv2.GaussianBlur(light, (0, 0), spread_px)
+    return np.asarray(255 * (np.clip(sharp, 0, 255) / 255) ** (1 / _TONE_CURVE), dtype=np.uint8)
+
+
 class MarkerFinder:
     """Finds one dictionary's markers; each method is one rung of a ladder from cheap to thorough.
 
@@ -202,12 +209,16 @@ class MarkerFinder:
         clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(grey), dtype=np.uint8)
         return self._find(self._thorough, clear, "equalised", measured_on=grey)
 
-    def enlarged(self, image: Image) -> tuple[Marker, ...]:
-        """Markers in the picture at twice its size, sharpened: small or blurred markers."""
+    def sharpened(self, image: Image) -> tuple[Marker, ...]:
+        """Markers in the picture strongly sharpened: out of focus or shaken."""
         grey = as_grey(image)
-        twice = cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-        sharp = cv2.addWeighted(twice, 2.0, cv2.GaussianBlur(twice, (0, 0), 3.0), -1.0, 0)
-        return self._find(self._thorough, np.asarray(sharp, dtype=np.uint8), "enlarged", measured_on=grey, scale=2.0)
+        return self._find(self._thorough, _sharpened(grey, 3.0, 6.0), "sharpened", measured_on=grey)
+
+    def enlarged(self, image: Image) -> tuple[Marker, ...]:
+        """Markers in the picture at twice its size, sharpened: small ones."""
+        grey = as_grey(image)
+        twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+        return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), "enlarged", measured_on=grey, scale=2.0)
 
     def _find(
         self,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
 from vision.block_reading import BlockReader, BlockSight
-from vision.coverings import BoardView, Covering, board_view, find_coverings
+from vision.changes import ChangeWatcher
+from vision.coverings import BoardView, Covering, GridLines, board_view, find_coverings, grid_lines
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
-from vision.geometry import CameraModel, Pose, back_project
+from vision.geometry import CameraModel, Pose, back_project, project
 from vision.layout import TableLayout
 from vision.looks import PieceLooks, look_name
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
@@ -27,6 +28,7 @@ LEAST_PROBABILITY = 1e-5
 HIDDEN_SHARE = 0.1
 SEEN_THROUGH_SHARE = 0.35
 SEEN_FIT = 0.88
+SAME_POSE_PX = 0.6
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
 
@@ -54,6 +56,9 @@ class TableReader:
         self._tracker = TableTracker(camera, layout)
         self._blocks = BlockReader(layout, looks)
         self._pose: Pose | None = None
+        self._watcher: ChangeWatcher | None = None
+        self._lines: GridLines | None = None
+        self._last: tuple[Stages, Reading] | None = None
 
     @property
     def looks(self) -> PieceLooks:
@@ -62,6 +67,7 @@ class TableReader:
 
     def use_looks(self, looks: PieceLooks) -> None:
         """Read by other looks from the next frame on."""
+        self._last = None
         self._blocks = BlockReader(self.layout, looks)
 
     def read(self, frame: Frame) -> Reading:
@@ -75,20 +81,49 @@ class TableReader:
         except NotLocatedError as error:
             self._pose = None
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance("not located", str(error)),))
-        self._pose = table.pose
-        stages = self.stages(frame.image, table.pose)
-        reading = self.reading(frame, stages, table.notices)
         if table.moving:
+            self._pose = None
             moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
-            return Reading(reading.sequence, reading.time_s, {}, (moving,), reading.notices)
+            return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
+        self._stand_at(table.pose)
+        changed = self._watcher.changed(frame.image) if self._watcher is not None else set(self.layout.places)
+        last = self._last
+        if last is not None and not changed:
+            return replace(last[1], sequence=frame.sequence, time_s=frame.time_s, notices=table.notices)
+        stages = self._run(frame.image, changed, None if last is None else last[0].blocks)
+        reading = self.reading(frame, stages, table.notices)
+        self._last = (stages, reading)
         return reading
 
+    def _stand_at(self, pose: Pose) -> None:
+        """Take over a pose; one that differs by a fraction of a pixel only is not worth starting anew for."""
+        if self._pose is not None and self._apart_px(pose, self._pose) < SAME_POSE_PX:
+            return
+        self._pose = pose
+        self._watcher = ChangeWatcher(self.layout, self.camera, pose)
+        self._last = None
+
+    def _apart_px(self, first: Pose, second: Pose) -> float:
+        width, depth = self.layout.columns * self.layout.cell_mm / 2, self.layout.rows * self.layout.cell_mm / 2
+        top = self.layout.board_top_mm + self.layout.block_side_mm
+        corners = [[x, y, top] for x in (-width, width) for y in (-depth, depth)]
+        return float(np.abs(project(self.camera, first, corners) - project(self.camera, second, corners)).max())
+
     def stages(self, image: Image, pose: Pose) -> Stages:
-        """Run the stages after locating on one picture, and keep what each made of it."""
-        blocks = self._blocks.read(image, self.camera, pose)
+        """Run all stages after locating on one picture, and keep what each made of it."""
+        self._stand_at(pose)
+        return self._run(image, set(self.layout.places), None)
+
+    def _run(self, image: Image, changed: set[str], before: Mapping[str, BlockSight] | None) -> Stages:
+        pose = self._pose
+        if pose is None:
+            raise NotLocatedError("the table has not been located yet; nothing can be read")
+        blocks = self._blocks.read(image, self.camera, pose, only=changed, before=before)
         sure = [block.solid for block in blocks.values() if block.log_odds > 0]
         board = board_view(image, self.camera, pose, self.layout, sure)
-        return Stages(pose, blocks, board, find_coverings(board, self.layout))
+        if self._lines is None:
+            self._lines = grid_lines(self.layout, board.window)
+        return Stages(pose, blocks, board, find_coverings(board, self.layout, self._lines))
 
     def reading(self, frame: Frame, stages: Stages, notices: tuple[str, ...] = ()) -> Reading:
         """Turn what the stages found into probabilities and hindrances."""

@@ -19,6 +19,7 @@ from vision.geometry import CameraModel, Pose, project
 PixelMap = npt.NDArray[np.float32]
 FloatImage = npt.NDArray[np.float32]
 PixelsT = TypeVar("PixelsT", Image, FloatImage)
+NumberT = TypeVar("NumberT", float, FloatArray)
 
 NODE_SPACING_PX = 16
 
@@ -39,8 +40,8 @@ class PlaneWindow:
         """Rows and columns of the sampled picture."""
         return round(self.depth_mm * self.px_per_mm), round(self.width_mm * self.px_per_mm)
 
-    def to_pixels(self, x_mm: float, y_mm: float) -> tuple[float, float]:
-        """Where a world point falls in the sampled picture, as (column, row), pixel centres at whole numbers."""
+    def to_pixels(self, x_mm: NumberT, y_mm: NumberT) -> tuple[NumberT, NumberT]:
+        """Where world points fall in the sampled picture, as (column, row), pixel centres at whole numbers."""
         return (
             (x_mm - self.left_mm) * self.px_per_mm - 0.5,
             (self.far_mm - y_mm) * self.px_per_mm - 0.5,

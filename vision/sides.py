@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,13 +10,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.faces import contrast_views
+from vision.faces import contrast_views, face_and_ink
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.looks import PieceLooks
+from vision.looks import PieceLooks, log_ratio
 from vision.sampling import FloatImage, face_map, linear_light, sample
 from vision.solids import SIDES, BlockSolid, inside_any
-from vision.symbols import Mask, distinct_quarter_turns
+from vision.symbols import distinct_quarter_turns
 
 SIDE_PX = 36
 RIM_PX = 3
@@ -27,7 +28,10 @@ READABLE_OPEN_SHARE = 0.8
 CLEAR_HEIGHT_PX = 14.0
 SUPPORT_SLOPE = 36.0
 SUPPORT_MIDDLE = 0.58
-SUPPORT_LIMIT = 14.0
+SUPPORT_LIMIT = 16.0
+COLOUR_SLOPE = 10.0
+COLOUR_MIDDLE = 0.95
+SHIFTS_PX = (-3, -1, 1, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,42 +87,95 @@ def hue(light: FloatArray) -> FloatArray:
     return np.asarray(np.stack([logs[..., 0] - logs[..., 1], logs[..., 2] - logs[..., 1]], axis=-1))
 
 
-def symbol_fits(view: SideView, looks: PieceLooks, colour: str | None) -> dict[str, float] | None:
-    """How well each symbol fits a side face, as the best correlation over small shifts; -1 to 1.
-
-    Only pixels that no nearer block hides count. ``None`` when too little of the face is open to say anything.
+@dataclass(frozen=True)
+class SideFit:
+    """How well each symbol fits a side face (best correlation over small shifts, -1 to 1), and how far the face is
+    from the block's colour, in log units; ``None`` when no colour is known.
     """
-    inner = slice(RIM_PX, SIDE_PX - RIM_PX)
-    is_open = view.open[inner, inner].ravel()
-    if is_open.mean() < SMALLEST_OPEN_SHARE:
-        return None
-    known = looks if colour is None else PieceLooks({colour: looks.colours[colour]}, looks.masks)
-    pictures = np.stack(
-        [one[inner, inner].ravel()[is_open].astype(np.float64) for one in contrast_views(view.picture, known)]
-    )
-    pictures -= pictures.mean(axis=1, keepdims=True)
-    lengths = np.linalg.norm(pictures, axis=1, keepdims=True)
-    pictures = pictures / np.maximum(lengths, 1e-9)
-    fits = {}
-    for symbol, mask in looks.masks.items():
-        templates = _shifted_templates(mask, view)[:, is_open]
-        templates = templates - templates.mean(axis=1, keepdims=True)
-        templates = templates / np.maximum(np.linalg.norm(templates, axis=1, keepdims=True), 1e-9)
-        fits[symbol] = float((templates @ pictures.T).max())
-    return fits
+
+    fits: Mapping[str, float]
+    colour_off: float | None
 
 
-def support(views_and_fits: Sequence[tuple[SideView, Mapping[str, float]]]) -> float | None:
-    """Log-odds that a block stands below a top face, from how well its sides show symbols; ``None``: none seen.
+class SideReader:
+    """Fits symbols to side faces; keeps the masks it made for faces of the same size."""
 
-    A picture of a block's side can look like another block's top; but below a true top there are side faces too.
+    def __init__(self, looks: PieceLooks) -> None:
+        self._looks = looks
+        self._seen = functools.lru_cache(maxsize=128)(self._templates)
+
+    def fit(self, view: SideView, colour: str | None) -> SideFit | None:
+        """Fit every symbol to the open pixels of a side face; ``None`` when too few are open to say anything."""
+        inner = slice(RIM_PX, SIDE_PX - RIM_PX)
+        is_open = view.open[inner, inner].ravel()
+        if is_open.mean() < SMALLEST_OPEN_SHARE:
+            return None
+        looks = self._looks
+        known = looks if colour is None else PieceLooks({colour: looks.colours[colour]}, looks.masks)
+        pictures = np.stack([one[inner, inner].ravel()[is_open] for one in contrast_views(view.picture, known)])
+        pictures = _unit(pictures)
+        fits, best, best_template = {}, -2.0, None
+        for symbol in looks.masks:
+            templates = self._seen(symbol, max(3, round(view.width_px)), max(3, round(view.height_px)))
+            whole = bool(is_open.all())
+            open_templates = templates if whole else _unit(templates[:, is_open])
+            likeness = open_templates @ pictures.T
+            fits[symbol] = float(likeness.max())
+            if fits[symbol] > best:
+                best = fits[symbol]
+                best_template = open_templates[int(likeness.max(axis=1).argmax())]
+        off = None
+        if colour is not None and best_template is not None:
+            pixels = view.picture[inner, inner].reshape(-1, 3)[is_open]
+            off = _colour_off(pixels, best_template, looks.colours[colour])
+        return SideFit(fits, off)
+
+    def _templates(self, symbol: str, width_px: int, height_px: int) -> FloatImage:
+        """A mask at every distinct quarter turn and small shift, blurred as much as the picture's few pixels blur the
+        face; rows of mean 0 and length 1, shape (templates, inner pixels).
+        """
+        mask = self._looks.masks[symbol]
+        templates = []
+        for quarter in distinct_quarter_turns(mask):
+            upright = np.ascontiguousarray(np.rot90(mask, quarter))
+            small = cv2.resize(upright, (width_px, height_px), interpolation=cv2.INTER_AREA)
+            small = cv2.GaussianBlur(small, (0, 0), 0.6)
+            seen = np.asarray(cv2.resize(small, (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+            for down in SHIFTS_PX:
+                for across in SHIFTS_PX:
+                    shifted = seen[RIM_PX + down : SIDE_PX - RIM_PX + down, RIM_PX + across : SIDE_PX - RIM_PX + across]
+                    templates.append(shifted.ravel())
+        return _unit(np.stack(templates))
+
+
+def _unit(rows: FloatImage) -> FloatImage:
+    """Rows less their mean, of length 1."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+def _colour_off(pixels: FloatImage, template: FloatImage, ratio: FloatArray) -> float:
+    """How far a side face's own face-to-ink ratio is from the block's, root mean square in log units."""
+    amount = (template - template.min()) / max(float(template.max() - template.min()), 1e-9)
+    face, ink = face_and_ink(pixels, np.asarray(amount, dtype=np.float32))
+    return float(np.sqrt(np.mean((log_ratio(face, ink) - ratio) ** 2)))
+
+
+def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
+    """Log-odds that a block stands below a top face, from how its sides look; ``None``: none seen.
+
+    A picture of a block's side can look like another block's top; but below a true top there are side faces too, with
+    symbols and of the block's colour.
     """
-    if not views_and_fits:
+    if not sides:
         return None
     total = 0.0
-    for view, fits in views_and_fits:
+    for view, fit in sides:
         clarity = min(1.0, view.height_px / CLEAR_HEIGHT_PX) * view.open_share
-        total += clarity * SUPPORT_SLOPE * (max(fits.values()) - SUPPORT_MIDDLE)
+        evidence = SUPPORT_SLOPE * (max(fit.fits.values()) - SUPPORT_MIDDLE)
+        if fit.colour_off is not None:
+            evidence += float(np.clip(COLOUR_SLOPE * (COLOUR_MIDDLE - fit.colour_off), -8.0, 3.0))
+        total += clarity * evidence
     return float(np.clip(total, -SUPPORT_LIMIT, SUPPORT_LIMIT / 2))
 
 
@@ -145,20 +202,3 @@ def neighbours_in_net(net: Mapping[str, str], top: str) -> tuple[str, ...]:
     if here is None:
         return tuple(dict.fromkeys(net.values()))
     return tuple(symbol for face, symbol in net.items() if face not in {here, opposite[here]})
-
-
-def _shifted_templates(mask: Mask, view: SideView) -> npt.NDArray[np.float64]:
-    """The mask at every distinct quarter turn and small shift, blurred as much as the picture's few pixels blur the
-    face; shape (templates, inner pixels).
-    """
-    size = (max(3, round(view.width_px)), max(3, round(view.height_px)))
-    templates = []
-    for quarter in distinct_quarter_turns(mask):
-        upright = np.ascontiguousarray(np.rot90(mask, quarter))
-        small = cv2.GaussianBlur(cv2.resize(upright, size, interpolation=cv2.INTER_AREA), (0, 0), 0.6)
-        seen = np.asarray(cv2.resize(small, (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR))
-        for down in range(-RIM_PX, RIM_PX + 1):
-            for across in range(-RIM_PX, RIM_PX + 1):
-                shifted = seen[RIM_PX + down : SIDE_PX - RIM_PX + down, RIM_PX + across : SIDE_PX - RIM_PX + across]
-                templates.append(shifted.ravel())
-    return np.asarray(templates, dtype=np.float64)
