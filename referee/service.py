@@ -297,6 +297,9 @@ class Service(Generic[StateT, TurnT]):
     def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
         """Record, then show; give the verdicts that are news."""
         news: list[Verdict] = []
+        if ruling.withdrawn:
+            why = "a side face had been misread"
+            self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
             if not (self._settings.stills or asked) and not self._is_news(verdict):

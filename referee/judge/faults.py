@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from engine.api import EMPTY, Breach, Game, StateT, TurnT
+from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
 from referee.judge.hypotheses import Changes, facing_score, sure_sides
 from referee.judge.pooling import PooledReading
 from referee.judge.settings import JudgeSettings
+from referee.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class StandingFault:
+    """A fault that was named and stands until it is put right or overtaken: what changed, and what was said."""
+
+    changes: Changes
+    verdict: Verdict
+
+
+def differences(fault: Verdict) -> Changes:
+    """Give the changes a named fault was about."""
+    return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
 
 
 def breaches_of(
@@ -45,3 +60,11 @@ def turned_in_place(
     if not sides:
         return ()
     return min((game.explain(state, appearance, sides) for state in belief), key=len)
+
+
+def still_odd(
+    game: Game[StateT, TurnT], belief: Sequence[StateT], places: frozenset[Place], seen: PooledReading
+) -> frozenset[Place]:
+    """Of places that were set aside, give those that do not look as believed again."""
+    believed = game.appearance(belief[0])
+    return frozenset(place for place in places if place in seen.hidden or seen.places[place].best != believed[place])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Generic
 
 from engine.api import Breach, Game, OptionValue, Place, StateT, TurnT
@@ -17,18 +17,6 @@ from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
-
-
-@dataclass(frozen=True)
-class _Fault:
-    """A fault that was named and stands until it is put right or overtaken."""
-
-    changes: Changes
-    verdict: Verdict
-
-
-def _differences(fault: Verdict) -> Changes:
-    return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
 
 
 class Judge(Generic[StateT, TurnT]):
@@ -50,8 +38,11 @@ class Judge(Generic[StateT, TurnT]):
         self._settings = settings or JudgeSettings()
         self._explorer: Explorer[StateT, TurnT] = Explorer(game)
         self._belief: tuple[StateT, ...] = tuple(belief)
+        # The same without what only side faces told, for when a side face was misread.
+        self._by_tops: tuple[StateT, ...] = tuple(belief)
+        self._asked_about_sides: Changes = frozenset()
         self._refused: Changes = frozenset()
-        self._fault = None if fault is None else _Fault(_differences(fault), fault)
+        self._fault = None if fault is None else faults.StandingFault(faults.differences(fault), fault)
         self._set_aside: frozenset[Place] = frozenset()
 
     @property
@@ -97,14 +88,17 @@ class Judge(Generic[StateT, TurnT]):
         """Take the set-up from readings of a resting table.
 
         Gives *set up* when it is a legal start, *illegal* with its breaches when it is not, *ambiguous* when a place
-        can't be read, *cannot see* when places are hidden. Where the occasion names no faults it is *not finished* in
-        place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises OptionError for a bad option.
+        can't be read, *cannot see* when places are hidden. Where the occasion names no faults it is *not finished*
+        in place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises
+        OptionError for a bad option.
         """
         game, settings = self._game, self._settings
         seen = pool(readings, game.places, game.looks, settings.probability_floor)
-        ruling, states = starting.take_set_up(game, seen, options, settings, anywhere=anywhere, occasion=occasion)
+        ruling, states, by_tops = starting.take_set_up(
+            game, seen, options, settings, anywhere=anywhere, occasion=occasion
+        )
         if states:
-            self._believe(states)
+            self._believe(states, by_tops)
         return ruling
 
     def consider(self, readings: Sequence[Reading], occasion: Occasion) -> Ruling:
@@ -118,7 +112,7 @@ class Judge(Generic[StateT, TurnT]):
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
             return self._ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
-        self._look_again_at_set_aside(seen)
+        self._set_aside = faults.still_odd(self._game, self._belief, self._set_aside, seen)
         decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)
@@ -208,13 +202,20 @@ class Judge(Generic[StateT, TurnT]):
             return ruling
         return Ruling(ruling.verdicts + after.verdicts, ruling.steps + after.steps, ruling.notes + after.notes)
 
-    def _accept(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        game, earlier = self._game, self._belief
+    def _accept(
+        self,
+        turns: Sequence[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        states: tuple[StateT, ...] | None = None,
+    ) -> Ruling:
+        game, earlier = self._game, states or self._belief
         expected = game.appearance(earlier[0])
         moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
         after = game.appearance(moved.states[0])
         set_aside = self._set_aside | frozenset(decision.set_aside)
-        self._believe(moved.states)
+        by_tops = advance(game, self._explorer, self._by_tops, turns, None, self._settings)
+        self._believe(moved.states, by_tops.states)
         self._set_aside = set_aside
         places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
         accepted = Verdict(
@@ -234,6 +235,9 @@ class Judge(Generic[StateT, TurnT]):
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if self._may_name(decision.shown, occasion):
+            against_sides = self._against_sides_only(seen, occasion)
+            if against_sides is not None:
+                return against_sides
             breaches = faults.breaches_of(self._game, self._belief, decision.shown, seen, self._settings)
             if not breaches:
                 places = self._changed(decision.shown)
@@ -243,6 +247,33 @@ class Judge(Generic[StateT, TurnT]):
             return self._fault_ruling(breaches, decision.shown, seen, occasion, decision.margin)
         places = self._changed(decision.shown)
         return self._quiet(words.not_a_turn_yet(places), places, decision.shown, seen, decision.margin)
+
+    def _against_sides_only(self, seen: PooledReading, occasion: Occasion) -> Ruling | None:
+        """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
+        if self._by_tops == self._belief:
+            return None
+        decision = decide(self._game, self._explorer, self._by_tops, seen.without(self._set_aside), self._settings)
+        if decision.standing is not Standing.ALLOWED or decision.best.happening is not Happening.TURN:
+            return None
+        resolved = resolve(self._game, self._explorer, decision.explanations, seen, self._settings)
+        if not resolved.turns:
+            return None
+        changes = decision.best.changes
+        if occasion is Occasion.DECLARED and self._asked_about_sides == changes:
+            withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
+            return replace(self._accept(resolved.turns, decision, seen, self._by_tops), withdrawn=withdrawn)
+        self._asked_about_sides = changes
+        verdict = verdict_about(
+            self._game,
+            self._belief,
+            VerdictKind.AMBIGUOUS,
+            words.against_sides(self._game.describe(resolved.turns[0])),
+            seen,
+            places=tuple(resolved.turns[0].places),
+            shown=dict(changes),
+            candidates=tuple(self._game.format_turn(turn) for turn in resolved.turns),
+        )
+        return Ruling((verdict,))
 
     def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if not occasion.names_faults:
@@ -272,7 +303,7 @@ class Judge(Generic[StateT, TurnT]):
             margin=margin,
             breaches=tuple(breaches),
         )
-        self._fault = _Fault(changes, verdict)
+        self._fault = faults.StandingFault(changes, verdict)
         return Ruling((verdict,))
 
     def _may_name(self, changes: Changes, occasion: Occasion) -> bool:
@@ -336,21 +367,16 @@ class Judge(Generic[StateT, TurnT]):
             candidates=candidates,
         )
 
-    def _look_again_at_set_aside(self, seen: PooledReading) -> None:
-        """Take back in whatever looks as believed again."""
-        believed = self._game.appearance(self._belief[0])
-        self._set_aside = frozenset(
-            place for place in self._set_aside if place in seen.hidden or seen.places[place].best != believed[place]
-        )
-
     def _ends_the_game(self, resolved: Resolved[TurnT]) -> bool:
         if not resolved.turns:
             return False
         moved = advance(self._game, self._explorer, self._belief, resolved.turns, None, self._settings)
         return all(self._game.outcome(state) is not None for state in moved.states)
 
-    def _believe(self, states: tuple[StateT, ...]) -> None:
+    def _believe(self, states: tuple[StateT, ...], by_tops: tuple[StateT, ...] | None = None) -> None:
         self._belief = states
+        self._by_tops = by_tops or states
+        self._asked_about_sides = frozenset()
         self._refused = frozenset()
         self._fault = None
         self._set_aside = frozenset()

@@ -30,11 +30,14 @@ class Ruling:
     """One look at the table: the verdicts in order, the turns accepted, and remarks for the journal.
 
     The last verdict is what the table should go on showing; an earlier one is an accepted turn before it.
+    ``withdrawn`` holds, when side faces turned out to be misread, the states that were believed without them: they
+    hold before the steps.
     """
 
     verdicts: tuple[Verdict, ...]
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -23,28 +23,31 @@ def take_set_up(
     *,
     anywhere: bool,
     occasion: Occasion,
-) -> tuple[Ruling, tuple[StateT, ...]]:
-    """Give the ruling on a set-up and the states that may hold after it, none when it was not accepted."""
+) -> tuple[Ruling, tuple[StateT, ...], tuple[StateT, ...]]:
+    """Give the ruling on a set-up, the states that may hold after it, and those that the tops alone allow.
+
+    There are no states when the set-up was not accepted.
+    """
     appearance = {place: seen.places[place].best for place in game.places if place in seen.places}
     if seen.hidden:
         hidden = tuple(place for place in game.places if place in seen.hidden)
         sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
-        return Ruling((verdict_about(game, (), VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),)), ()
+        return Ruling((verdict_about(game, (), VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),)), (), ()
     unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.unsure)
     try:
         states = set_up_states(game, appearance, options, anywhere=anywhere)
     except IllegalTurnError as error:
-        return Ruling((_fault(game, error, unclear, appearance, seen, occasion),)), ()
+        return Ruling((_fault(game, error, unclear, appearance, seen, occasion),)), (), ()
     if unclear:
         kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
         shown = {place: appearance[place] for place in unclear}
         sentence = words.doubtful(unclear, shown)
-        return Ruling((verdict_about(game, (), kind, sentence, seen, places=unclear, shown=shown),)), ()
+        return Ruling((verdict_about(game, (), kind, sentence, seen, places=unclear, shown=shown),)), (), ()
     if anywhere and not occasion.names_faults:
         # Any few pieces would do, so the players may not have put them all out yet.
         places = tuple(place for place in game.places if appearance[place] != EMPTY)
         sentence = words.set_up_waits(len(places))
-        return Ruling((verdict_about(game, (), VerdictKind.NOT_FINISHED, sentence, seen, places=places),)), ()
+        return Ruling((verdict_about(game, (), VerdictKind.NOT_FINISHED, sentence, seen, places=places),)), (), ()
     narrowed, dropped = narrow_by_sides(game, states, seen, settings)
     to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
     verdict = verdict_about(
@@ -57,7 +60,7 @@ def take_set_up(
         shown=appearance,
         margin=min(one.certainty for one in seen.places.values()),
     )
-    return Ruling((verdict,), notes=tuple(words.dropped_sighting(place) for place in dropped)), narrowed
+    return Ruling((verdict,), notes=tuple(words.dropped_sighting(place) for place in dropped)), narrowed, states
 
 
 def _fault(

@@ -82,6 +82,13 @@ def which_of(described: Sequence[str]) -> str:
     return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
 
 
+def against_sides(described: str) -> str:
+    """A turn that would be fine, were it not for a side face seen earlier."""
+    return (
+        f"{described.rstrip('.')}? A side of that block looked otherwise before. Press the button again if it is right."
+    )
+
+
 def unexplained(places: Sequence[Place]) -> str:
     """The table and the rules do not fit, and the judge can't say why."""
     return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -315,3 +318,33 @@ def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, sta
 def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="expected"):
         JudgeSettings(**wrong)
+
+
+def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believed(
+    deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    plain = deblockle.set_up(start)
+    turn = next(
+        turn
+        for turn in deblockle.legal_turns(plain)
+        if turn.start == "c1" and deblockle.explain(judge.belief[0], deblockle.appearance(deblockle.apply(plain, turn)))
+    )
+    after = make_reading(deblockle.appearance(deblockle.apply(plain, turn)))
+    asked = judge.consider([after], Occasion.DECLARED)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert asked.steps == ()
+    assert judge.consider([after], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    ruling = judge.consider([after], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert ruling.withdrawn == (deblockle.format_state(plain),)
+    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Occasion.DECLARED).steps]
+    assert [ruling.steps] == with_roll_alone
+
+
+def test_the_guide_names_every_setting_and_its_value() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "judge.md").read_text(encoding="utf-8")
+    section = guide.split("## Settings of the judge")[1].split("##")[0].replace("−", "-")
+    told = {name: float(value) for name, value in re.findall(r"`([a-z_]+)` (-?[0-9.e-]*[0-9])", section)}
+    assert told == {field.name: getattr(JudgeSettings(), field.name) for field in fields(JudgeSettings)}

@@ -92,7 +92,7 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
         colour = seen[start].split()[0]
         seen[start], seen[end] = "empty", rng.choice([look for look in game.looks if look.startswith(colour)])
         blocks[blocks.index(start)] = end
-    readings = [make_reading(seen, rng=rng, sureness=0.95) for _ in range(4)]
+    readings = [make_reading(seen, rng=rng, sureness=0.999) for _ in range(4)]
     judge = Judge(game, belief=(belief,))
     ruling = judge.consider(readings, Occasion.DECLARED)
     if game.explain(belief, seen):
