@@ -27,6 +27,19 @@ COMMANDS = {
 }
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib import metadata
+
+    try:
+        version = metadata.version("tabletop-referee")
+    except metadata.PackageNotFoundError:
+        version = "not installed, run from its folder"
+    click.echo(f"referee {version}")
+    ctx.exit()
+
+
 @click.group(
     cls=Root,
     modules=COMMANDS,
@@ -41,7 +54,9 @@ COMMANDS = {
     help="Settings file. Default: $REFEREE_CONFIG, ./referee.toml, then your configuration folder.",
 )
 @click.option("--debug", is_flag=True, envvar="REFEREE_DEBUG", help="Show tracebacks of errors.")
-@click.version_option(package_name="tabletop-referee", message="referee %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 @click.pass_context
 def root(ctx: click.Context, config_path: Path | None, debug: bool) -> None:
     """Referee a game on a real table.

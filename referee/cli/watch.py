@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -72,7 +73,7 @@ def command(
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
-    settings = context.configuration(
+    configuration = context.configuration(
         {
             "game.name": game_name,
             "camera.calibration": calibration,
@@ -83,9 +84,14 @@ def command(
             "turn.rest_s": rest_s,
             "journal.path": journal,
         }
-    ).settings
+    )
+    settings = configuration.settings
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
+    lights = light_settings(settings.lights, game.places)
+    if camera is None and (frames or video) and "lights.drivers" not in configuration.sources:
+        # Nobody sits at a table that was filmed: its lights would only say everything twice.
+        lights = replace(lights, drivers=())
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(
@@ -105,7 +111,7 @@ def command(
             turn_end=settings.turn.end,
             rest_s=settings.turn.rest_s,
             margin=settings.turn.margin,
-            lights=light_settings(settings.lights, game.places),
+            lights=lights,
             buttons=button_settings(settings.lights),
         ),
         output(),

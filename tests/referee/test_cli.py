@@ -86,6 +86,12 @@ def test_the_list_of_commands_has_a_whole_sentence_for_each(run: Run) -> None:
     assert all(f"\n  {name} " in result.output for name in COMMANDS)
 
 
+def test_version(run: Run) -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.output.startswith("referee ")
+
+
 def test_no_command_is_wrong_usage(run: Run) -> None:
     result = run()
     assert result.exit_code == 2

@@ -1,0 +1,77 @@
+"""``referee watch`` and what follows it, on pictures of the virtual table."""
+
+import json
+import os
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import cv2
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli.root import root
+from simulator.table import VirtualTable, standard_setting
+from simulator.viewpoint import lens
+from vision.calibration import Calibration
+from vision.calibration_files import save_calibration
+
+Run = Callable[..., Result]
+SETTINGS = """
+[camera]
+calibration = "camera.json"
+[table]
+looks = "looks.json"
+[journal]
+path = "game.sqlite"
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for variable in list(os.environ):
+        if variable.startswith(("REFEREE_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(root, [str(part) for part in arguments], prog_name="referee")
+
+
+def test_watch_keeps_a_game_that_new_began_and_export_can_write(run: Run, tmp_path: Path) -> None:
+    table = VirtualTable(5, turns=1, setting=standard_setting(lens((960, 540))))
+    frame = next(iter(table.frames()))
+    (tmp_path / "pictures").mkdir()
+    cv2.imwrite(str(tmp_path / "pictures/0.png"), frame.image)
+    save_calibration(tmp_path / "camera.json", Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    (tmp_path / "referee.toml").write_text(SETTINGS)
+    enrol = ["enrol"]
+    for picture in table.enrolment_images():
+        cv2.imwrite(f"{picture.colour}.png", picture.image)
+        Path(f"{picture.colour}.json").write_text(json.dumps(picture.as_json()))
+        enrol += [f"{picture.colour}.png", "--positions", f"{picture.colour}.json"]
+    assert run(*enrol, "--out", "looks.json").exit_code == 0
+    assert run("new", "--player", "gold=Ann").exit_code == 0
+    watched = run("watch", "--frames", "pictures", "--stills")
+    assert watched.exit_code == 0, watched.output
+    record = run("export")
+    assert record.exit_code == 0, record.output
+    assert '[Start "gold c1:G.' in record.output
+    told = run("replay").output
+    assert "set up" in told
+    assert told.count("new game") == 1, "the game that `new` began is the one that was set up"
+    assert '[Gold "Ann"]' in record.output
+
+
+def test_watch_without_a_calibration_says_what_to_do(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    cv2.imwrite(str(tmp_path / "pictures/0.png"), cv2.UMat(72, 128, cv2.CV_8UC3).get())
+    result = run("watch", "--frames", "pictures")
+    assert result.exit_code == 5
+    assert "referee calibrate" in result.output
+
+
+def test_watch_takes_one_source(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pictures").mkdir()
+    result = run("watch", "--frames", "pictures", "--camera", "0")
+    assert result.exit_code == 2
+    assert "give one of them" in result.output
