@@ -1,0 +1,123 @@
+import errno
+import os
+import shutil
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from referee.errors import (
+    JournalBusyError,
+    JournalError,
+    JournalFullError,
+    JournalReadOnlyError,
+    JournalUnreadableError,
+)
+from referee.events import Event
+from referee.journal import Journal
+from referee.journal.faults import journal_faults
+from referee.journal.lock import WriterLock, lock_path
+
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+NEW_GAME = Event("new game", {"game": "deblockle"})
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_FULL, JournalFullError),
+        (sqlite3.SQLITE_READONLY, JournalReadOnlyError),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, JournalReadOnlyError),
+        (sqlite3.SQLITE_PERM, JournalReadOnlyError),
+        (sqlite3.SQLITE_CANTOPEN, JournalReadOnlyError),
+        (sqlite3.SQLITE_NOTADB, JournalUnreadableError),
+        (sqlite3.SQLITE_CORRUPT, JournalUnreadableError),
+        (sqlite3.SQLITE_BUSY, JournalBusyError),
+        (sqlite3.SQLITE_LOCKED, JournalBusyError),
+        (sqlite3.SQLITE_IOERR_WRITE, JournalError),
+    ],
+)
+def test_each_of_sqlite_s_errors_becomes_ours_and_names_the_file(code: int, kind: type[JournalError]) -> None:
+    def fail() -> None:
+        error = sqlite3.OperationalError("it failed")
+        error.sqlite_errorcode = code
+        with journal_faults(Path("/club/journal.sqlite")):
+            raise error
+
+    with pytest.raises(kind, match=r"/club/journal\.sqlite") as caught:
+        fail()
+    assert type(caught.value) is kind
+    assert isinstance(caught.value, OSError)
+
+
+def test_another_program_that_holds_the_file_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+
+    def impatient(target: str) -> sqlite3.Connection:
+        return sqlite3.connect(target, uri=True, isolation_level=None, timeout=0.05)
+
+    with pytest.raises(JournalBusyError, match="another program holds"):
+        Journal.open(path, wall_clock=lambda: NOW, connect=impatient)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(errno.EROFS, JournalReadOnlyError), (errno.EACCES, JournalReadOnlyError), (errno.EIO, JournalError)],
+)
+def test_a_lock_that_cannot_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[JournalError]
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(kind) as caught:
+        WriterLock(tmp_path / "journal.sqlite", NOW)
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(("number", "fails"), [(errno.ENOSPC, False), (errno.EIO, True)])
+def test_a_full_disk_does_not_keep_the_lock_from_being_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, fails: bool
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    path = tmp_path / "journal.sqlite"
+    monkeypatch.setattr(os, "pwrite", refuse)
+    if fails:
+        with pytest.raises(JournalError, match="cannot write the journal's lock"):
+            WriterLock(path, NOW)
+    else:
+        lock = WriterLock(path, NOW)
+        with pytest.raises(JournalBusyError, match="an unnamed process"):
+            WriterLock(path, NOW)
+        lock.release()
+    monkeypatch.undo()
+    WriterLock(path, NOW).release()
+    assert lock_path(path).exists()
+
+
+def test_a_journal_cut_off_in_the_middle_can_be_read_without_being_changed(tmp_path: Path) -> None:
+    path, copy = tmp_path / "journal.sqlite", tmp_path / "copy.sqlite"
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        for _ in range(3):
+            journal.append(NEW_GAME)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
+    before = copy.read_bytes()
+    with Journal.open(copy, wall_clock=lambda: NOW, read_only=True) as journal:
+        assert len(journal.events()) == 3
+        with pytest.raises(JournalReadOnlyError):
+            journal.append(NEW_GAME)
+    assert copy.read_bytes() == before
+    torn = Path(f"{copy}-wal")
+    torn.write_bytes(torn.read_bytes()[:-700])
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        journal.check()
+        assert len(journal.events()) == 2, "the torn transaction is not there at all"
