@@ -65,7 +65,7 @@ def test_tilted_views(tilt_deg, render_table, camera, layout, pose_looking_from)
 
 
 @pytest.mark.parametrize(
-    "harm", [{"blur_px": 3.0}, {"light": 0.12, "noise": 3.0}, {"noise": 14.0}, {"light": 1.6}], ids=str
+    "harm", [{"blur_px": 2.2}, {"light": 0.12, "noise": 3.0}, {"noise": 14.0}, {"light": 1.6}], ids=str
 )
 def test_blur_dim_light_noise_and_glare(harm, render_table, camera, layout, pose):
     located = locate(render_table(pose, **harm), camera, layout)
