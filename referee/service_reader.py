@@ -46,7 +46,7 @@ class LearningReader:
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance("bad frame", f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
-        self._reader.use_looks(looks)
+        self._reader = TableReader(self._camera, self._layout, looks)
         self._learned = True
         return self._reader.read(frame)
 
@@ -57,6 +57,6 @@ class LearningReader:
     def forget(self) -> None:
         """Learn the colours afresh from the next clear frame."""
         self._learned = self.kept = False
-        self._reader.use_looks(self._plain)
+        self._reader = TableReader(self._camera, self._layout, self._plain)
 
 

@@ -52,6 +52,9 @@ class JudgeSettings:
         how much less likely than one whole turn these are before the table is looked at.
     ``unsure``
         a place whose best look leads what was believed by less than this counts as unchanged.
+    ``set_up``
+        a place of the set-up whose best look leads the next one by less than this is asked about; one that leads by
+        less than ``margin`` is named for a person to check.
     ``side``
         a side face counts as seen when its best symbol leads the next one by this.
     ``turned``
@@ -66,6 +69,7 @@ class JudgeSettings:
     second_turn_prior: float = -2.0
     illegal_prior: float = -3.0
     unsure: float = 2.0
+    set_up: float = 1.0
     side: float = 3.0
     turned: float = 6.0
     most_set_aside: int = 2

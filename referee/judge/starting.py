@@ -33,7 +33,7 @@ def take_set_up(
         hidden = tuple(place for place in game.places if place in seen.hidden)
         sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
         return Ruling((verdict_about(game, (), VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),)), (), ()
-    unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.unsure)
+    unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.set_up)
     try:
         states = set_up_states(game, appearance, options, anywhere=anywhere)
     except IllegalTurnError as error:
@@ -60,7 +60,13 @@ def take_set_up(
         shown=appearance,
         margin=min(one.certainty for one in seen.places.values()),
     )
-    return Ruling((verdict,), notes=tuple(words.dropped_sighting(place) for place in dropped)), narrowed, states
+    notes = [
+        words.please_check(place, appearance[place])
+        for place in game.places
+        if seen.places[place].certainty < settings.margin
+    ]
+    notes += [words.dropped_sighting(place) for place in dropped]
+    return Ruling((verdict,), notes=tuple(notes)), narrowed, states
 
 
 def _fault(

@@ -25,6 +25,11 @@ def set_up_waits(pieces: int) -> str:
     return f"{pieces} pieces are out. Leave the table alone, or press the button, when that is all."
 
 
+def please_check(place: Place, look: str) -> str:
+    """A place of the set-up that was read, but not beyond doubt."""
+    return f"I take what stands on {place} for: {look}. Please tell me if that is wrong."
+
+
 def unclear_set_up(places: Sequence[Place]) -> str:
     """The set-up can't be read everywhere."""
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."

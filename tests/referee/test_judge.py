@@ -68,6 +68,9 @@ def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_readin
     judge: Judge[Any, Any] = Judge(deblockle)
     ruling = judge.begin([make_reading(start, overrides={"c3": {START["c3"]: 0.5, "gold block, x up": 0.45}})])
     assert (ruling.verdict.kind, ruling.verdict.places) == (VerdictKind.AMBIGUOUS, ("c3",))
+    likely = judge.begin([make_reading(start, overrides={"c3": {START["c3"]: 0.76, "gold block, x up": 0.14}})])
+    assert likely.verdict.kind is VerdictKind.SET_UP
+    assert any("c3" in note for note in likely.notes)
     hidden = judge.begin([make_reading(start, hidden=["g7"])])
     assert (hidden.verdict.kind, hidden.verdict.places) == (VerdictKind.CANNOT_SEE, ("g7",))
 

@@ -1,0 +1,136 @@
+"""The demo: the real service on the virtual table."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from rich.console import Console
+
+import referee
+from referee.demo import DemoOptions, run_demo
+from referee.demo_film import Film
+from referee.demo_score import score_of
+from referee.events import Event
+from referee.journal import Journal
+from referee.verdict import Verdict, VerdictKind
+from simulator.truth import TruthEvent, TruthLog
+from vision.errors import FrameError
+
+
+def play(options: DemoOptions, **terminal: Any) -> tuple[int, str]:
+    console = Console(file=StringIO(), width=160, **terminal)
+    code = run_demo(options, console)
+    assert isinstance(console.file, StringIO)
+    return code, console.file.getvalue()
+
+
+def events_of(path: Path) -> list[tuple[int, Event]]:
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        return journal.events()
+
+
+def test_a_game_is_refereed_filmed_and_kept(tmp_path: Path) -> None:
+    options = DemoOptions(seed=7, turns=1, fast=True, video=tmp_path / "film.avi", journal=tmp_path / "journal.sqlite")
+    code, output = play(options)
+    assert code == 0, output
+    assert "1 turn played, 1 accepted as played" in output
+    assert '[Game "deblockle"]' in output
+    assert str(options.journal) in output.replace("\n", "")
+    film = cv2.VideoCapture(str(options.video))
+    assert film.get(cv2.CAP_PROP_FRAME_COUNT) > 20
+    film.release()
+    events = events_of(tmp_path / "journal.sqlite")
+    assert [event.kind for _, event in events][:2] == ["new game", "set up"]
+    assert events[0][1].data["seed"] == 7
+
+
+@pytest.mark.long
+def test_the_same_seed_gives_the_same_journal(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.sqlite", tmp_path / "second.sqlite"
+    options = DemoOptions(seed=3, turns=4, fast=True, journal=first)
+    first_code, first_output = play(options)
+    second_code, second_output = play(replace(options, journal=second))
+    assert (first_code, events_of(first)) == (second_code, events_of(second))
+    assert first_output.replace("first.sqlite", "") == second_output.replace("second.sqlite", "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_verdict_agrees_with_what_was_played(seed: int, tmp_path: Path) -> None:
+    code, output = play(
+        DemoOptions(seed=seed, turns=8, fast=True, journal=tmp_path / "journal.sqlite"), force_terminal=True
+    )
+    assert code == 0, output
+
+
+def test_the_truth_stays_out_of_the_service() -> None:
+    """Only the demo and its score may know the virtual table; nothing that referees may."""
+    root = Path(str(referee.__file__)).parent
+    allowed = {"demo.py", "demo_score.py"}
+    for path in sorted(root.rglob("*.py")):
+        imported = {
+            name
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        if path.name not in allowed:
+            assert not any(name.startswith("simulator") for name in imported), path
+    service_files = [path for path in root.rglob("*.py") if path.name.startswith("service") or "judge" in path.parts]
+    assert len(service_files) > 10
+
+
+@pytest.mark.parametrize("name", ["film.gif", "film"])
+def test_a_film_needs_a_name_it_can_be_written_by(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FrameError, match="mp4"):
+        Film(tmp_path / name, 12.0)
+
+
+def test_a_film_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    film = Film(tmp_path / "nowhere" / "film.avi", 12.0)
+    with pytest.raises(FrameError, match="written"):
+        film.add(np.zeros((32, 32, 3), np.uint8))
+
+
+def happened(kind: Any, begins: float, after: dict[str, str], **more: Any) -> TruthEvent:
+    return TruthEvent(kind, "gold", begins, begins + 1, {}, after, {}, **more)
+
+
+def test_the_score_names_what_differs(deblockle: Any) -> None:
+    start = deblockle.new()
+    turn, other = deblockle.legal_turns(start)[:2]
+    after = deblockle.apply(start, turn)
+    elsewhere = deblockle.apply(start, other)
+    truth = TruthLog(
+        events=[
+            happened("turn", 1.0, deblockle.appearance(after), turn=deblockle.format_turn(turn)),
+            happened("misdeed", 5.0, {}, misdeed="teleport"),
+        ]
+    )
+
+    def accepted(state: Any) -> list[tuple[int, Event]]:
+        return [(3, Event("turn", {"turn": "a", "state": deblockle.format_state(state)}))]
+
+    fault = Verdict(VerdictKind.ILLEGAL, "wrong", 7.0, 1)
+    assert score_of(deblockle, truth, [fault], accepted(after)).agreed
+    assert len(score_of(deblockle, truth, [fault], accepted(elsewhere)).differences) == 1
+    assert len(score_of(deblockle, truth, [fault], []).differences) == 1
+    assert len(score_of(deblockle, truth, [], accepted(after)).differences) == 1
+    assert len(score_of(deblockle, truth, [fault], accepted(after) * 2).differences) == 1
+    early = Verdict(VerdictKind.ILLEGAL, "wrong", 2.5, 1)
+    score = score_of(deblockle, truth, [early, fault], accepted(after))
+    assert (score.false_alarms, score.agreed) == (1, False)
+    assert "1 false alarm" in score.sentence

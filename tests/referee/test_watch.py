@@ -1,0 +1,166 @@
+"""Watching pictures of a table, as a person would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from rich.console import Console
+
+from engine.errors import OptionError
+from hardware.factory import LightSettings
+from referee.errors import ConfigError
+from referee.journal import Journal
+from referee.watch import WatchOptions, watch
+from referee.watch_keys import Keys
+from simulator.player import Habits
+from simulator.table import VirtualTable
+from simulator.truth import TruthLog
+from vision.cameras import ImageFiles
+from vision.errors import CalibrationError, CameraError
+
+HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
+
+
+@pytest.fixture(scope="module")
+def table_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of a game's set-up, a hand and the table after one turn; the camera's calibration."""
+    folder = tmp_path_factory.mktemp("table")
+    truth = TruthLog()
+    table = VirtualTable(5, turns=1, fps=6.0, habits=HONEST, truth=truth)
+    frames = list(table.frames())
+    first_hand = next(seen.sequence for seen in truth.frames if len(seen.covered) > 3)
+    for number, sequence in enumerate([0, first_hand, len(frames) - 1]):
+        (folder / "pictures").mkdir(exist_ok=True)
+        cv2.imwrite(str(folder / "pictures" / f"{number:03d}.png"), frames[sequence].image)
+    camera = table.calibration()
+    calibration = {
+        "format": "tabletop-referee camera",
+        "version": 1,
+        "name": "virtual",
+        "size": list(camera.size),
+        "error_px": 0.1,
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.tolist(),
+    }
+    (folder / "camera.json").write_text(json.dumps(calibration))
+    return folder
+
+
+@pytest.fixture
+def options(table_folder: Path, tmp_path: Path) -> WatchOptions:
+    return WatchOptions(
+        frames=table_folder / "pictures",
+        stills=True,
+        calibration=table_folder / "camera.json",
+        journal=tmp_path / "game.sqlite",
+        debug_images=tmp_path / "debug",
+    )
+
+
+def watched(options: WatchOptions) -> tuple[int, str]:
+    console = Console(file=StringIO(), width=200, color_system=None)
+    code = watch(options, console)
+    assert isinstance(console.file, StringIO)
+    return code, console.file.getvalue()
+
+
+def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
+    options: WatchOptions, table_folder: Path, tmp_path: Path
+) -> None:
+    code, output = watched(options)
+    lines = [line for line in output.splitlines() if not line.startswith(" ")]
+    assert code == 0, output
+    assert [line.split()[0] for line in lines[:3]] == ["000.png", "001.png", "002.png"]
+    assert "set up" in lines[0]
+    assert "cannot see" in lines[1]
+    assert "accepted" in lines[2]
+    assert "1 turn accepted" in lines[-1]
+    assert len(list((tmp_path / "debug").iterdir())) == 3
+    assert (tmp_path / "game.looks.json").is_file()
+    kinds = read_kinds(tmp_path / "game.sqlite")
+    assert kinds == ["new game", "set up", "turn"]
+
+    last = tmp_path / "later"
+    last.mkdir()
+    (last / "000.png").write_bytes((table_folder / "pictures" / "002.png").read_bytes())
+    (last / "001.png").write_bytes((table_folder / "pictures" / "002.png").read_bytes()[:5000])
+    cv2.imwrite(str(last / "002.png"), np.zeros((720, 1280, 3), np.uint8))
+    cv2.imwrite(str(last / "003.png"), np.full((480, 640, 3), 90, np.uint8))
+    code, output = watched(replace(options, frames=last, debug_images=None))
+    lines = output.splitlines()
+    assert code == 0
+    assert "goes on" in lines[0]
+    assert any("unchanged" in line for line in lines)
+    assert sum("cannot see" in line for line in lines) == 3
+    assert read_kinds(tmp_path / "game.sqlite") == kinds
+
+    (tmp_path / "game.looks.json").unlink()
+    with pytest.raises(ConfigError, match="set-up"):
+        watched(replace(options, frames=last))
+
+
+def read_kinds(path: Path) -> list[str]:
+    from datetime import UTC, datetime
+
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
+        return [event.kind for _, event in journal.events() if event.kind != "note"]
+
+
+def test_without_a_set_up_there_was_no_game(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
+    only_hand = tmp_path / "hand"
+    only_hand.mkdir()
+    (only_hand / "000.png").write_bytes((table_folder / "pictures" / "001.png").read_bytes())
+    code, output = watched(replace(options, frames=only_hand, debug_images=None))
+    assert code == 1
+    assert "No game was set up" in output
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"calibration": None}, CalibrationError, "referee calibrate"),
+        ({"camera": "0"}, ConfigError, "exactly one"),
+        ({"frames": None}, ConfigError, "exactly one"),
+        ({"frames": Path("/nowhere")}, CameraError, "nowhere"),
+        ({"turn_end": "bell"}, ConfigError, "button, touch or rest"),
+        ({"options": {"side_by_sid": "true"}}, OptionError, "did you mean"),
+        ({"options": {"starts": "nobody"}}, OptionError, "nobody"),
+    ],
+)
+def test_bad_input_is_named(options: WatchOptions, changes: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        watched(replace(options, **changes))
+
+
+def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(self: ImageFiles, timeout_s: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ImageFiles, "read", stopped)
+    code, output = watched(replace(options, options={"starts": "either"}, lights=LightSettings(drivers=("terminal",))))
+    assert code == 1
+    assert "Stopped" in output
+
+
+def test_lines_typed_are_presses() -> None:
+    keys = Keys(["\n", "B\n", "what?\n", "h\n"])
+    keys.join(5.0)
+    assert keys.poll() == ["end turn", "take back", "hint"]
+    assert keys.poll() == []
+
+
+def test_typing_never_holds_anyone_up() -> None:
+    def endless() -> Iterator[str]:
+        yield "\n"
+
+    keys = Keys(endless())
+    keys.join(5.0)
+    assert keys.poll() == ["end turn"]
