@@ -31,7 +31,6 @@ def unfinished_positions(state: DeblockleState) -> list[Unfinished]:
     for player in players:
         for change, to_do in _part_way(state, player):
             if change not in taken:
-                taken.append(change)
                 positions.append(Unfinished({**before, **change}, tuple(change), to_do))
     return positions
 

@@ -159,6 +159,15 @@ def test_third_repetition_is_a_draw_when_agreed():
             assert max(positions.values()) > 3
 
 
+def test_counting_starts_anew_when_a_block_leaves():
+    state = GAME.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
+    state = GAME.apply(state, GAME.parse_turn(state, "a1-a2=stop"))
+    state = GAME.apply(state, next(turn for turn in GAME.legal_turns(state) if turn.rolled_to == ("f7",)))
+    assert GAME.format_state(state).count("1*") == 2
+    state = GAME.apply(state, GAME.parse_turn(state, "c6 off"))
+    assert GAME.format_state(state).count("1*") == 1
+
+
 def test_first_roll_settles_a_hidden_block():
     state = GAME.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
     turns = [turn for turn in GAME.legal_turns(state) if turn.rolled_to == ("c4",)]
