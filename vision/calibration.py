@@ -53,7 +53,7 @@ def parse_board(text: str) -> CharucoBoardSpec:
             f"no board {text!r}; expected charuco:COLUMNSxROWS:SQUARE_MM:MARKER_MM:DICTIONARY, like {_EXAMPLE}"
         )
     columns, rows = int(match[1]), int(match[2])
-    square, marker, dictionary = float(match[3]), float(match[4]), match[5].upper()
+    square, marker, dictionary = float(match[3]), float(match[4]), match[5]
     if columns < 3 or rows < 3:
         raise CalibrationError(f"a board of {columns} x {rows} squares is too small; expected at least 3 x 3")
     if not 0 < marker < square:
@@ -162,7 +162,8 @@ def _sight(index: int, grey: Image, spec: CharucoBoardSpec) -> _Sighting:
         return best
     gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
     nearest = float(np.median(np.where(gaps > 0, gaps, np.inf).min(axis=1)))
-    window = int(np.clip(nearest / 6, 2, 8))
+    # A wider window would take in the corners of the markers inside the squares.
+    window = int(np.clip(nearest / 8, 2, 6))
     refined = refine_saddles(grey, best.corners_px, window)
     return _Sighting(index, refined, best.ids)
 

@@ -15,7 +15,7 @@ from vision.frames import IMAGE_SUFFIXES, decode_image, load_image, looks_whole
 def name_order(path: Path) -> list[tuple[int, int, str]]:
     """Sort key that puts ``frame2`` before ``frame10``."""
     parts = re.split(r"(\d+)", path.name.lower())
-    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts if part]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
 def image_paths(folder: Path) -> list[Path]:

@@ -48,7 +48,7 @@ def open_camera(
         return GrowingFolder(Path(rest), clock=clock, wait=wait)
     if kind in {"video", "realtime"}:
         return VideoFile(Path(rest), clock=clock, wait=wait, realtime=kind == "realtime")
-    path = Path(rest if kind == "images" else spec)
+    path = Path(rest if kind == "images" else spec.strip() or "(nothing)")
     if path.is_dir():
         return ImageFiles(image_paths(path), clock=clock, name=str(path))
     if path.suffix.lower() in VIDEO_SUFFIXES and kind != "images":

@@ -1,0 +1,323 @@
+"""Cameras of every kind: what they give, when they end, and what happens when they go away."""
+
+from __future__ import annotations
+
+import threading
+
+import cv2
+import numpy as np
+import pytest
+
+from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, VideoFile, open_camera, usb_camera
+from vision.cameras.files import name_order
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+
+
+class FakeTime:
+    """A clock that only waiting moves; ``at`` runs things when their time comes."""
+
+    def __init__(self):
+        self.now_s, self.at = 100.0, []
+
+    def clock(self):
+        return self.now_s
+
+    def wait(self, seconds):
+        self.now_s += seconds
+        due = [action for when, action in self.at if when <= self.now_s]
+        self.at = [(when, action) for when, action in self.at if when > self.now_s]
+        for action in due:
+            action()
+
+
+@pytest.fixture
+def time():
+    return FakeTime()
+
+
+def picture(value):
+    image = np.full((48, 64, 3), value, np.uint8)
+    image[:24] = 255 - value
+    return image
+
+
+def jpeg(value):
+    return bytes(cv2.imencode(".jpg", picture(value))[1])
+
+
+def shade(frame):
+    return round(float(frame.image[40:].mean()), -1)
+
+
+# Image files
+
+
+def test_image_files_come_in_name_order_then_end(tmp_path, time):
+    for name, value in (("frame10.jpg", 30), ("frame2.jpg", 20), ("frame1.png", 10)):
+        cv2.imwrite(str(tmp_path / name), picture(value))
+    (tmp_path / "notes.txt").write_text("no image", encoding="utf-8")
+    with open_camera(f"images:{tmp_path}", clock=time.clock, wait=time.wait) as camera:
+        frames = [camera.read(1.0) for _ in range(3)]
+        with pytest.raises(EndOfFramesError, match="all 3 images have been given"):
+            camera.read(1.0)
+    assert [shade(frame) for frame in frames] == [10, 20, 30]
+    assert [frame.sequence for frame in frames] == [0, 1, 2]
+    assert frames[0].source.endswith("frame1.png")
+    with pytest.raises(CameraError, match="is closed"):
+        camera.read(1.0)
+
+
+def test_a_truncated_image_is_named_and_the_next_one_comes(tmp_path, time):
+    (tmp_path / "a.jpg").write_bytes(jpeg(10)[:-200])
+    (tmp_path / "b.jpg").write_bytes(jpeg(20))
+    camera = ImageFiles([tmp_path / "a.jpg", tmp_path / "b.jpg"], clock=time.clock)
+    with pytest.raises(FrameError, match=r"a\.jpg is cut off after \d+ bytes"):
+        camera.read(1.0)
+    assert shade(camera.read(1.0)) == 20
+
+
+def test_a_folder_without_images_has_no_frames(tmp_path):
+    with pytest.raises(EndOfFramesError, match="no image; expected at least one"):
+        open_camera(str(tmp_path))
+
+
+def test_names_sort_as_people_count():
+    from pathlib import Path
+
+    names = ["b1.jpg", "a10.jpg", "a9.jpg", "10.jpg", "9.jpg"]
+    assert sorted(names, key=lambda name: name_order(Path(name))) == ["9.jpg", "10.jpg", "a9.jpg", "a10.jpg", "b1.jpg"]
+
+
+# A folder that grows
+
+
+def test_a_growing_folder_gives_each_image_once_when_it_appears(tmp_path, time):
+    (tmp_path / "1.jpg").write_bytes(jpeg(10))
+    camera = open_camera(f"folder:{tmp_path}", clock=time.clock, wait=time.wait)
+    assert shade(camera.read(1.0)) == 10
+    time.at.append((100.5, lambda: (tmp_path / "2.jpg").write_bytes(jpeg(20))))
+    frame = camera.read(2.0)
+    assert (shade(frame), frame.sequence) == (20, 1)
+    assert 100.5 <= frame.time_s < 101
+    with pytest.raises(FrameTimeoutError, match="no new image after 2 s"):
+        camera.read(2.0)
+
+
+def test_a_file_still_being_written_is_waited_for(tmp_path, time):
+    data = jpeg(30)
+    (tmp_path / "1.jpg").write_bytes(data[:100])
+    time.at = [
+        (100.3, lambda: (tmp_path / "1.jpg").write_bytes(data[:300])),
+        (100.6, lambda: (tmp_path / "1.jpg").write_bytes(data)),
+    ]
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
+    assert shade(camera.read(5.0)) == 30
+    assert time.now_s < 101
+
+
+def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time):
+    (tmp_path / "1.jpg").write_bytes(jpeg(30)[:150])
+    (tmp_path / "2.jpg").write_bytes(jpeg(40))
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, patience_s=1.0)
+    with pytest.raises(FrameTimeoutError, match=r"1\.jpg is not whole yet"):
+        camera.read(0.5)
+    with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 1\.\d s \(150 bytes\); it is passed over"):
+        camera.read(5.0)
+    assert shade(camera.read(1.0)) == 40
+
+
+def test_a_growing_folder_that_is_not_there_or_goes_away(tmp_path, time):
+    with pytest.raises(CameraError, match="no folder"):
+        GrowingFolder(tmp_path / "none", clock=time.clock, wait=time.wait)
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    camera = GrowingFolder(folder, clock=time.clock, wait=time.wait)
+    folder.rmdir()
+    with pytest.raises(CameraError, match="cannot list the folder"):
+        camera.read(1.0)
+
+
+# Videos
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory):
+    path = tmp_path_factory.mktemp("video") / "game.avi"
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 10.0, (64, 48))
+    for number in range(12):
+        writer.write(picture(10 * number))
+    writer.release()
+    return path
+
+
+def test_a_video_gives_every_frame_with_its_time_and_ends(video, time):
+    with open_camera(str(video), clock=time.clock, wait=time.wait) as camera:
+        frames = [camera.read(1.0) for _ in range(12)]
+        with pytest.raises(EndOfFramesError, match="ends after 12 frames"):
+            camera.read(1.0)
+    assert [shade(frame) for frame in frames] == [10 * number for number in range(12)]
+    assert [frame.sequence for frame in frames] == list(range(12))
+    steps = np.diff([frame.time_s for frame in frames])
+    assert np.allclose(steps, 0.1, atol=0.01)
+    assert time.now_s == 100.0
+
+
+def test_in_real_time_a_slow_reader_gets_the_newest_frame(video, time):
+    camera = open_camera(f"realtime:{video}", clock=time.clock, wait=time.wait)
+    first = camera.read(1.0)
+    assert first.sequence == 0
+    time.now_s += 0.55
+    late = camera.read(1.0)
+    assert late.sequence == 5
+    following = camera.read(1.0)
+    assert following.sequence == 6
+    assert time.now_s == pytest.approx(100.6, abs=0.02)
+    with pytest.raises(FrameTimeoutError, match="the next frame is due in"):
+        camera.read(0.01)
+    assert camera.read(1.0).sequence == 7
+    time.now_s += 60
+    assert camera.read(1.0).sequence == 11
+    with pytest.raises(EndOfFramesError):
+        camera.read(1.0)
+
+
+def test_what_is_no_video_is_named(tmp_path, time):
+    path = tmp_path / "broken.avi"
+    path.write_bytes(b"not a video at all")
+    with pytest.raises(CameraError, match="cannot be opened as a video"):
+        VideoFile(path, clock=time.clock, wait=time.wait)
+    with pytest.raises(CameraError, match="no video file"):
+        open_camera("video:none.mp4")
+
+
+# Live cameras
+
+
+class FakeDevice:
+    """A device whose pictures a test pushes; ``None`` unplugs it."""
+
+    def __init__(self, taken_all):
+        self._pictures, self._there = [], threading.Condition()
+        self._taken_all, self.released = taken_all, threading.Event()
+
+    def push(self, *pictures):
+        with self._there:
+            self._pictures += pictures
+            self._there.notify_all()
+
+    def read(self):
+        with self._there:
+            if not self._pictures:
+                self._taken_all.set()
+            if not self._there.wait_for(lambda: self._pictures, timeout=10):
+                return None
+            self._taken_all.clear()
+            return self._pictures.pop(0)
+
+    def release(self):
+        self.released.set()
+
+
+@pytest.fixture
+def live():
+    """``live(*openings)``: a live camera; each opening is a FakeDevice or an error. Yields (camera, idle event)."""
+    cameras = []
+
+    def make(*openings, idle):
+        queue = list(openings)
+
+        def open_capture():
+            opening = queue.pop(0) if len(queue) > 1 else queue[0]
+            if isinstance(opening, Exception):
+                raise opening
+            return opening
+
+        camera = LiveCamera(open_capture, name="desk", clock=iter(range(10**6)).__next__, retry_s=0.01)
+        cameras.append((camera, openings))
+        return camera
+
+    yield make
+    for camera, openings in cameras:
+        for opening in openings:
+            if isinstance(opening, FakeDevice):
+                threading.Timer(0.01, opening.push, [None]).start()
+        camera.close()
+
+
+def test_the_newest_frame_wins_and_gaps_show(live):
+    idle = threading.Event()
+    device = FakeDevice(idle)
+    camera = live(device, idle=idle)
+    device.push(picture(10))
+    assert shade(camera.read(5.0)) == 10
+    assert idle.wait(5)
+    device.push(picture(20), picture(30), picture(40))
+    frames = [camera.read(5.0)]
+    while frames[-1].sequence < 3:
+        frames.append(camera.read(5.0))
+    assert shade(frames[-1]) == 40
+    assert idle.wait(5)
+    device.push(picture(50), picture(60), picture(70))
+    assert idle.wait(5)
+    newest = camera.read(5.0)
+    assert (shade(newest), newest.sequence) == (70, 6)
+    assert newest.time_s > frames[-1].time_s
+
+
+def test_a_camera_that_gives_nothing_is_said(live):
+    camera = live(FakeDevice(threading.Event()), idle=None)
+    with pytest.raises(FrameTimeoutError, match=r"camera desk gave no frame within 0\.01 s; look at its cable"):
+        camera.read(0.01)
+
+
+def test_an_unplugged_camera_is_said_and_opened_again_when_it_is_back(live):
+    idle = threading.Event()
+    first, second = FakeDevice(idle), FakeDevice(idle)
+    away = CameraError("not there")
+    camera = live(first, away, away, second, idle=idle)
+    first.push(picture(10))
+    assert shade(camera.read(5.0)) == 10
+    first.push(None)
+    with pytest.raises(CameraError, match=r"camera desk went away; plug it in again, it is tried every 0\.01 s"):
+        camera.read(5.0)
+    assert first.released.wait(5)
+    second.push(picture(20))
+    frame = camera.read(5.0)
+    assert (shade(frame), frame.sequence) == (20, 1)
+
+
+def test_while_a_camera_is_away_every_read_says_so(live):
+    device = FakeDevice(threading.Event())
+    camera = live(device, CameraError("not there"), idle=None)
+    device.push(None)
+    for _ in range(2):
+        with pytest.raises(CameraError, match="went away"):
+            camera.read(0.05)
+
+
+def test_closing_wakes_a_reader_and_releases_the_device(live):
+    device = FakeDevice(threading.Event())
+    camera = live(device, idle=None)
+    threading.Timer(0.05, lambda: (camera.close(), device.push(None))).start()
+    with pytest.raises(CameraError, match="is closed"):
+        camera.read(10.0)
+    assert device.released.wait(5)
+
+
+def test_a_device_that_cannot_be_opened_is_said_at_once(time):
+    with pytest.raises(CameraError, match="cannot be opened; is it plugged in, used by another program"):
+        usb_camera("/dev/video-none", clock=time.clock)
+
+
+# What a person writes
+
+
+@pytest.mark.parametrize("spec", ["", "webcam", "usb:", "images:", "game.txt", "ftp://camera"])
+def test_nonsense_is_answered_with_what_is_possible(spec):
+    with pytest.raises(CameraError, match="USB camera"):
+        open_camera(spec)
+
+
+def test_a_missing_image_is_named():
+    with pytest.raises(CameraError, match=r"no image file none\.png"):
+        open_camera("none.png")
