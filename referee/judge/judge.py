@@ -15,6 +15,7 @@ from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PooledReading, pool
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
+from referee.judge.telling import Teller
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -42,6 +43,8 @@ class Judge(Generic[StateT, TurnT]):
         self._by_tops: tuple[StateT, ...] = tuple(belief)
         self._asked_about_sides: Changes = frozenset()
         self._refused: Changes = frozenset()
+        # A whole turn that waits for the next player's touch, and what it changed.
+        self._waiting: tuple[tuple[TurnT, ...], Changes] = ((), frozenset())
         self._fault = None if fault is None else faults.StandingFault(faults.differences(fault), fault)
         self._set_aside: frozenset[Place] = frozenset()
 
@@ -54,6 +57,10 @@ class Judge(Generic[StateT, TurnT]):
     def fault(self) -> Verdict | None:
         """The fault that was named and not yet put right."""
         return None if self._fault is None else self._fault.verdict
+
+    @property
+    def _tell(self) -> Teller[StateT, TurnT]:
+        return Teller(self._game, self._belief)
 
     @property
     def set_aside(self) -> tuple[Place, ...]:
@@ -108,10 +115,10 @@ class Judge(Generic[StateT, TurnT]):
         game, settings = self._game, self._settings
         seen = pool(readings, game.places, game.looks, settings.probability_floor)
         if not seen.places:
-            return self._ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
+            return self._tell.ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
-            return self._ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
+            return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
         self._set_aside = faults.still_odd(self._game, self._belief, self._set_aside, seen)
         decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
         if decision.standing is Standing.FORBIDDEN:
@@ -121,8 +128,8 @@ class Judge(Generic[StateT, TurnT]):
         if self._refused and decision.best.changes != self._refused:
             self._refused = frozenset()
         if self._refused and occasion is not Occasion.DECLARED:
-            places = self._changed(self._refused)
-            return self._quiet(words.taken_back(places), places, self._refused, seen, decision.margin)
+            places = self._tell.changed(self._refused)
+            return self._tell.quiet(words.taken_back(places), places, self._refused, seen, decision.margin)
         match decision.best.happening:
             case Happening.NOTHING:
                 return self._nothing(decision, seen, occasion)
@@ -139,14 +146,14 @@ class Judge(Generic[StateT, TurnT]):
             return self._fault_ruling(turned, frozenset(), seen, occasion, decision.margin)
         if decision.set_aside:
             if not occasion.names_faults:
-                return self._ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
-            return Ruling((self._question_about(decision.set_aside, decision.shown, seen),))
+                return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
+            return Ruling((self._tell.question_about(decision.set_aside, decision.shown, seen),))
         if self._fault is not None:
             fault, self._fault = self._fault, None
-            return self._ruling(
+            return self._tell.ruling(
                 VerdictKind.PUT_RIGHT, words.put_right(), seen, places=fault.verdict.places, margin=decision.margin
             )
-        return self._ruling(VerdictKind.UNCHANGED, words.unchanged(), seen, margin=decision.margin)
+        return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen, margin=decision.margin)
 
     def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         best = decision.best
@@ -154,28 +161,30 @@ class Judge(Generic[StateT, TurnT]):
             breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
             if breaches:
                 return self._fault_ruling(breaches, best.changes, seen, occasion, decision.margin)
-        return self._quiet(best.to_do, best.touched, decision.shown, seen, decision.margin)
+        return self._tell.quiet(best.to_do, best.touched, decision.shown, seen, decision.margin)
 
     def _turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         turns = tuple(one for one in decision.explanations if one.happening is Happening.TURN)
         part = next((one for one in decision.explanations if one.happening is Happening.PART), None)
         resolved = resolve(self._game, self._explorer, turns, seen, self._settings)
         if not occasion.accepts and not (occasion.ends_by_touch and self._ends_the_game(resolved)):
+            if occasion.ends_by_touch and resolved.turns:
+                self._waiting = (resolved.turns, decision.best.changes)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
-            return self._pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
+            return self._tell.pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
         if part is not None and occasion is not Occasion.DECLARED:
-            return self._pending(words.may_go_on(part.to_do), resolved, decision, seen)
+            return self._tell.pending(words.may_go_on(part.to_do), resolved, decision, seen)
         if not resolved.turns:
-            return self._which_of(resolved, decision, seen)
+            return self._tell.which_of(resolved, decision, seen)
         return self._accept(resolved.turns, decision, seen)
 
     def _more_than_a_turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         whole = decision.best.happening is Happening.TWO_TURNS
         alike = tuple(one for one in decision.explanations if one.happening is decision.best.happening)
         if not occasion.accepts and not occasion.ends_by_touch:
-            return self._quiet(
+            return self._tell.quiet(
                 words.turn_waits("More than one turn was played"),
-                self._changed(decision.shown),
+                self._tell.changed(decision.shown),
                 decision.shown,
                 seen,
                 decision.margin,
@@ -186,7 +195,7 @@ class Judge(Generic[StateT, TurnT]):
             firsts = tuple(dict.fromkeys(one.first[0] for one in alike))
             resolved = Resolved(firsts) if len(firsts) == 1 else Resolved((), firsts)
         if not resolved.turns:
-            return self._which_of(resolved, decision, seen)
+            return self._tell.which_of(resolved, decision, seen)
         if whole and occasion.accepts:
             return self._accept(resolved.turns, decision, seen)
         ruling = self._accept(resolved.turns[:1], decision, seen)
@@ -229,24 +238,41 @@ class Judge(Generic[StateT, TurnT]):
             seen={place: after[place] for place in places},
             margin=decision.margin,
         )
-        questions = (self._question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
+        questions = (self._tell.question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
         notes = tuple(words.dropped_sighting(place) for place in moved.dropped)
         return Ruling((accepted, *questions), moved.steps, notes)
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        turns, changes = self._waiting
+        if occasion is Occasion.TOUCH_RESTED and turns and changes < decision.shown:
+            return self._accept_then_judge(turns, decision, seen, occasion)
         if self._may_name(decision.shown, occasion):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:
                 return against_sides
             breaches = faults.breaches_of(self._game, self._belief, decision.shown, seen, self._settings)
             if not breaches:
-                places = self._changed(decision.shown)
-                return self._ruling(
+                places = self._tell.changed(decision.shown)
+                return self._tell.ruling(
                     VerdictKind.AMBIGUOUS, words.unexplained(places), seen, places=places, shown=dict(decision.shown)
                 )
             return self._fault_ruling(breaches, decision.shown, seen, occasion, decision.margin)
-        places = self._changed(decision.shown)
-        return self._quiet(words.not_a_turn_yet(places), places, decision.shown, seen, decision.margin)
+        places = self._tell.changed(decision.shown)
+        return self._tell.quiet(words.not_a_turn_yet(places), places, decision.shown, seen, decision.margin)
+
+    def _accept_then_judge(
+        self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion
+    ) -> Ruling:
+        """Accept a turn that waited for a touch, and judge what the touch did as the next player's doing."""
+        accepted = self._accept(turns, decision, seen)
+        following = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
+        if following.standing is Standing.FORBIDDEN:
+            after = self._forbidden(following, seen, occasion)
+        elif following.standing is Standing.UNDECIDED:
+            after = self._undecided(following, seen, occasion)
+        else:
+            return accepted
+        return Ruling(accepted.verdicts + after.verdicts, accepted.steps + after.steps, accepted.notes + after.notes)
 
     def _against_sides_only(self, seen: PooledReading, occasion: Occasion) -> Ruling | None:
         """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
@@ -277,28 +303,28 @@ class Judge(Generic[StateT, TurnT]):
 
     def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if not occasion.names_faults:
-            return self._quiet(
+            return self._tell.quiet(
                 words.doubtful(decision.places, {}), decision.places, decision.shown, seen, decision.margin
             )
         turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
         candidates = tuple(dict.fromkeys(self._game.format_turn(one.first[0]) for one in turns))
-        verdict = self._question_about(decision.places, decision.shown, seen, candidates)
+        verdict = self._tell.question_about(decision.places, decision.shown, seen, candidates)
         return Ruling((verdict,))
 
     def _fault_ruling(
         self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, occasion: Occasion, margin: float
     ) -> Ruling:
         places = tuple(dict.fromkeys([place for breach in breaches for place in breach.places]))
-        places = places or self._changed(changes)
+        places = places or self._tell.changed(changes)
         if not self._may_name(changes, occasion):
-            return self._quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
+            return self._tell.quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
         verdict = verdict_about(
             self._game,
             self._belief,
             VerdictKind.ILLEGAL,
             words.fault(breaches),
             seen,
-            places=tuple(dict.fromkeys([*places, *self._changed(changes)])),
+            places=tuple(dict.fromkeys([*places, *self._tell.changed(changes)])),
             shown=dict(changes),
             margin=margin,
             breaches=tuple(breaches),
@@ -309,63 +335,6 @@ class Judge(Generic[StateT, TurnT]):
     def _may_name(self, changes: Changes, occasion: Occasion) -> bool:
         """Faults are named when a turn has ended, and a fault that was named goes on being named."""
         return occasion.names_faults or (self._fault is not None and self._fault.changes == changes)
-
-    def _which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        described = [self._game.describe(turn) for turn in resolved.candidates]
-        verdict = verdict_about(
-            self._game,
-            self._belief,
-            VerdictKind.AMBIGUOUS,
-            words.which_of(described),
-            seen,
-            places=self._changed(decision.best.changes),
-            shown=dict(decision.best.changes),
-            candidates=tuple(self._game.format_turn(turn) for turn in resolved.candidates),
-        )
-        return Ruling((verdict,))
-
-    def _pending(
-        self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
-        turns = resolved.turns or resolved.candidates
-        verdict = verdict_about(
-            self._game,
-            self._belief,
-            VerdictKind.NOT_FINISHED,
-            sentence,
-            seen,
-            places=tuple(dict.fromkeys(place for turn in turns[:1] for place in turn.places)),
-            shown=dict(decision.best.changes),
-            candidates=tuple(self._game.format_turn(turn) for turn in turns),
-            margin=decision.margin,
-        )
-        return Ruling((verdict,))
-
-    def _quiet(
-        self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
-    ) -> Ruling:
-        return self._ruling(
-            VerdictKind.NOT_FINISHED, sentence, seen, places=tuple(places), shown=dict(changes), margin=margin
-        )
-
-    def _question_about(
-        self,
-        places: Sequence[Place],
-        shown: Changes,
-        seen: PooledReading,
-        candidates: tuple[str, ...] = (),
-    ) -> Verdict:
-        looks = {place: look for place, look in shown if place in places}
-        return verdict_about(
-            self._game,
-            self._belief,
-            VerdictKind.AMBIGUOUS,
-            words.doubtful(places, looks),
-            seen,
-            places=tuple(places),
-            shown=looks,
-            candidates=candidates,
-        )
 
     def _ends_the_game(self, resolved: Resolved[TurnT]) -> bool:
         if not resolved.turns:
@@ -378,22 +347,6 @@ class Judge(Generic[StateT, TurnT]):
         self._by_tops = by_tops or states
         self._asked_about_sides = frozenset()
         self._refused = frozenset()
+        self._waiting = ((), frozenset())
         self._fault = None
         self._set_aside = frozenset()
-
-    def _changed(self, changes: Changes) -> tuple[Place, ...]:
-        changed = {place for place, _ in changes}
-        return tuple(place for place in self._game.places if place in changed)
-
-    def _ruling(
-        self,
-        kind: VerdictKind,
-        sentence: str,
-        seen: PooledReading,
-        places: tuple[Place, ...] = (),
-        shown: Mapping[Place, str] | None = None,
-        margin: float = 0.0,
-    ) -> Ruling:
-        return Ruling(
-            (verdict_about(self._game, self._belief, kind, sentence, seen, places=places, shown=shown, margin=margin),)
-        )

@@ -351,3 +351,18 @@ def test_the_guide_names_every_setting_and_its_value() -> None:
     section = guide.split("## Settings of the judge")[1].split("##")[0].replace("−", "-")
     told = {name: float(value) for name, value in re.findall(r"`([a-z_]+)` (-?[0-9.e-]*[0-9])", section)}
     assert told == {field.name: getattr(JudgeSettings(), field.name) for field in fields(JudgeSettings)}
+
+
+def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    first = known_turn(deblockle, state, start="c1", top="hoops")
+    middle = deblockle.appearance(deblockle.apply(state, first))
+    judge.consider([make_reading(middle)], Occasion.TOUCH)
+    wrong = make_reading({**middle, "e5": "empty", "a5": START["e5"]}, sureness=0.999)
+    assert judge.consider([wrong], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    ruling = judge.consider([wrong], Occasion.TOUCH_RESTED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
+    assert set(ruling.verdicts[1].places) == {"e5", "a5"}
+    assert judge.consider([make_reading(middle)], Occasion.TOUCH).verdict.kind is VerdictKind.PUT_RIGHT
