@@ -34,6 +34,7 @@ BLURS_PX = (1.0, 2.6)
 ROUGH_BLUR_PX = 0.7
 COLOUR_SPREAD = 0.2
 FAR_FROM_ANY_COLOUR = 4.5
+CLEARLY_A_FACE = 0.8
 LEAST_LOG_ODDS = -6.0
 OVERLAP_SHARE = 0.72
 FEW_PLACES = 14
@@ -163,7 +164,7 @@ class BlockReader:
                 sight.ink,
             )
             for place, sight in zip(places, found, strict=True)
-            if sight.fit > ROUGH_FIT and self._nearest(sight)[1] < FAR_FROM_ANY_COLOUR
+            if sight.fit > ROUGH_FIT and (sight.fit > CLEARLY_A_FACE or self._nearest(sight)[1] < FAR_FROM_ANY_COLOUR)
         }
 
     def _nearest(self, sight: Sighting) -> tuple[str | None, float]:

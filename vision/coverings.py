@@ -29,9 +29,11 @@ HUE_FLOOR = 0.13
 STRONG_HUE = 0.35
 BRIGHTNESS_LIMITS = (-1.7, 0.55)
 SMALLEST_COVERING_MM2 = 260.0
+HAND_CELLS = 1.7
 LINE_PRESENT = 0.35
 LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 FEWEST_LINES = 12
+GRID_ALONG = np.linspace(0.1, 0.9, 17)
 FAINTEST_LINE = 0.08
 BLOCK_MARGIN_MM = 3.5
 STAR_MARGIN_MM = 15.0
@@ -114,7 +116,11 @@ def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> li
         right = left + statistics[label, cv2.CC_STAT_WIDTH]
         bottom = top + statistics[label, cv2.CC_STAT_HEIGHT]
         at_edge = left <= 2 or top <= 2 or right >= columns - 2 or bottom >= rows - 2
-        coverings.append(Covering("hand" if at_edge and area > 500 else "object", np.asarray(pixels), area))
+        coverings.append(
+            Covering(
+                "hand" if at_edge and area > HAND_CELLS * layout.cell_mm**2 else "object", np.asarray(pixels), area
+            )
+        )
     return sorted(coverings, key=lambda covering: -covering.area_mm2)
 
 
@@ -179,7 +185,7 @@ def _trimmed_surface(
     return np.asarray(terms @ solution, dtype=np.float64)
 
 
-def _segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
+def grid_segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
     """The inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
     half_width, half_depth = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
     cell = layout.cell_mm
@@ -210,13 +216,12 @@ class GridLines:
 
 def grid_lines(layout: TableLayout, window: PlaneWindow) -> GridLines:
     """Make ready where to look for each grid line segment of a layout."""
-    along = np.linspace(0.1, 0.9, 17)
     profiles, open_at, ends = [], [], []
     rows, columns = window.shape
-    for x1, y1, x2, y2 in _segments(layout):
+    for x1, y1, x2, y2 in grid_segments(layout):
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
-        points = np.column_stack([x1 + along * (x2 - x1), y1 + along * (y2 - y1)])
+        points = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
         shifted = points[None, :, :] + across * np.array(LINE_OFFSETS_MM)[:, None, None]
         column, row = window.to_pixels(shifted[..., 0], shifted[..., 1])
         profiles.append(np.stack([column, row], axis=-1))

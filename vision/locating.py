@@ -24,6 +24,7 @@ from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px, m
 
 _PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
+_SHARP_ERROR_PX = 0.13
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +158,22 @@ def _stretched(patch: Image) -> Image:
 
 
 def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayout) -> PoseFit:
-    """The fit with its markers measured again by their whole pattern; rivals that explain those better come first."""
+    """The fit with its markers measured again by their whole pattern, where their outlines leave a doubt.
+
+    Rivals that explain those measures better come first.
+    """
+    if is_sharp(fit.error_px, len(fit.used)):
+        return fit
     finder = MarkerFinder(layout.markers.dictionary)
     used = [polish(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
     poses = (fit.pose, *fit.rivals)
-    return merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
+    better = merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
+    return fit if len(used) > 2 and fit.error_px < better.error_px else better
+
+
+def is_sharp(error_px: float, markers: int) -> bool:
+    """Whether the markers' outlines alone fix the pose so well that looking at their patterns gains nothing."""
+    return markers > 2 and error_px < _SHARP_ERROR_PX
 
 
 def _choose(

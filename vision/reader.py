@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from vision.block_reading import BlockReader, BlockSight
 from vision.changes import ChangeWatcher
@@ -15,7 +16,9 @@ from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
 from vision.geometry import CameraModel, Pose, back_project, project
+from vision.grid_refinement import refine_by_grid
 from vision.layout import TableLayout
+from vision.locating import Located
 from vision.looks import PieceLooks, look_name
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
@@ -28,6 +31,9 @@ LEAST_PROBABILITY = 1e-5
 HIDDEN_SHARE = 0.1
 SEEN_THROUGH_SHARE = 0.35
 SEEN_FIT = 0.88
+STANDS_ON_IT_SHARE = 0.4
+BOARD_HIDDEN_LOG_ODDS = 5.0
+FEW_MARKERS = 2
 SAME_POSE_PX = 0.6
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
@@ -59,6 +65,7 @@ class TableReader:
         self._watcher: ChangeWatcher | None = None
         self._lines: GridLines | None = None
         self._last: tuple[Stages, Reading] | None = None
+        self._refined_from: tuple[Pose, Pose] | None = None
 
     @property
     def looks(self) -> PieceLooks:
@@ -85,7 +92,7 @@ class TableReader:
             self._pose = None
             moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
             return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
-        self._stand_at(table.pose)
+        self._stand_at(self._refined(frame.image, table.located))
         changed = self._watcher.changed(frame.image) if self._watcher is not None else set(self.layout.places)
         last = self._last
         if last is not None and not changed:
@@ -103,6 +110,15 @@ class TableReader:
         self._watcher = ChangeWatcher(self.layout, self.camera, pose)
         self._last = None
 
+    def _refined(self, image: Image, located: Located) -> Pose:
+        """The located pose, or with few markers in sight the pose that the board's grid lines ask for."""
+        if len(located.ids_used) > FEW_MARKERS:
+            return located.pose
+        if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > SAME_POSE_PX:
+            better = refine_by_grid(image, self.camera, located.pose, self.layout, located.markers)
+            self._refined_from = (located.pose, better)
+        return self._refined_from[1]
+
     def _apart_px(self, first: Pose, second: Pose) -> float:
         width, depth = self.layout.columns * self.layout.cell_mm / 2, self.layout.rows * self.layout.cell_mm / 2
         top = self.layout.board_top_mm + self.layout.block_side_mm
@@ -119,11 +135,41 @@ class TableReader:
         if pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
         blocks = self._blocks.read(image, self.camera, pose, only=changed, before=before)
+        board, coverings = self._cover(image, pose, blocks)
+        doubted = {
+            place: block
+            for place, block in blocks.items()
+            if block.log_odds <= 0 and self._share(board, pose, block.solid, coverings) > STANDS_ON_IT_SHARE
+        }
+        if doubted:
+            blocks = {
+                place: replace(block, log_odds=block.log_odds + BOARD_HIDDEN_LOG_ODDS) if place in doubted else block
+                for place, block in blocks.items()
+            }
+            board, coverings = self._cover(image, pose, blocks)
+        return Stages(pose, blocks, board, coverings)
+
+    def _cover(self, image: Image, pose: Pose, blocks: Mapping[str, BlockSight]) -> tuple[BoardView, list[Covering]]:
         sure = [block.solid for block in blocks.values() if block.log_odds > 0]
         board = board_view(image, self.camera, pose, self.layout, sure)
         if self._lines is None:
             self._lines = grid_lines(self.layout, board.window)
-        return Stages(pose, blocks, board, find_coverings(board, self.layout, self._lines))
+        return board, find_coverings(board, self.layout, self._lines)
+
+    def _share(self, board: BoardView, pose: Pose, solid: BlockSolid, coverings: Sequence[Covering]) -> float:
+        """How much of what a block would hide of the board is covered, from 0 to 1."""
+        mask = self._hidden_by(board, pose, solid)
+        covered = sum(float((covering.pixels & mask).sum()) for covering in coverings)
+        return covered / max(1.0, float(mask.sum()))
+
+    def _hidden_by(self, board: BoardView, pose: Pose, solid: BlockSolid) -> npt.NDArray[np.bool_]:
+        """The pixels of the board view that a block standing there hides."""
+        outline = outline_px(solid, self.camera, pose)
+        shadow = back_project(self.camera, pose, outline, self.layout.board_top_mm)
+        polygon = [board.window.to_pixels(float(x), float(y)) for x, y, _ in shadow]
+        mask = np.zeros(board.blocks.shape, dtype=np.uint8)
+        cv2.fillConvexPoly(mask, np.round(np.array(polygon)).astype(np.int32), 1)
+        return np.asarray(mask > 0)
 
     def reading(self, frame: Frame, stages: Stages, notices: tuple[str, ...] = ()) -> Reading:
         """Turn what the stages found into probabilities and hindrances."""
@@ -165,20 +211,15 @@ class TableReader:
         hidden: dict[str, str] = {}
         if not stages.coverings:
             return hidden
-        rows, columns = stages.board.blocks.shape
         for place in self.layout.places:
             x, y = self.layout.centre_mm(place)
             solid = BlockSolid(x, y, self.layout.board_top_mm, self.layout.block_side_mm)
-            outline = outline_px(solid, self.camera, stages.pose)
-            shadow = back_project(self.camera, stages.pose, outline, self.layout.board_top_mm)
-            polygon = [stages.board.window.to_pixels(float(px), float(py)) for px, py, _ in shadow]
-            mask = np.zeros((rows, columns), dtype=np.uint8)
-            cv2.fillConvexPoly(mask, np.round(np.array(polygon)).astype(np.int32), 1)
+            mask = self._hidden_by(stages.board, stages.pose, solid)
             area = max(1, int(mask.sum()))
             block = stages.blocks.get(place)
             clear = block is not None and block.log_odds > 0 and block.fit.fit > SEEN_FIT
             for covering in stages.coverings:
-                share = float((covering.pixels & (mask > 0)).sum()) / area
+                share = float((covering.pixels & mask).sum()) / area
                 if share > (SEEN_THROUGH_SHARE if clear else HIDDEN_SHARE):
                     hidden[place] = covering.kind
                     break

@@ -25,6 +25,7 @@ SMALLEST_SYMBOL_HEIGHT_PX = 6.0
 SMALLEST_SYMBOL_FIT = 0.6
 SMALLEST_OPEN_SHARE = 0.3
 READABLE_OPEN_SHARE = 0.8
+VAGUE_HEIGHT_PX = 8.0
 CLEAR_HEIGHT_PX = 14.0
 SUPPORT_SLOPE = 36.0
 SUPPORT_MIDDLE = 0.58
@@ -171,7 +172,8 @@ def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
         return None
     total = 0.0
     for view, fit in sides:
-        clarity = min(1.0, view.height_px / CLEAR_HEIGHT_PX) * view.open_share
+        # a side only a few pixels high says little, and can't have been taken for a top either
+        clarity = float(np.clip((view.height_px - VAGUE_HEIGHT_PX) / CLEAR_HEIGHT_PX, 0.0, 1.0)) * view.open_share
         evidence = SUPPORT_SLOPE * (max(fit.fits.values()) - SUPPORT_MIDDLE)
         if fit.colour_off is not None:
             evidence += float(np.clip(COLOUR_SLOPE * (COLOUR_MIDDLE - fit.colour_off), -8.0, 3.0))

@@ -17,13 +17,15 @@ from vision.errors import NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import TableLayout
-from vision.locating import Located, check_size, locate, located_from
+from vision.locating import Located, check_size, is_sharp, locate, located_from
+from vision.marker_matching import polish
 from vision.markers import Marker, MarkerFinder
 from vision.opencv import as_grey
 from vision.pose_fitting import agreement_px, fit_from
 
 _MOVED_PX = 0.8
-_AVERAGED_FRAMES = 30
+_AVERAGED_FRAMES = 20
+_MEASURED_AT_ONCE_FRAMES = 8
 _FEWEST_WINDOW_PX = 16.0
 
 
@@ -85,7 +87,7 @@ class TableTracker:
         still = {marker_id: marker for marker_id, marker in seen.items() if self._rests(marker)}
         moved = set(seen) - set(still)
         if len(still) >= 2 or (still and not moved):
-            return self._stay(still, moved, frame)
+            return self._stay(grey, still, moved, frame)
         return self._search(grey, frame, still)
 
     def _begin(self, located: Located, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
@@ -103,7 +105,7 @@ class TableTracker:
             notices=notices + self._news(located.notices),
         )
 
-    def _stay(self, still: Mapping[int, Marker], moved: set[int], frame: Frame) -> TrackedTable:
+    def _stay(self, grey: Image, still: Mapping[int, Marker], moved: set[int], frame: Frame) -> TrackedTable:
         """Nothing moved but perhaps a pushed marker: average the corners and fit again."""
         before = self._before()
         self._seen_at_s = frame.time_s
@@ -115,8 +117,12 @@ class TableTracker:
         self._pushed = (self._pushed | moved) - set(still)
         for marker_id in self._pushed:
             self._corners.pop(marker_id, None)
-        for marker_id, marker in still.items():
-            self._corners.setdefault(marker_id, deque(maxlen=_AVERAGED_FRAMES)).append(marker.corners_px)
+        careful = not is_sharp(before.error_px, len(self._corners))
+        for marker in self._to_measure(still, frame.sequence) if careful else still.values():
+            if careful:
+                marker = polish(grey, self._camera, before.pose, self._layout.markers, marker, self._finder)
+            rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_AVERAGED_FRAMES))
+            rows.append(marker.corners_px)
         averaged = [
             Marker(marker_id, np.median(np.stack(list(rows)), axis=0), "averaged")
             for marker_id, rows in sorted(self._corners.items())
@@ -132,6 +138,18 @@ class TableTracker:
             max(len(rows) for rows in self._corners.values()),
             notices=tuple(notices) + self._news(self._located.notices),
         )
+
+    def _to_measure(self, still: Mapping[int, Marker], sequence: int) -> list[Marker]:
+        """The markers to measure by their pattern now: all at first, later one after the other, which is quick."""
+        new = [
+            marker
+            for marker_id, marker in still.items()
+            if len(self._corners.get(marker_id, ())) < _MEASURED_AT_ONCE_FRAMES
+        ]
+        if new:
+            return new
+        in_turn = sorted(still)
+        return [still[in_turn[sequence % len(in_turn)]]]
 
     def _came_to_rest(self) -> list[str]:
         if self._moved_from is None:
