@@ -107,9 +107,12 @@ def _ladder(
     finder = MarkerFinder(layout.markers.dictionary)
     yield False, finder.plain(grey)
     yield True, _look_where_expected(grey, camera, layout, fits, finder)
+    looked_from = [fit.ids for fit in fits]
     for find in (finder.sharpened, finder.thorough, finder.enlarged, finder.equalised):
         yield False, find(grey)
-        yield True, _look_where_expected(grey, camera, layout, fits, finder)
+        if [fit.ids for fit in fits] != looked_from:
+            yield True, _look_where_expected(grey, camera, layout, fits, finder)
+            looked_from = [fit.ids for fit in fits]
 
 
 def _look_where_expected(
@@ -195,8 +198,10 @@ def _choose(
             "put the markers back where the layout says, measure the layout again, or calibrate this camera"
         )
     candidates = [best.pose, *best.rivals]
-    pose, uncertain = best.pose, bool(best.rivals)
-    if previous is not None and uncertain:
+    pose = best.pose
+    # A single marker that was hard to find is measured too roughly to reach across the whole board.
+    uncertain = bool(best.rivals) or (len(best.used) == 1 and best.used[0].found_by != "plain")
+    if previous is not None and best.rivals:
         pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
     chosen = PoseFit(pose, best.used, best.unused, best.error_px)
     return located_from(chosen, camera, layout, seen, uncertain=uncertain)

@@ -77,6 +77,19 @@ def pose_looking_from() -> Callable[..., Pose]:
 def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
     """``render_table(pose, hidden=(), moved={}, extra=(), blur_px=0.7, light=1.0, noise=1.5, seed=1)``."""
 
+    seen: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def on_planes(pose: Pose) -> tuple[np.ndarray, np.ndarray]:
+        key = pose.rotation.tobytes() + pose.translation.tobytes()
+        if key not in seen:
+            width, height = camera.size
+            pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
+            seen[key] = (
+                back_project(camera, pose, pixels, layout.markers.z_mm),
+                back_project(camera, pose, pixels, layout.board_top_mm),
+            )
+        return seen[key]
+
     def render(
         pose: Pose,
         *,
@@ -104,9 +117,7 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
             board[:, at - 2 : at + 2] = 20
             board[at - 2 : at + 2, :] = 20
         width, height = camera.size
-        pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
-        on_table = back_project(camera, pose, pixels, layout.markers.z_mm)
-        on_board = back_project(camera, pose, pixels, layout.board_top_mm)
+        on_table, on_board = on_planes(pose)
         picture = _sample(table, on_table, (height, width))
         inside = (np.abs(on_board[:, :2]).max(axis=1) <= half + 1).reshape(height, width)
         picture = np.where(inside, _sample(board, on_board, (height, width)), picture) * light

@@ -298,7 +298,8 @@ def test_while_a_camera_is_away_every_read_says_so(live):
 def test_closing_wakes_a_reader_and_releases_the_device(live):
     device = FakeDevice(threading.Event())
     camera = live(device, idle=None)
-    threading.Timer(0.05, lambda: (camera.close(), device.push(None))).start()
+    threading.Timer(0.05, camera.close).start()
+    threading.Timer(0.1, device.push, [None]).start()
     with pytest.raises(CameraError, match="is closed"):
         camera.read(10.0)
     assert device.released.wait(5)
