@@ -164,18 +164,21 @@ def best_by_sides(
     """
     if len(turns) < 2:
         return tuple(turns)
-    scores = []
-    for turn in turns:
-        facings = game.facings(game.apply(state, turn))
-        scores.append(
-            sum(
-                facing_score(facings[place], seen.places[place].sides)
-                for place in turn.places
-                if place in facings and place in seen.places and seen.places[place].sides
-            )
-        )
+    scores = [-against_sides(game, state, turn, seen) for turn in turns]
     best = max(scores)
     return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
+
+
+def against_sides(game: Game[StateT, TurnT], state: StateT, turn: TurnT, seen: PooledReading) -> float:
+    """By how many log-odds the side faces seen on a turn's places speak against it; 0 where none were seen."""
+    facings = game.facings(game.apply(state, turn))
+    cost = 0.0
+    for place in turn.places:
+        sides = seen.places[place].sides if place in seen.places else {}
+        if sides and facings.get(place):
+            free = sum(max(symbols.values()) for symbols in sides.values() if symbols)
+            cost += free - facing_score(facings[place], sides)
+    return cost
 
 
 def facing_score(facings: Sequence[Mapping[str, str]], sides: Mapping[str, Mapping[str, float]]) -> float:

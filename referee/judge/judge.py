@@ -11,7 +11,7 @@ from referee.judge import faults, starting, words
 from referee.judge.accepting import Resolved, advance, resolve
 from referee.judge.belief import Explorer, changes_between
 from referee.judge.deciding import Decision, Standing, decide
-from referee.judge.hypotheses import Changes, Happening
+from referee.judge.hypotheses import Changes, Happening, against_sides
 from referee.judge.pooling import PooledReading, pool
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
@@ -176,7 +176,15 @@ class Judge(Generic[StateT, TurnT]):
             return self._tell.pending(words.may_go_on(part.to_do), resolved, decision, seen)
         if not resolved.turns:
             return self._tell.which_of(resolved, decision, seen)
-        return self._accept(resolved.turns, decision, seen)
+        cost = max(against_sides(self._game, decision.best.state, turn, seen) for turn in resolved.turns)
+        asked_before = occasion is Occasion.DECLARED and self._asked_about_sides == decision.best.changes
+        if cost < self._settings.side or asked_before:
+            return self._accept(resolved.turns, decision, seen)
+        if cost >= self._settings.turned:
+            breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
+            if breaches:
+                return self._fault_ruling(breaches, decision.best.changes, seen, occasion, cost)
+        return self._ask_about_sides(resolved, decision, seen)
 
     def _more_than_a_turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         whole = decision.best.happening is Happening.TWO_TURNS
@@ -288,7 +296,13 @@ class Judge(Generic[StateT, TurnT]):
         if occasion is Occasion.DECLARED and self._asked_about_sides == changes:
             withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
             return replace(self._accept(resolved.turns, decision, seen, self._by_tops), withdrawn=withdrawn)
-        self._asked_about_sides = changes
+        return self._ask_about_sides(resolved, decision, seen)
+
+    def _ask_about_sides(
+        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask about a turn whose side faces don't fit; a second declaration confirms it."""
+        self._asked_about_sides = decision.best.changes
         verdict = verdict_about(
             self._game,
             self._belief,
@@ -296,7 +310,7 @@ class Judge(Generic[StateT, TurnT]):
             words.against_sides(self._game.describe(resolved.turns[0])),
             seen,
             places=tuple(resolved.turns[0].places),
-            shown=dict(changes),
+            shown=dict(decision.best.changes),
             candidates=tuple(self._game.format_turn(turn) for turn in resolved.turns),
         )
         return Ruling((verdict,))

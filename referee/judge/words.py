@@ -88,10 +88,8 @@ def which_of(described: Sequence[str]) -> str:
 
 
 def against_sides(described: str) -> str:
-    """A turn that would be fine, were it not for a side face seen earlier."""
-    return (
-        f"{described.rstrip('.')}? A side of that block looked otherwise before. Press the button again if it is right."
-    )
+    """A turn that would be fine, were it not for side faces."""
+    return f"{described.rstrip('.')}? The sides of that block look otherwise. Press the button again if it is right."
 
 
 def unexplained(places: Sequence[Place]) -> str:

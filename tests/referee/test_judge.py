@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -366,3 +366,31 @@ def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
     assert set(ruling.verdicts[1].places) == {"e5", "a5"}
     assert judge.consider([make_reading(middle)], Occasion.TOUCH).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+@pytest.mark.parametrize(("sureness", "kind"), [(0.999, VerdictKind.ILLEGAL), (0.9, VerdictKind.AMBIGUOUS)])
+def test_a_turn_whose_sides_cannot_be_is_not_accepted(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
+) -> None:
+    state = judge.belief[0]
+    turn = known_turn(deblockle, state, start="c1", top="hoops")
+    after = deblockle.apply(state, turn)
+    possible = {
+        facing["south"]
+        for one in deblockle.legal_turns(state)
+        if (one.start, one.top, one.end) == (turn.start, turn.top, turn.end)
+        for facing in deblockle.facings(deblockle.apply(state, one))[turn.end]
+    }
+    impossible = next(name for name in ("hoops", "star", "stop", "cross", "x", "slider") if name not in possible)
+    reading = make_reading(deblockle.appearance(after))
+    seen = dict(reading.places)
+    rest = (1 - sureness) / 5
+    symbols = ("star", "stop", "cross", "x", "slider", "hoops")
+    side = {name: sureness if name == impossible else rest for name in symbols}
+    seen[turn.end] = replace(seen[turn.end], sides={"south": side})
+    odd = replace(reading, places=seen)
+    ruling = judge.consider([odd], Occasion.DECLARED)
+    assert ruling.verdict.kind is kind
+    assert judge.belief == (state,)
+    again = judge.consider([odd], Occasion.DECLARED)
+    assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)
