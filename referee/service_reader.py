@@ -58,5 +58,3 @@ class LearningReader:
         """Learn the colours afresh from the next clear frame."""
         self._learned = self.kept = False
         self._reader = TableReader(self._camera, self._layout, self._plain)
-
-

@@ -94,9 +94,6 @@ def decide(
         if best.score - free_score < settings.margin:
             return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
         lead = min(lead, best.score - free_score)
-    else:
-        doubt = min((one.certainty for one in seen.places.values()), default=float("inf"))
-        lead = min(lead, doubt - settings.illegal_prior)
     if lead < settings.margin:
         rivals = tuple(one for one in others if best.score - one.score < settings.margin)
         places = _in_order(game, {place for one in rivals for place, _ in one.changes ^ best.changes})
@@ -104,7 +101,9 @@ def decide(
     unseen = _in_order(game, {place for place, look in best.changes if look != EMPTY and place in seen.hidden})
     if unseen and best.happening is not Happening.NOTHING:
         return Decision(Standing.UNDECIDED, leading, shown, 0.0, unseen, leading)
-    return Decision(Standing.ALLOWED, leading, shown, lead)
+    # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
+    surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
+    return Decision(Standing.ALLOWED, leading, shown, min(lead, surest))
 
 
 def _with_places_set_aside(

@@ -67,11 +67,11 @@ class JudgeSettings:
     probability_floor: float = 1e-5
     unfinished_prior: float = -1.0
     second_turn_prior: float = -2.0
-    illegal_prior: float = -3.0
+    illegal_prior: float = -2.0
     unsure: float = 2.0
     set_up: float = 1.0
     side: float = 3.0
-    turned: float = 6.0
+    turned: float = 5.0
     most_set_aside: int = 2
 
     def __post_init__(self) -> None:
