@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.block_reading import CLOSE_PX_PER_MM, REACH_MM, BlockReader
+from vision.block_reading import CLOSE_PX_PER_MM, REACH_MM, BlockReader, BlockSight
 from vision.blocks import fit_face
 from vision.errors import EnrolmentError
 from vision.faces import FaceFinder, FaceFit, rough_sights
@@ -17,10 +17,12 @@ from vision.geometry import CameraModel, Pose
 from vision.layout import TableLayout
 from vision.looks import MASK_SIDE_PX, PieceLooks, plain_looks
 from vision.sampling import FloatImage, PlaneWindow, linear_light, plane_map, sample
-from vision.symbols import Mask, turned_mask
+from vision.symbols import Mask, scaled_mask
 
 ENROL_PX_PER_MM = 2.0
 SMALLEST_FIT = 0.75
+GOOD_FIT = 0.95
+SYMBOL_SCALES = (1.0, 0.93, 1.07, 0.86, 1.14, 0.8)
 LEARNED_LIKE_DRAWN = 0.6
 SET_UP_FIT = 0.86
 SAME_COLOUR_SPREAD = 0.45
@@ -58,7 +60,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLoo
     for picture in pictures:
         light, window = _tops(picture, layout)
         for place, (colour, symbol) in picture.position.items():
-            fit = _fit_known(light, window, layout, drawn, place, symbol)
+            fit, like = _fit_known(light, window, layout, drawn.masks[symbol], place, symbol)
             if fit is None or fit.fit < SMALLEST_FIT:
                 raise EnrolmentError(
                     f"{picture.name} shows no clear {symbol} on {place}"
@@ -66,16 +68,17 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLoo
                     "check what stands there, the light, and that nothing covers it"
                 )
             ratios.setdefault(colour, []).append(fit.ratio)
-            masks.setdefault(symbol, []).append(_learned_mask(light, window, layout, fit))
+            learned_mask = _learned_mask(light, window, layout, fit)
+            likeness = float(np.corrcoef(learned_mask.ravel(), like.ravel())[0, 1])
+            if likeness < LEARNED_LIKE_DRAWN:
+                raise EnrolmentError(
+                    f"what {picture.name} shows on {place} does not look like a {symbol} (likeness {likeness:.2f}; "
+                    f"{LEARNED_LIKE_DRAWN:.2f} is needed): check the positions and the light"
+                )
+            masks.setdefault(symbol, []).append(learned_mask)
     learned = dict(drawn.masks)
     for symbol, seen in masks.items():
-        mask = np.asarray(np.median(np.stack(seen), axis=0), dtype=np.float32)
-        likeness = float(np.corrcoef(mask.ravel(), drawn.masks[symbol].ravel())[0, 1])
-        if likeness < LEARNED_LIKE_DRAWN:
-            raise EnrolmentError(
-                f"what was learned as {symbol} does not look like one (likeness {likeness:.2f}): check the positions"
-            )
-        learned[symbol] = mask
+        learned[symbol] = np.asarray(np.median(np.stack(seen), axis=0), dtype=np.float32)
     colours = {colour: np.median(np.stack(seen), axis=0) for colour, seen in ratios.items()}
     _check_apart(colours)
     return PieceLooks(colours, learned)
@@ -91,13 +94,19 @@ def learn_colours(
 ) -> PieceLooks:
     """Learn the colours of an unknown set from its set-up, where each player's blocks stand on their own side.
 
-    ``names`` go from the first player (nearest) to the last. The masks are those of ``looks``. Raises EnrolmentError
+    ``names`` go from the first player (nearest) to the last. The masks are those of ``looks``, at
+    the size they turn out to have. Raises EnrolmentError
     when the blocks seen don't fall into that many colours.
     """
-    bare = PieceLooks({}, looks.masks)
-    reader = BlockReader(layout, bare)
-    sights = [sight for sight in reader.read(image, camera, pose).values() if sight.fit.fit > SET_UP_FIT]
-    sights = [sight for sight in sights if sight.log_odds > 0]
+    best: dict[str, tuple[BlockSight, float]] = {}
+    for scale in SYMBOL_SCALES:
+        scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in looks.masks.items()}
+        for place, sight in BlockReader(layout, PieceLooks({}, scaled)).read(image, camera, pose).items():
+            clear = sight.fit.fit > SET_UP_FIT and sight.log_odds > 0
+            if clear and (place not in best or sight.fit.fit > best[place][0].fit.fit):
+                best[place] = (sight, scale)
+    sights = [sight for sight, _ in best.values()]
+    masks = _masks_at_scale(looks, list(best.values()))
     if len(sights) < len(names):
         raise EnrolmentError(
             f"{len(sights)} blocks were made out in the set-up; at least {len(names)} are needed to learn "
@@ -119,7 +128,17 @@ def learn_colours(
     groups.sort(key=lambda group: group[0])
     colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
     _check_apart(colours)
-    return PieceLooks(colours, looks.masks)
+    return PieceLooks(colours, masks)
+
+
+def _masks_at_scale(looks: PieceLooks, seen: Sequence[tuple[BlockSight, float]]) -> dict[str, Mask]:
+    """Each symbol's mask at the scale it was seen best at; symbols not seen take the usual scale."""
+    usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
+    masks = {}
+    for symbol, mask in looks.masks.items():
+        own = [(sight.fit.fit, scale) for sight, scale in seen if sight.fit.symbol == symbol]
+        masks[symbol] = scaled_mask(mask, max(own)[1] if own else usual)
+    return masks
 
 
 def _spread_seeds(ratios: FloatImage, count: int) -> list[FloatImage]:
@@ -149,16 +168,27 @@ def _tops(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, P
 
 
 def _fit_known(
-    light: FloatImage, window: PlaneWindow, layout: TableLayout, drawn: PieceLooks, place: str, symbol: str
-) -> FaceFit | None:
-    """Fit a face whose symbol is known, wherever on its place it stands."""
-    only = PieceLooks({}, {symbol: drawn.masks[symbol]})
-    finder = FaceFinder(only, layout.block_side_mm, CLOSE_PX_PER_MM)
+    light: FloatImage, window: PlaneWindow, layout: TableLayout, mask: Mask, place: str, symbol: str
+) -> tuple[FaceFit | None, Mask]:
+    """Fit a face whose symbol is known, wherever on its place it stands and however large the symbol is drawn.
+
+    Also gives the mask at the scale that fits.
+    """
+    best: FaceFit | None = None
+    best_mask = mask
     middle = np.array([window.to_pixels(*layout.centre_mm(place))])
-    sight = rough_sights(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
-    x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
-    y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
-    return fit_face(finder, light, window, (x, y), 1.0)
+    for scale in SYMBOL_SCALES:
+        scaled = scaled_mask(mask, scale)
+        finder = FaceFinder(PieceLooks({}, {symbol: scaled}), layout.block_side_mm, CLOSE_PX_PER_MM)
+        sight = rough_sights(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
+        x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
+        y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
+        fit = fit_face(finder, light, window, (x, y), 1.0)
+        if fit is not None and (best is None or fit.fit > best.fit):
+            best, best_mask = fit, scaled
+        if best is not None and best.fit > GOOD_FIT:
+            break
+    return best, best_mask
 
 
 def _learned_mask(light: FloatImage, window: PlaneWindow, layout: TableLayout, fit: FaceFit) -> Mask:
@@ -182,4 +212,4 @@ def _learned_mask(light: FloatImage, window: PlaneWindow, layout: TableLayout, f
     rim = round(side * 0.08)
     inner = np.zeros_like(mask)
     inner[rim:-rim, rim:-rim] = mask[rim:-rim, rim:-rim]
-    return turned_mask(np.ascontiguousarray(np.rot90(inner, -fit.quarter)), 0.0)
+    return np.ascontiguousarray(np.rot90(inner, -fit.quarter))

@@ -93,8 +93,10 @@ class TableReader:
             moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
             return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
         self._stand_at(self._refined(frame.image, table.located))
-        changed = self._watcher.changed(frame.image) if self._watcher is not None else set(self.layout.places)
         last = self._last
+        changed = set() if self._watcher is None else self._watcher.changed(frame.image)
+        if last is None:
+            changed = set(self.layout.places)
         if last is not None and not changed:
             return replace(last[1], sequence=frame.sequence, time_s=frame.time_s, notices=table.notices)
         stages = self._run(frame.image, changed, None if last is None else last[0].blocks)

@@ -91,6 +91,14 @@ def turned_mask(mask: Mask, degrees: float) -> Mask:
     return np.asarray(turned, dtype=np.float32)
 
 
+def scaled_mask(mask: Mask, scale: float) -> Mask:
+    """Enlarge (above 1) or shrink a mask about its middle; what comes in from outside is bare of ink."""
+    side = mask.shape[0]
+    middle = (side - 1) / 2
+    matrix = cv2.getRotationMatrix2D((middle, middle), 0.0, scale)
+    return np.asarray(cv2.warpAffine(mask, matrix, (side, side), flags=cv2.INTER_LINEAR), dtype=np.float32)
+
+
 def distinct_quarter_turns(mask: Mask, alike: float = 0.93) -> tuple[int, ...]:
     """Which of the four quarter turns of a mask look different from each other (correlation below ``alike``)."""
     kept: list[int] = []
