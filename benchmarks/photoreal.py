@@ -1,0 +1,193 @@
+"""What the reader and the judge make of a set of pictures with known truth, which this program never opens.
+
+Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl
+
+SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and, for
+enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
+``layout.json``, the board. Nothing else is read. A set without enrolment pictures is taken for frames of one game in
+order, the first of them its set-up, and goes through the judge; any other is read picture by picture.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from engine.errors import EngineError
+from engine.registry import load
+from hardware.signals import Signal
+from referee.journal import Journal
+from referee.service import Service
+from referee.service_reader import LearningReader
+from referee.service_settings import ServiceSettings
+from referee.verdict import Verdict, VerdictKind
+from vision.calibration import calibrate
+from vision.enrolment import EnrolmentPicture, enrol
+from vision.frame import Frame
+from vision.frames import load_image
+from vision.geometry import CameraModel
+from vision.layout import TableLayout, load_layout
+from vision.locating import locate
+from vision.looks import PieceLooks
+from vision.reader import TableReader
+from vision.reading import EMPTY, Reading
+
+_PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
+_LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
+_GAME = "deblockle"
+
+
+class Cameras:
+    """Calibrates each camera once, when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        board = json.loads((folder / "layout.json").read_text(encoding="utf-8"))
+        columns, rows = board["squares"]
+        self._board = f"charuco:{columns}x{rows}:{board['square_mm']}:{board['marker_mm']}:{board['dictionary']}"
+        self._known: dict[str, CameraModel] = {}
+
+    def __getitem__(self, name: str) -> CameraModel:
+        if name not in self._known:
+            pictures = [load_image(path) for path in sorted((self._folder / name).glob("*.jpg"))]
+            self._known[name] = calibrate(pictures, self._board, name=name).camera
+        return self._known[name]
+
+
+class NoDisplay:
+    """Shows nothing: verdicts are written to a file instead."""
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        """Leave the signal unseen."""
+
+
+def enrolled_looks(set_dir: Path, index: Mapping[str, Any], cameras: Cameras, layout: TableLayout) -> PieceLooks | None:
+    """Learn the piece set from the set's enrolment pictures; ``None`` when it has none."""
+    pictures = []
+    for path in sorted(set_dir.glob("enrol*.jpg")):
+        image, camera = load_image(path), cameras[index[path.name]["camera"]]
+        truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        position = {block["cell"]: (block["colour"], block["top"]) for block in truth["blocks"]}
+        pictures.append(EnrolmentPicture(image, camera, locate(image, camera, layout).pose, position, path.name))
+    return enrol(pictures, layout) if pictures else None
+
+
+def blocks_seen(reading: Reading) -> list[dict[str, str]]:
+    """Give each place's most probable look, where it is a block."""
+    seen = []
+    for place, one in reading.places.items():
+        look = one.best[0]
+        match = None if one.hidden_by or look == EMPTY else _LOOK.fullmatch(look)
+        if match:
+            seen.append({"cell": place, "colour": match["colour"], "top": match["symbol"]})
+    return seen
+
+
+def read_pictures(
+    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: PieceLooks
+) -> Iterator[dict[str, Any]]:
+    """Read every picture by itself, each with a reader that has seen nothing before."""
+    for frame in frames:
+        reader = TableReader(cameras[index[frame.source]["camera"]], layout, looks)
+        start = time.perf_counter()
+        reading = reader.read(frame)
+        spent_ms = (time.perf_counter() - start) * 1000
+        yield {
+            "image": frame.source,
+            "ms": round(spent_ms, 1),
+            "blocks": blocks_seen(reading),
+            "occluded": reading.hindered_by("hand") is not None,
+            "hindrances": [hindrance.message for hindrance in reading.hindrances],
+        }
+
+
+def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | None) -> dict[str, Any]:
+    """Say a frame's verdict in the words of the truth files."""
+    verdict = verdicts[-1] if verdicts else shown
+    if verdict is None:
+        return {"event": "nothing"}
+    said: dict[str, Any] = {"event": verdict.kind.value, "sentence": verdict.sentence}
+    if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and reading.hindered_by("hand"):
+        said["event"] = "hand"
+    elif verdict.kind is VerdictKind.SET_UP:
+        said["event"] = "setup"
+    elif verdict.kind is VerdictKind.ACCEPTED:
+        said["event"] = "turn"
+    return said
+
+
+def _ignore(sentence: str) -> None:
+    """Leave a remark unheard: only verdicts are scored."""
+    del sentence
+
+
+def referee_game(
+    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: PieceLooks | None
+) -> Iterator[dict[str, Any]]:
+    """Take the frames in order through the service; each is a table at rest at the end of a turn."""
+    game = load(_GAME)
+    camera = cameras[index[frames[0].source]["camera"]]
+    reader = LearningReader(camera, layout, game.players) if looks is None else TableReader(camera, layout, looks)
+    settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
+    with Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal:
+        service: Service[Any, Any] = Service(game, reader, journal, NoDisplay(), settings, _ignore)
+        service.start(resume=False)
+        for frame in frames:
+            before = service.belief
+            start = time.perf_counter()
+            verdicts = service.step(frame)
+            spent_ms = (time.perf_counter() - start) * 1000
+            said = {"image": frame.source, "ms": round(spent_ms, 1)}
+            said |= event_of(verdicts, service.shown, service.reading)
+            if said["event"] == "turn":
+                said |= _turn_of(game, before, verdicts[-1].turns)
+            yield said
+
+
+def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict[str, Any]:
+    """Give player, start, top and end of the last of the accepted turns."""
+    for state in before:
+        try:
+            for text in texts:
+                played = game.parse_turn(state, text)
+                state = game.apply(state, played)
+        except EngineError:
+            continue  # who starts was open, and this is the state in which the other player does
+        return {"player": played.player, "from": played.start, "top": played.top, "end": played.end or "off"}
+    return {}
+
+
+@click.command()
+@click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
+def main(set_dir: Path, calibration: Path, out: Path) -> None:
+    """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
+    layout = load_layout(set_dir / "layout.json")
+    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
+    cameras = Cameras(calibration)
+    looks = enrolled_looks(set_dir, index, cameras, layout)
+    paths = sorted(path for path in set_dir.iterdir() if _PICTURE.fullmatch(path.name))
+    frames = [Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(paths)]
+    is_game = looks is None or "game" in set_dir.name
+    lines = (
+        referee_game(frames, index, cameras, layout, looks)
+        if is_game or looks is None
+        else read_pictures(frames, index, cameras, layout, looks)
+    )
+    with out.open("w", encoding="utf-8") as file:
+        for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
+            file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()
