@@ -172,6 +172,13 @@ class Game(Protocol[StateT, TurnT]):
     def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
         """Keep only what agrees with the side faces seen (partial facings); raises ContradictionError."""
 
+    def amend(self, state: StateT, looks: Mapping[Place, LookName], to_move: Player | None = None) -> StateT:
+        """Give the state as a person puts it right: these places look so, ``to_move`` plays next, all else stays.
+
+        Side faces seen of pieces that stay as they were remain known. Raises UnreadableError for a place, look or
+        player that isn't one, or when it makes no position.
+        """
+
     def explain(
         self, before: StateT, after: Appearance, facings: Mapping[Place, Facing] | None = None
     ) -> tuple[Breach, ...]:

@@ -23,6 +23,7 @@ from engine.deblockle import board, setting_up, turn_text
 from engine.deblockle import state as states
 from engine.deblockle import text as state_text
 from engine.deblockle import turns as playing
+from engine.deblockle.amending import amended
 from engine.deblockle.explain import explain_change
 from engine.deblockle.rules import RULES
 from engine.deblockle.settings import OPTIONS, read_settings
@@ -133,6 +134,12 @@ class Deblockle:
         """
         blocks = states.narrowed_blocks(state, sightings)
         return playing.settled(DeblockleState(state.settings, blocks, state.to_move, state.counts), counted=False)
+
+    def amend(
+        self, state: DeblockleState, looks: Mapping[Place, LookName], to_move: Player | None = None
+    ) -> DeblockleState:
+        """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""
+        return amended(state, looks, to_move)
 
     def explain(
         self, before: DeblockleState, after: Appearance, facings: Mapping[Place, Facing] | None = None

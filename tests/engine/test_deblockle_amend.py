@@ -1,0 +1,73 @@
+"""A person puts a position right: what they say holds, what they don't mention stays as it was."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import UnreadableError
+from engine.registry import load
+
+GAME = load("deblockle")
+STATE = GAME.parse_state("teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3")
+
+
+def test_what_is_not_mentioned_stays_known() -> None:
+    after = GAME.amend(STATE, {"d4": "empty", "d5": "gold block, cross up"})
+    assert GAME.format_state(after) == "teal c1:G.star/north=slider d5:G.cross? e7:T.hoops/north=star|x removed=2,3"
+
+
+def test_a_look_that_was_believed_already_keeps_the_sides_seen() -> None:
+    assert GAME.amend(STATE, {"e7": "teal block, hoops up", "a1": "empty"}) == STATE
+
+
+def test_who_plays_next_may_be_said() -> None:
+    assert GAME.amend(STATE, {}, "gold").to_move == "gold"
+
+
+def test_a_game_that_was_over_goes_on() -> None:
+    over = GAME.amend(STATE, {"e7": "empty"})
+    assert GAME.outcome(over).winner == "teal"
+    with pytest.raises(UnreadableError, match="say who is to play: gold or teal"):
+        GAME.amend(over, {"e7": "teal block, x up"})
+    assert GAME.outcome(GAME.amend(over, {"e7": "teal block, x up"}, "gold")) is None
+
+
+def test_more_blocks_than_the_game_began_with_are_believed() -> None:
+    start = GAME.new({"blocks_gold": 1, "blocks_teal": 1})
+    after = GAME.amend(start, {"a1": "gold block, x up"})
+    assert len(after.owned("gold")) == 2
+    assert GAME.parse_state(GAME.format_state(after)) == after
+
+
+@pytest.mark.parametrize(
+    ("looks", "to_move", "message"),
+    [
+        ({"h9": "empty"}, None, "no square 'h9'"),
+        ({"c3": "red block"}, None, "c3 shows 'red block'; expected"),
+        ({"d2": "gold block, x up"}, None, "no block ever rests on a star square"),
+        ({}, "red", "no player 'red'; expected gold or teal"),
+        (dict.fromkeys(("a1", "a2", "a3"), "gold block, x up"), None, "gold would have 5 blocks"),
+        ({"c1": "empty", "d4": "empty", "e7": "empty"}, None, "no block on the board"),
+    ],
+)
+def test_what_makes_no_position_is_named(looks: dict[str, str], to_move: str | None, message: str) -> None:
+    with pytest.raises(UnreadableError, match=message):
+        GAME.amend(STATE, looks, to_move)
+
+
+@given(st.integers(0, 2**32))
+def test_any_position_of_a_game_can_be_reached_by_saying_what_is_seen(seed: int) -> None:
+    rng = random.Random(seed)
+    state = other = GAME.new({"starts": rng.choice(GAME.players)})
+    for _ in range(rng.randrange(8)):
+        turns = GAME.legal_turns(state)
+        state = GAME.apply(state, rng.choice(turns)) if turns else state
+    if state.to_move is None:
+        return
+    amended = GAME.amend(other, GAME.appearance(state), state.to_move)
+    assert GAME.appearance(amended) == GAME.appearance(state)
+    known, possible = GAME.facings(state), GAME.facings(amended)
+    assert known.keys() == possible.keys()
+    assert GAME.parse_state(GAME.format_state(amended)) == amended
