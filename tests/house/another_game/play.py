@@ -1,0 +1,118 @@
+"""Play a game of Pebbles through the whole service on made-up readings and print what came of it as JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from engine.api import EMPTY
+from engine.playthrough import playthrough, replayed
+from engine.record import make, read, replay, write
+from engine.registry import load
+from hardware.factory import LightSettings, driver_sources
+from hardware.panel import Panel
+from hardware.terminal import Grid
+from referee.board_view import beside, board_text
+from referee.cli.context import utc_now
+from referee.events import Event
+from referee.journal import Journal
+from referee.service import Service
+from referee.service_settings import ServiceSettings
+from vision.frame import Frame, Image
+from vision.layout import default_layout
+from vision.reading import PlaceReading, Reading
+
+FPS = 10.0
+SECONDS = 2.0
+
+
+class ScriptedReader:
+    """Says that the table shows what it was told to."""
+
+    def __init__(self, looks: tuple[str, ...]) -> None:
+        self.looks = looks
+        self.shown: Mapping[str, str] = {}
+
+    def read(self, frame: Frame) -> Reading:
+        return Reading(frame.sequence, frame.time_s, {place: self._place(look) for place, look in self.shown.items()})
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        return frame.image[:8, :8]
+
+    def _place(self, look: str) -> PlaceReading:
+        doubt = 0.005 / (len(self.looks) - 1)
+        return PlaceReading({name: 0.995 if name == look else doubt for name in self.looks})
+
+
+def main(journal_path: Path) -> dict[str, Any]:
+    game = load("pebbles")
+    layout = default_layout("pebbles")
+    grid = Grid.of_squares(layout.columns, layout.rows)
+    screen = io.StringIO()
+    console = Console(file=screen, width=100)
+    said: list[str] = []
+    panel = Panel(driver_sources(LightSettings(), grid, console), lambda: 0.0, said.append, said.append)
+    reader = ScriptedReader(game.looks)
+    verdicts: list[tuple[str, str, tuple[str, ...]]] = []
+    sequence = 0
+    picture = np.full((60, 80, 3), 90, np.uint8)
+
+    def show(service: Service[Any, Any], **changes: str) -> None:
+        nonlocal sequence
+        reader.shown = {**reader.shown, **changes}
+        for _ in range(round(SECONDS * FPS)):
+            sequence += 1
+            for verdict in service.step(Frame(picture, sequence / FPS, sequence)):
+                verdicts.append((verdict.kind.value, verdict.sentence, tuple(one.rule for one in verdict.breaches)))
+
+    reader.shown = dict.fromkeys(game.places, EMPTY)
+    settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
+    with Journal.open(journal_path, wall_clock=utc_now) as journal:
+        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, said.append)
+        service.start()
+        show(service)
+        show(service, b2="blue pebble")
+        show(service, a1="blue pebble")
+        show(service, a1="empty")
+        show(service, a1="red pebble")
+        show(service, b1="blue pebble", c1="red pebble")
+        service.take_back("Ann")
+        believed = service.belief[0]
+    with Journal.open(journal_path, wall_clock=utc_now) as journal:
+        amended = game.format_state(game.amend(believed, {"c3": "red pebble"}, "blue"))
+        journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it fell off"}))
+        again: Service[Any, Any] = Service(game, reader, journal, panel, settings, said.append)
+        again.start()
+        show(again, c1="empty", c3="red pebble")
+        show(again, b3="blue pebble")
+        finished = again.finished
+    panel.close()
+
+    text = playthrough("pebbles", [4, 1, 2, 0, 3])
+    start = game.new()
+    turn = game.legal_turns(start)[3]
+    record = write(make(game, start, [(turn, game.apply(start, turn), "")]))
+    final = reader.shown
+    signal = beside(picture, final, grid, panel.signal, height_px=400)
+    return {
+        "verdicts": verdicts,
+        "finished": finished,
+        "screen": screen.getvalue(),
+        "said": said,
+        "playthrough is the same": replayed(text) == text,
+        "record": record,
+        "record is the same": write(read(record)) == record and len(replay(read(record)).turns) == 1,
+        "board": board_text(final, grid, ascii_only=True).plain,
+        "film": list(signal.shape),
+    }
+
+
+if __name__ == "__main__":
+    json.dump(main(Path(sys.argv[1])), sys.stdout)
