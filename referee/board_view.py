@@ -19,7 +19,20 @@ from vision.frame import Image
 
 _GLYPHS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
 _ASCII_GLYPHS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "^", "hoops": "@"}
-_COLOURS = {"gold": (218, 165, 32), "teal": (0, 128, 128)}
+_COLOURS = {
+    "gold": (218, 165, 32),
+    "teal": (0, 128, 128),
+    "red": (200, 40, 40),
+    "orange": (225, 120, 20),
+    "yellow": (225, 200, 40),
+    "green": (40, 140, 60),
+    "blue": (40, 90, 200),
+    "purple": (130, 60, 160),
+    "brown": (120, 80, 50),
+    "white": (235, 235, 235),
+    "black": (40, 40, 40),
+}
+"""Red, green and blue of the colours that pieces come in; any other is drawn grey."""
 _GREY = (128, 128, 128)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 
@@ -57,7 +70,7 @@ def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light
             if piece is None:
                 text.append(" . ", style="dim")
             else:
-                body = f"{piece.colour[:1].upper()}{glyphs.get(piece.symbol, piece.symbol[:1] or '?')} "
+                body = f"{piece.colour[:1].upper() or '?'}{glyphs.get(piece.symbol, piece.symbol[:1] or ' ')} "
                 text.append(body, style=Style(color=_rich(_COLOURS.get(piece.colour, _GREY)), bold=True))
             text.append(f"{mark} ", style=_painted(light) if light is not None else "")
         text.append("\n")
