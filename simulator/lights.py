@@ -8,7 +8,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.scene import Lamp, Lighting
+from simulator.scene import Lamp, Lighting, Shade
 from vision.frame import FloatArray
 
 _GLOSS_EXPONENT = 60.0
@@ -31,9 +31,18 @@ def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) ->
     openness = 0.65 + 0.35 * max(float(normal[2]), 0.0)
     total = np.zeros(points_mm.shape, dtype=np.float64)
     total += lighting.ambient * openness * np.asarray(lighting.ambient_colour)
+    unshaded = 1.0 if lighting.shade is None else _unshaded(lighting.shade, points_mm)[..., None]
     for lamp in lighting.lamps:
-        total += _lamp_light(lamp, points_mm, normal)[..., None] * np.asarray(lamp.colour)
+        total += _lamp_light(lamp, points_mm, normal)[..., None] * np.asarray(lamp.colour) * unshaded
     return total
+
+
+def _unshaded(shade: Shade, points_mm: FloatArray) -> FloatArray:
+    """The share of the lamps' light that a shade lets through to points (..., 3); shape (...)."""
+    angle = np.radians(shade.towards_deg)
+    beyond = points_mm[..., 0] * np.cos(angle) + points_mm[..., 1] * np.sin(angle) - shade.edge_mm
+    depth = np.clip(beyond / max(shade.softness_mm, 1e-6) + 0.5, 0.0, 1.0)
+    return np.asarray(1.0 - (1.0 - shade.light_left) * depth, dtype=np.float64)
 
 
 def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_mm: FloatArray) -> FloatArray:
@@ -43,13 +52,14 @@ def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_
         return shine
     to_camera = camera_mm - points_mm
     to_camera /= np.linalg.norm(to_camera, axis=-1, keepdims=True)
+    unshaded = 1.0 if lighting.shade is None else _unshaded(lighting.shade, points_mm)[..., None]
     for lamp in lighting.lamps:
         to_lamp = np.asarray(lamp.position_mm) - points_mm
         to_lamp /= np.linalg.norm(to_lamp, axis=-1, keepdims=True)
         half = to_camera + to_lamp
         half /= np.linalg.norm(half, axis=-1, keepdims=True)
         peak = np.power(np.clip(half @ normal, 0.0, 1.0), _GLOSS_EXPONENT)
-        shine += (lighting.gloss * lamp.strength * peak)[..., None] * np.asarray(lamp.colour)
+        shine += (lighting.gloss * lamp.strength * peak)[..., None] * np.asarray(lamp.colour) * unshaded
     return shine
 
 
@@ -57,7 +67,8 @@ def light_left(lighting: Lighting, lamp: Lamp, point_mm: FloatArray) -> FloatArr
     """The share of the light on a level surface that is left where that lamp is hidden, shape (3,)."""
     up = np.array([0.0, 0.0, 1.0])
     everything = irradiance(lighting, point_mm, up)
-    hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour)
+    unshaded = 1.0 if lighting.shade is None else float(_unshaded(lighting.shade, point_mm))
+    hidden = _lamp_light(lamp, point_mm, up) * np.asarray(lamp.colour) * unshaded
     return np.asarray(np.clip(1.0 - hidden / np.maximum(everything, 1e-6), 0.0, 1.0), dtype=np.float64)
 
 

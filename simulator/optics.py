@@ -79,10 +79,14 @@ def develop(linear: FloatArray | npt.NDArray[np.float32]) -> Image:
     return np.asarray(np.power(shoulder, 1 / GAMMA) * 255.0 + 0.5, dtype=np.float32).clip(0, 255).astype(np.uint8)
 
 
-def tone_table(gain: FloatArray) -> Image:
-    """A look-up table, shape (256, 1, 3), from screen values to what the sensor gives under light ``gain`` (3,)."""
+def tone_table(gain: FloatArray, mirrored: FloatArray | None = None) -> Image:
+    """A look-up table, shape (256, 1, 3), from screen values to what the sensor gives under light ``gain`` (3,).
+
+    ``mirrored`` (3,) is light that the surface throws back whatever its colour.
+    """
     levels = np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA)
-    return develop(levels[:, None, None] * gain.reshape(1, 1, 3))
+    light = levels[:, None, None] * gain.reshape(1, 1, 3)
+    return develop(light if mirrored is None else light + mirrored.reshape(1, 1, 3))
 
 
 def shade_table(factor: FloatArray) -> Image:

@@ -54,6 +54,20 @@ class Lamp:
 
 
 @dataclass(frozen=True)
+class Shade:
+    """One side of the table in shadow, as a curtain or a person beside it throws it.
+
+    The side lies at ``towards_deg`` (0 the first player's right, 90 away from them) beyond ``edge_mm`` from the board's
+    centre, after a soft edge ``softness_mm`` wide; ``light_left`` of the lamps' light reaches it.
+    """
+
+    towards_deg: float = 0.0
+    edge_mm: float = 0.0
+    softness_mm: float = 60.0
+    light_left: float = 0.15
+
+
+@dataclass(frozen=True)
 class Lighting:
     """All light on the table: lamps, the even light between them, and how glossy board and blocks are (0 to 1)."""
 
@@ -61,6 +75,7 @@ class Lighting:
     ambient: float = 0.35
     ambient_colour: Colour = (1.0, 1.0, 1.0)
     gloss: float = 0.05
+    shade: Shade | None = None
 
 
 @dataclass(frozen=True)
@@ -81,12 +96,16 @@ class TableLook:
 
 @dataclass(frozen=True)
 class BlockLook:
-    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1)."""
+    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1).
+
+    ``inks`` names the colours of blocks that are painted with another ink than ``ink``.
+    """
 
     colours: Mapping[str, Colour] = field(
         default_factory=lambda: {"gold": (0.16, 0.58, 0.82), "teal": (0.53, 0.49, 0.1)}
     )
     ink: Colour = (0.95, 0.97, 0.97)
+    inks: Mapping[str, Colour] = field(default_factory=dict)
     grain: float = 0.25
     symbol_scale: float = 1.0
 

@@ -154,8 +154,8 @@ class BlockPainter:
         source = np.array([[-0.5, -0.5], [edge, -0.5], [edge, edge], [-0.5, edge]], dtype=np.float32)
         for index, face in enumerate(faces):
             light = irradiance(setting.lighting, face.centre_mm, face.normal)
-            light += gloss(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
-            picture = cv2.LUT(self._texture(block.colour, face.symbol), tone_table(light * gain))
+            shine = gloss(setting.lighting, face.centre_mm, face.normal, self._camera_mm)
+            picture = cv2.LUT(self._texture(block.colour, face.symbol), tone_table(light * gain, shine * gain))
             pixels = corners[index * 4 : index * 4 + 4]
             target = ((pixels - np.array([left, top]) + 0.5) * _SAMPLES - 0.5).astype(np.float32)
             warp = cv2.getPerspectiveTransform(source, target)

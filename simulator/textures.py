@@ -134,4 +134,4 @@ def face_texture(look: BlockLook, colour: str, symbol: str, seed: int) -> Image:
     worn = np.clip(1.0 - border / (0.05 * FACE_PX), 0.0, 1.0)
     values *= (1.0 + 0.14 * worn[..., None]).astype(np.float32)
     contours = tuple(contour * look.symbol_scale for contour in symbol_contours()[symbol])
-    return _to_image(_mix(values, look.ink, fill_contours(contours, FACE_PX), 0.96))
+    return _to_image(_mix(values, look.inks.get(colour, look.ink), fill_contours(contours, FACE_PX), 0.96))

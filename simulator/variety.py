@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from simulator.scene import (
@@ -49,7 +51,7 @@ def varied_setting(
     shift = rng.uniform(-20.0, 20.0, 2) * hardness
     roll = float(rng.uniform(-6.0, 6.0)) * hardness
     target = (float(shift[0]), float(shift[1]), 0.0)
-    pose = _fitting(camera, distance, tilt, azimuth, roll, target)
+    pose = pose_with_markers(camera, distance, tilt, azimuth, roll, target)
     surface, colour = _SURFACES[int(rng.integers(len(_SURFACES)))]
     table = TableLook(
         surface=surface,
@@ -68,18 +70,26 @@ def varied_setting(
     return Setting(camera, pose, standard_layout(), table, blocks, _lighting(rng, hardness), _sensor(rng, hardness))
 
 
-def _fitting(
+def pose_with_markers(
     camera: CameraModel,
     distance_mm: float,
     tilt_deg: float,
     azimuth_deg: float,
     roll_deg: float,
     target_mm: tuple[float, float, float],
+    marker_ids: Collection[int] | None = None,
 ) -> Pose:
-    """A pose from no nearer than that distance with every marker and its white border inside the picture."""
-    markers = standard_layout().markers
-    corners = np.vstack([markers.corners_mm(marker_id) for marker_id in markers.centres_mm])
-    paper = corners * 1.05
+    """A pose from no nearer than that distance with those markers and the board inside the picture.
+
+    Without ``marker_ids`` all of them are meant, each with its white border.
+    """
+    layout = standard_layout()
+    markers = layout.markers
+    wanted = markers.centres_mm if marker_ids is None else marker_ids
+    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    top = layout.board_top_mm + layout.block_side_mm
+    board = np.array([[x, y, z] for x in (-half_x, half_x) for y in (-half_y, half_y) for z in (0.0, top)])
+    paper = np.vstack([board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
     pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)
     for _ in range(40):
         pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)

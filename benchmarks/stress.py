@@ -1,0 +1,222 @@
+"""How well the reader sees under hardships nobody tuned it to, one at a time and all together.
+
+Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--hardship NAME]...
+     [--photoreal SET_DIR --calibration DIR]
+
+Every picture comes from the virtual table, with looks far from its usual ones. The reader knows the camera's lens and
+the table's layout, and has learned the pieces from two pictures of the same set under an ordinary light. Each picture
+is read by itself. DIR gets ``stress.md`` (tables), ``squares.npz`` (every probability), two plots, and under
+``failures`` the pictures that went wrong. Exits with 1 when a line that must hold does not; the lines are in
+``stress_score``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import click
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.stress_report import save_squares, tables, write_report
+from benchmarks.stress_scenes import StressCase, case_of, draft_layout, hardships, piece_look
+from benchmarks.stress_score import PictureScore, lines_not_met, score
+from simulator.enrolment import enrolment_images
+from simulator.render import Renderer
+from simulator.scene import Setting
+from simulator.table import standard_setting
+from vision.enrolment import EnrolmentPicture, enrol
+from vision.errors import EnrolmentError
+from vision.frame import Frame, Image
+from vision.locating import locate
+from vision.looks import PieceLooks
+from vision.reader import TableReader
+
+PIECE_SETS = 16
+MOST_SAVED = 400
+
+
+@dataclass(frozen=True)
+class Task:
+    """One picture to take: hardship, level, number and the run's seed."""
+
+    hardship: str
+    level: str
+    number: int
+    seed: int
+    piece_sets: int
+
+    def case(self) -> StressCase:
+        """Draw the picture's scene."""
+        known = hardships(self.seed * 1000, self.piece_sets)
+        return case_of(known[self.hardship], self.level, self.number, self.seed)
+
+
+def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = PIECE_SETS) -> list[Task]:
+    """Spread that many pictures over the hardships named (all by default): half one at a time, half all at once.
+
+    Levels take turns in an order drawn from the seed, so that a small number of pictures is a fair sample.
+    """
+    known = hardships(seed * 1000, piece_sets)
+    single = [(name, level) for name in names or known if name != "everything" for level in known[name].levels]
+    together = (
+        [("everything", level) for level in known["everything"].levels] if not names or "everything" in names else []
+    )
+    single = [single[int(index)] for index in np.random.default_rng([seed, 51]).permutation(len(single))]
+    shares = [(kinds, images // 2 if single and together else images) for kinds in (single, together) if kinds]
+    return [
+        Task(*kinds[index % len(kinds)], index // len(kinds), seed, piece_sets)
+        for kinds, count in shares
+        for index in range(count)
+    ]
+
+
+def learn(pieces: int, seed: int) -> PieceLooks | str:
+    """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
+    ordinary = standard_setting()
+    setting = Setting(
+        ordinary.camera,
+        ordinary.pose,
+        ordinary.layout,
+        ordinary.table,
+        piece_look(pieces),
+        ordinary.lighting,
+        ordinary.sensor,
+    )
+    layout = setting.layout
+    pictures = []
+    for shown in enrolment_images(setting, seed):
+        position = {block.cell: (block.colour, block.top) for block in shown.blocks}
+        pose = locate(shown.image, setting.camera, layout).pose
+        pictures.append(EnrolmentPicture(shown.image, setting.camera, pose, position, f"the picture of {shown.colour}"))
+    try:
+        return enrol(pictures, layout)
+    except EnrolmentError as error:
+        return str(error)
+
+
+def picture_of(case: StressCase) -> Image:
+    """Take the picture."""
+    return Renderer(case.number).render(case.scene, case.number)
+
+
+def look_at(task: Task, learned: Mapping[int, PieceLooks | str], failures: Path | None = None) -> PictureScore:
+    """Take a picture, read it, and compare; a picture that went wrong is saved into ``failures``."""
+    case = task.case()
+    image = picture_of(case)
+    looks = learned[case.pieces]
+    name = (case.name, case.hardship, case.level, case.number)
+    if isinstance(looks, str):
+        return score(name, None, case.looks, covered=case.covered, hand=case.hand, refused=looks)
+    reader = TableReader(case.scene.setting.camera, draft_layout(), looks)
+    start = time.perf_counter()
+    reading = reader.read(Frame(image, 0.0, 0, case.name))
+    spent_ms = (time.perf_counter() - start) * 1000
+    result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, spent_ms=spent_ms)
+    if failures is not None and not _good(result):
+        _save(failures, image, result)
+    return result
+
+
+def _good(result: PictureScore) -> bool:
+    flaws = (result.hand_missed, result.hand_called_a_thing, result.hand_invented)
+    return result.wholly_right and not any(flaws) and not any(s.certain and not s.right for s in result.squares)
+
+
+def _save(failures: Path, image: Image, result: PictureScore) -> None:
+    if len(list(failures.glob("*.png"))) >= MOST_SAVED:
+        return
+    cv2.imwrite(str(failures / f"{result.name}.png"), image)
+    said = [
+        f"located: {result.located}, hand: {result.hand}, hand said: {result.hand_said}, thing: {result.thing_said}"
+    ]
+    for square in result.squares:
+        covered = square.place in result.covered
+        if (
+            (not square.right and not covered)
+            or (square.hidden_by and not covered)
+            or (square.certain and not square.right)
+        ):
+            said.append(
+                f"{square.place}: is {square.truth}; said {square.said} at {square.probability:.4f}"
+                f"{f', hidden by {square.hidden_by}' if square.hidden_by else ''}{', under a hand' if covered else ''}"
+            )
+    (failures / f"{result.name}.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
+
+
+def _one_thread() -> None:
+    cv2.setNumThreads(1)
+
+
+def run(todo: Sequence[Task], jobs: int, failures: Path | None = None) -> Iterator[PictureScore]:
+    """Learn the piece sets that are needed, then look at every picture, on ``jobs`` processes."""
+    with ProcessPoolExecutor(jobs, initializer=_one_thread) as pool:
+        needed = sorted(set(pool.map(_pieces_of, todo, chunksize=16)))
+        seed = todo[0].seed if todo else 0
+        learned = dict(zip(needed, pool.map(partial(learn, seed=seed), needed), strict=True))
+        yield from pool.map(partial(look_at, learned=learned, failures=failures), todo, chunksize=4)
+
+
+def _pieces_of(task: Task) -> int:
+    return task.case().pieces
+
+
+@click.command()
+@click.option("--images", default=600, show_default=True, type=click.IntRange(1), help="How many pictures in all.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws every picture.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Where the report goes.")
+@click.option("--hardship", "--factor", "names", multiple=True, help="Only these hardships (may be given again).")
+@click.option("--jobs", default=os.cpu_count() or 1, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option("--photoreal", type=click.Path(exists=True, file_okay=False, path_type=Path), help="A set with truth.")
+@click.option(
+    "--calibration", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Its ChArUco pictures."
+)
+def main(
+    images: int,
+    seed: int,
+    out: Path,
+    names: tuple[str, ...],
+    jobs: int,
+    photoreal: Path | None,
+    calibration: Path | None,
+) -> None:
+    """Read pictures from the virtual table under many hardships and report how that goes."""
+    unknown = sorted(set(names) - set(hardships(0, 1)))
+    if unknown:
+        raise click.BadParameter(f"no hardship {', '.join(unknown)}; there are {', '.join(hardships(0, 1))}")
+    if (photoreal is None) != (calibration is None):
+        raise click.UsageError("--photoreal and --calibration go together")
+    failures = out / "failures"
+    failures.mkdir(parents=True, exist_ok=True)
+    todo = tasks(images, seed, names)
+    console = Console(stderr=True)
+    pictures = list(track(run(todo, jobs, failures), "Looking", len(todo), console=console))
+    others: list[PictureScore] = []
+    if photoreal is not None and calibration is not None:
+        from benchmarks.stress_photoreal import photoreal_scores
+
+        others = list(photoreal_scores(photoreal, calibration))
+    click.echo(tables(pictures))
+    save_squares(pictures, out / "squares.npz")
+    missing = lines_not_met(pictures)
+    write_report(out, pictures, others, missing)
+    for line in missing:
+        click.echo(f"NOT MET: {line}")
+    if missing:
+        sys.exit(1)
+    click.echo("Every line is met.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""How readings of stress pictures compare with the truth, place by place and picture by picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.reading import EMPTY, Reading
+
+CERTAIN = 0.99
+MOST_WRONG_OF_CERTAIN = 1e-4
+MOST_CALIBRATION_ERROR = 0.01
+BINS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1.0)
+
+
+@dataclass(frozen=True)
+class SquareScore:
+    """One place of one picture: the most probable look and its probability, and the truth."""
+
+    place: str
+    said: str
+    probability: float
+    truth: str
+    hidden_by: str | None
+
+    @property
+    def right(self) -> bool:
+        """Whether the most probable look is the true one."""
+        return self.said == self.truth
+
+    @property
+    def certain(self) -> bool:
+        """Whether the reading calls it certain."""
+        return self.hidden_by is None and self.probability >= CERTAIN
+
+    @property
+    def about_a_block(self) -> bool:
+        """Whether a block stands there or is said to."""
+        return EMPTY not in (self.said, self.truth) or self.said != self.truth
+
+
+@dataclass(frozen=True)
+class PictureScore:
+    """One picture: its hardship and level, whether the table was located, and each place that was read.
+
+    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``; ``hand_said`` and ``thing_said``
+    tell what the reading names.
+    """
+
+    name: str
+    hardship: str
+    level: str
+    number: int
+    located: bool
+    refused: str
+    squares: tuple[SquareScore, ...]
+    covered: tuple[str, ...]
+    hand: str
+    hand_said: bool
+    thing_said: bool
+    spent_ms: float
+
+    @property
+    def wholly_right(self) -> bool:
+        """Whether every place that could be seen was read right and none of them was called hidden."""
+        seen = [square for square in self.squares if square.place not in self.covered]
+        return self.located and all(square.right and square.hidden_by is None for square in seen)
+
+    @property
+    def hand_missed(self) -> bool:
+        """Whether a hand hides places and the reading names nothing that is in the way."""
+        return self.located and self.hand == "over" and not self.hand_said and not self.thing_said
+
+    @property
+    def hand_called_a_thing(self) -> bool:
+        """Whether a hand hides places and the reading says that something else does."""
+        return self.located and self.hand == "over" and not self.hand_said and self.thing_said
+
+    @property
+    def hand_invented(self) -> bool:
+        """Whether the reading names a hand and there is none over the board."""
+        return self.located and self.hand == "beside" and self.hand_said
+
+
+def score(
+    name: tuple[str, str, str, int],
+    reading: Reading | None,
+    looks: Mapping[str, str],
+    *,
+    covered: tuple[str, ...] = (),
+    hand: str = "beside",
+    refused: str = "",
+    spent_ms: float = 0.0,
+) -> PictureScore:
+    """Compare a reading with the truth; ``name`` is the picture's name, hardship, level and number."""
+    places = {} if reading is None else reading.places
+    squares = tuple(
+        SquareScore(place, *seen.best, looks[place], seen.hidden_by) for place, seen in places.items() if place in looks
+    )
+    kinds = set() if reading is None else {hindrance.kind for hindrance in reading.hindrances}
+    return PictureScore(
+        *name, bool(places), refused, squares, covered, hand, "hand" in kinds, "object" in kinds, spent_ms
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts over pictures: places by what became of them, and pictures."""
+
+    pictures: int = 0
+    located: int = 0
+    wholly_right: int = 0
+    right: int = 0
+    wrong_and_certain: int = 0
+    unsure: int = 0
+    hidden: int = 0
+    blocks: int = 0
+    blocks_right: int = 0
+    hands: int = 0
+    hands_missed: int = 0
+    hands_called_things: int = 0
+    no_hands: int = 0
+    hands_invented: int = 0
+    refused: int = 0
+
+    @property
+    def places(self) -> int:
+        """All places of located pictures."""
+        return self.right + self.wrong_and_certain + self.unsure + self.hidden
+
+    @property
+    def certain(self) -> int:
+        """Places called certain."""
+        return self.right + self.wrong_and_certain
+
+
+def tally(pictures: Iterable[PictureScore]) -> Tally:
+    """Count over pictures."""
+    counts = dict.fromkeys(Tally.__dataclass_fields__, 0)
+    for picture in pictures:
+        counts["pictures"] += 1
+        counts["located"] += picture.located
+        counts["wholly_right"] += picture.wholly_right
+        counts["refused"] += bool(picture.refused)
+        counts["hands"] += picture.hand == "over"
+        counts["no_hands"] += picture.hand == "beside"
+        counts["hands_missed"] += picture.hand_missed
+        counts["hands_called_things"] += picture.hand_called_a_thing
+        counts["hands_invented"] += picture.hand_invented
+        for square in picture.squares:
+            if square.hidden_by is not None:
+                counts["hidden"] += 1
+            elif not square.certain:
+                counts["unsure"] += 1
+            else:
+                counts["right" if square.right else "wrong_and_certain"] += 1
+            if square.truth != EMPTY and square.place not in picture.covered:
+                counts["blocks"] += 1
+                counts["blocks_right"] += square.right and square.hidden_by is None
+    return Tally(**counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How often a stated probability comes true: for each bin its count, mean probability and share right.
+
+    ``expected_error`` is the mean gap between the two over all squares (expected calibration error, Naeini 2015).
+    """
+
+    counts: npt.NDArray[np.int64]
+    stated: npt.NDArray[np.float64]
+    came_true: npt.NDArray[np.float64]
+    expected_error: float = field(default=0.0)
+
+
+def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
+    """Sort squares that are not hidden into bins by the probability of their most probable look."""
+    judged = [square for square in squares if square.hidden_by is None]
+    probabilities = np.array([square.probability for square in judged])
+    right = np.array([square.right for square in judged], dtype=np.float64)
+    which = np.clip(np.digitize(probabilities, BINS) - 1, 0, len(BINS) - 2)
+    bins = len(BINS) - 1
+    counts = np.bincount(which, minlength=bins)
+    stated = np.bincount(which, weights=probabilities, minlength=bins) / np.maximum(counts, 1)
+    came_true = np.bincount(which, weights=right, minlength=bins) / np.maximum(counts, 1)
+    total = max(1, len(judged))
+    error = float(np.sum(counts * np.abs(stated - came_true)) / total)
+    return Calibration(counts.astype(np.int64), stated, came_true, error)
+
+
+def lines_not_met(pictures: Sequence[PictureScore]) -> list[str]:
+    """What falls short of what is asked: certain and wrong, hands missed or invented, calibration; empty when all is
+    well.
+    """
+    total = tally(pictures)
+    squares = [square for picture in pictures for square in picture.squares]
+    missing = []
+    if total.wrong_and_certain > MOST_WRONG_OF_CERTAIN * total.certain:
+        missing.append(
+            f"{total.wrong_and_certain} of {total.certain} squares called certain are wrong (1 in 10,000 may be)"
+        )
+    if total.hands_missed:
+        missing.append(f"{total.hands_missed} of {total.hands} hands over the board were missed (none may be)")
+    if total.hands_invented:
+        missing.append(f"{total.hands_invented} of {total.no_hands} pictures without a hand were said to show one")
+    error = calibration_of(squares).expected_error
+    if error > MOST_CALIBRATION_ERROR:
+        missing.append(f"the expected calibration error is {error:.2%} (at most {MOST_CALIBRATION_ERROR:.0%})")
+    return missing
