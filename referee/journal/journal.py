@@ -21,6 +21,7 @@ from referee.journal.lock import WriterLock
 
 WallClock = Callable[[], datetime]
 Connect = Callable[[str], sqlite3.Connection]
+SyncFolder = Callable[[Path], None]
 
 MEMORY = Path(":memory:")
 """The path that means: in memory, gone when closed."""
@@ -54,6 +55,15 @@ class KeptEvidence:
 def connect(target: str) -> sqlite3.Connection:
     """Open SQLite in autocommit mode, so that every transaction is one we began."""
     return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new file's name as durable as its content."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def utc_text(moment: datetime) -> str:
@@ -98,6 +108,7 @@ class Journal:
         limits: EvidenceLimits | None = None,
         read_only: bool = False,
         connect: Connect = connect,
+        sync_folder: SyncFolder = sync_folder,
     ) -> Self:
         """Open a journal, making it when it is not there (not when ``read_only``).
 
@@ -115,12 +126,13 @@ class Journal:
         lock = WriterLock(path, wall_clock())
         try:
             with journal_faults(path):
-                is_new = not path.exists()
-                connection = connect(f"{path.absolute().as_uri()}?mode=rwc")
+                # A card may wreck what lies beside the bytes it was writing when the power went: with psow=0 SQLite
+                # begins every transaction in a block of the log that holds nothing it has promised to keep.
+                connection = connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
                 try:
                     cls._prepare(connection)
-                    if is_new:
-                        _sync_folder(path.parent)
+                    # Always: who made the file may have been killed before its name was durable.
+                    sync_folder(path.parent)
                     return cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, read_only=False)
                 except BaseException:
                     connection.close()
@@ -307,12 +319,3 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name as durable as its content."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -20,6 +20,7 @@ from referee.journal.faults import journal_faults
 from referee.journal.lock import WriterLock, lock_path
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
+FRAME_BYTES = 24 + 4096
 NEW_GAME = Event("new game", {"game": "deblockle"})
 
 
@@ -117,7 +118,8 @@ def test_a_journal_cut_off_in_the_middle_can_be_read_without_being_changed(tmp_p
             journal.append(NEW_GAME)
     assert copy.read_bytes() == before
     torn = Path(f"{copy}-wal")
-    torn.write_bytes(torn.read_bytes()[:-700])
+    # The log's last frame only fills up its block, so the one before it has to be torn for an event to be.
+    torn.write_bytes(torn.read_bytes()[: -FRAME_BYTES - 700])
     with Journal.open(copy, wall_clock=lambda: NOW) as journal:
         journal.check()
         assert len(journal.events()) == 2, "the torn transaction is not there at all"

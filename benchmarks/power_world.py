@@ -1,0 +1,116 @@
+"""A table that outlives the referee: a virtual game as readings and presses, without a picture being made of it.
+
+The service under it is the real one; only the reader is replaced, by one that hands on what stands on the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.api import EMPTY
+from engine.registry import load
+from simulator.cube import faces_of
+from simulator.game import PlayedGame
+from simulator.player import Habits
+from simulator.scene import BlockPose
+from simulator.truth import TruthLog
+from vision.frame import Frame, Image
+from vision.layout import default_layout
+from vision.reading import Hindrance, PlaceReading, Reading
+
+GAME = "deblockle"
+FPS = 8.0
+_SURE = 0.98
+_SEEN_SIDE = "south"
+_HAND = Hindrance("hand", "A hand is over the board.")
+_CROP_PX = 40
+
+
+@dataclass(frozen=True)
+class Glimpse:
+    """What there is to see in one frame, and the buttons pressed since the one before."""
+
+    reading: Reading
+    presses: tuple[str, ...]
+
+
+class World:
+    """One virtual game from one seed; ``look`` goes on by one frame, whether or not a referee is there to see it."""
+
+    def __init__(self, seed: int, turns: int) -> None:
+        """Set up a game of that many turns (or fewer, if it is over sooner)."""
+        self._game = load(GAME)
+        self._layout = default_layout(GAME)
+        self.truth = TruthLog()
+        habits = Habits(misdeed_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6)
+        self._played = PlayedGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
+        self._sequence = 0
+        self._presses_taken = 0
+
+    @property
+    def time_s(self) -> float:
+        """The time of the next frame."""
+        return self._sequence / FPS
+
+    def hear(self, mood: str) -> None:
+        """Let the players see what the table shows."""
+        self._played.hear(self.time_s, mood)
+
+    def look(self) -> Glimpse | None:
+        """Give the next frame's reading; ``None`` when the game is over and cleared away."""
+        time_s = self.time_s
+        moment = self._played.moment(time_s)
+        if moment is None:
+            return None
+        looks = self._played.looks(moment)
+        standing = [block for block in moment.blocks if block.base_mm is None]
+        sides = {self._place_of(block): self._side_of(block) for block in standing}
+        places = {
+            place: PlaceReading(self._probabilities(look), sides.get(place, {}) if look != EMPTY else {})
+            for place, look in looks.items()
+        }
+        reading = Reading(self._sequence, time_s, places, (_HAND,) if moment.hands else ())
+        due = [press for press in self._played.presses if press.time_s <= time_s]
+        new, self._presses_taken = due[self._presses_taken :], len(due)
+        self._sequence += 1
+        return Glimpse(reading, tuple(press.button for press in new))
+
+    def _place_of(self, block: BlockPose) -> str:
+        column = round(block.x_mm / self._layout.cell_mm + (self._layout.columns - 1) / 2)
+        row = round(block.y_mm / self._layout.cell_mm + (self._layout.rows - 1) / 2)
+        return f"{chr(ord('a') + column)}{row + 1}"
+
+    def _side_of(self, block: BlockPose) -> dict[str, dict[str, float]]:
+        symbol = faces_of(self._layout.net, block.up, block.north)[_SEEN_SIDE]
+        others = [name for name in self._layout.net.values() if name != symbol]
+        return {_SEEN_SIDE: {symbol: _SURE, **dict.fromkeys(others, (1 - _SURE) / len(others))}}
+
+    def _probabilities(self, look: str) -> dict[str, float]:
+        rest = (1 - _SURE) / (len(self._game.looks) - 1)
+        return {name: _SURE if name == look else rest for name in self._game.looks}
+
+
+class ToldReader:
+    """A reader that is told what each frame shows."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.told: Reading | None = None
+
+    def read(self, frame: Frame) -> Reading:
+        """Give what was told of this frame."""
+        if self.told is None or self.told.sequence != frame.sequence:
+            raise ValueError(f"nothing was told of frame {frame.sequence}")
+        return self.told
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Give a small picture that is another one for every frame and place."""
+        noise = np.random.default_rng([frame.sequence, *place.encode()])
+        return noise.integers(0, 256, (_CROP_PX, _CROP_PX, 3), dtype=np.uint8)
+
+
+def frame_of(reading: Reading) -> Frame:
+    """Give the frame a reading was made from; its picture is a single black dot."""
+    return Frame(np.zeros((1, 1, 3), np.uint8), reading.time_s, reading.sequence, "virtual table")
