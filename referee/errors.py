@@ -4,6 +4,8 @@ RefereeError
 ├── EventError (ValueError)            an event that cannot be recorded: unknown kind, missing data
 ├── FoldError (ValueError)             recorded events that do not make a game
 ├── ConfigError (ValueError)           a setting that is unknown or has a value it does not take
+├── CorrectionError (ValueError)      a person's correction that cannot be read or makes no position
+├── UnreachableError (ConnectionError) the running referee does not answer
 ├── PrintError (ValueError)            a sheet that cannot be printed as asked
 └── JournalError (OSError)             a journal that cannot be opened, read or written
     ├── JournalMissingError            there is no journal there
@@ -31,6 +33,14 @@ class FoldError(RefereeError, ValueError):
 
 class ConfigError(RefereeError, ValueError):
     """A setting that is unknown or has a value it does not take; the message names file, line and what is allowed."""
+
+
+class CorrectionError(RefereeError, ValueError):
+    """A person's correction that cannot be read, or makes no position; the message says what was expected."""
+
+
+class UnreachableError(RefereeError, ConnectionError):
+    """The referee that has the journal does not answer; the message says who that is and what to do."""
 
 
 class PrintError(RefereeError, ValueError):

@@ -12,13 +12,16 @@ from typing import Generic, Protocol
 from engine.api import Game, OptionValue, StateT, TurnT
 from hardware.signals import Signal
 from referee import service_events as events
+from referee.correcting import Corrected, Correction, corrected
 from referee.errors import JournalError
 from referee.events import Event, Evidence
-from referee.journal import fold
+from referee.journal import Folded, fold
 from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
+from referee.judge.words import word_holds
 from referee.service_evidence import CropKeeper, Cropper
 from referee.service_settings import ServiceSettings
 from referee.signalling import (
+    corrected_signal,
     hint_signal,
     looking_signal,
     resumed_signal,
@@ -101,6 +104,7 @@ class Service(Generic[StateT, TurnT]):
         self._unclear_since_s: float | None = None
         self._notices: frozenset[str] = frozenset()
         self._finished = False
+        self._against: tuple[str, ...] = ()
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -138,7 +142,7 @@ class Service(Generic[StateT, TurnT]):
             if folded.outcome is None:
                 self._game_number = number
                 self._options = dict(folded.options)
-                self._judge = Judge(self._game, self._settings.judge, folded.states, events.fault_of(folded.fault))
+                self._judge = self._judge_from(number, folded)
                 if folded.states:
                     self._display.show(resumed_signal(self._game, folded.states[0], len(folded.turns)), self._time_s)
                 else:
@@ -196,16 +200,24 @@ class Service(Generic[StateT, TurnT]):
             self._say("There is no turn to take back.")
             return False
         self._journal.append(Event("take back", {"by": by}, self._time_s))
-        self._go_on_from(fold(self._game, self._journal.events(self._game_number)).states)
+        states = fold(self._game, self._journal.events(self._game_number)).states
+        self._judge.correct(states, undone=events.undone(folded))
+        self._say(f"{folded.turns[-1]} is taken back.")
+        self._show_word(waiting_signal(self._game, states[0]))
         return True
 
-    def correct(self, states: Sequence[StateT], by: str, why: str) -> None:
-        """Let a person say what holds from here; it outranks the camera. Raises ValueError for no states."""
-        texts = [self._game.format_state(state) for state in states]
-        if not texts:
-            raise ValueError("a correction needs at least one state")
-        self._journal.append(events.correction_event(texts, by, why, self._time_s))
-        self._go_on_from(tuple(states))
+    def correct(self, correction: Correction) -> Corrected:
+        """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
+        done = corrected(self._game, self._judge.belief, correction, self._options)
+        self._journal.append(events.corrected_event(self._game, done, correction, self._time_s))
+        outcome = self._game.outcome(done.states[0])
+        if outcome is not None:
+            self._journal.append(events.end_event(outcome, self._time_s))
+        self._judge.correct(done.states, done.places)
+        self._say(done.sentence)
+        self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
+        self._finished = outcome is not None
+        return done
 
     def overrule(self, places: Sequence[str], by: str) -> None:
         """Let a person say that these places are as believed; they are left out until they look so again."""
@@ -235,12 +247,30 @@ class Service(Generic[StateT, TurnT]):
         else:
             self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
 
-    def _go_on_from(self, states: tuple[StateT, ...]) -> None:
-        self._judge.correct(states)
+    def _judge_from(self, number: int, folded: Folded[StateT]) -> Judge[StateT, TurnT]:
+        """Take up a game where its journal ends, and what a person said last."""
+        fault = events.fault_of(folded.fault)
+        recorded = self._journal.events(number)
+        last = events.last_word([event for _, event in recorded])
+        if last is None:
+            return Judge(self._game, self._settings.judge, folded.states, fault)
+        before = fold(self._game, recorded[:last])
+        word = recorded[last][1]
+        judge = Judge(self._game, self._settings.judge, before.states)
+        judge.correct(
+            folded.states,
+            events.places_of(word),
+            undone=events.undone(before) if word.kind == "take back" else (),
+            fault=fault,
+        )
+        return judge
+
+    def _show_word(self, signal: Signal) -> None:
+        """Show what a person's word led to, and look at the table anew."""
         self._finished = False
         self._judged = None
         self._shown = None
-        self._display.show(waiting_signal(self._game, states[0]), self._time_s)
+        self._display.show(self._troubled(signal), self._time_s)
 
     def _read(self, frame: Frame) -> Reading:
         try:
@@ -308,6 +338,10 @@ class Service(Generic[StateT, TurnT]):
             self._show(verdict)
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
+        against = self._judge.against_camera
+        if against and against != self._against:
+            self._say(word_holds(against))
+        self._against = against
         return news
 
     def _is_news(self, verdict: Verdict) -> bool:
@@ -351,11 +385,12 @@ class Service(Generic[StateT, TurnT]):
             signal = waiting_signal(self._game, state)
         else:
             signal = signal_for(verdict, self._game, state)
-        trouble = getattr(self._journal, "trouble", None)
-        if isinstance(trouble, JournalError):
-            signal = with_trouble(signal, str(trouble))
-        self._display.show(signal, verdict.time_s)
+        self._display.show(self._troubled(signal), verdict.time_s)
         self._shown = verdict
+
+    def _troubled(self, signal: Signal) -> Signal:
+        trouble = getattr(self._journal, "trouble", None)
+        return with_trouble(signal, str(trouble)) if isinstance(trouble, JournalError) else signal
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from engine.api import Breach, OptionValue, Outcome
+from engine.api import Breach, Game, OptionValue, Outcome, StateT
+from referee.correcting import Corrected, Correction
 from referee.events import Event, JsonValue
+from referee.journal import Folded
 from referee.judge import Step
 from referee.verdict import Verdict, VerdictKind
 
@@ -66,14 +69,46 @@ def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Eve
     return Event("note", data, time_s)
 
 
-def correction_event(states: Sequence[str], by: str, why: str, time_s: float | None) -> Event:
-    """A person says what holds; ``states`` are strict texts."""
-    return Event("correction", {"by": by, "state": _one_or_all(states), "why": why}, time_s)
+def correction_event(
+    states: Sequence[str], by: str, why: str, time_s: float | None, places: Sequence[str] = ()
+) -> Event:
+    """A person says what holds; ``states`` are strict texts, ``places`` what they spoke of."""
+    data: dict[str, JsonValue] = {"by": by, "state": _one_or_all(states), "why": why}
+    if places:
+        data["places"] = list(places)
+    return Event("correction", data, time_s)
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:
     """The game ended."""
     return Event("end", {"winner": outcome.winner, "reason": outcome.reason}, time_s)
+
+
+def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correction, time_s: float | None) -> Event:
+    """A person put the game right."""
+    texts = [game.format_state(state) for state in done.states]
+    return correction_event(texts, correction.by, correction.why, time_s, done.places)
+
+
+def last_word(events: Sequence[Event]) -> int | None:
+    """Give the index of the correction or take-back after which no turn was accepted, ``None`` without one."""
+    for index in range(len(events) - 1, -1, -1):
+        if events[index].kind in {"correction", "take back"}:
+            return index
+        if events[index].kind in {"turn", "set up", "new game"}:
+            return None
+    return None
+
+
+def undone(folded: Folded[StateT]) -> tuple[StateT, ...]:
+    """Give the states that taking the last turn back undoes: after the turn, and after corrections since."""
+    last = max((index for index, step in enumerate(folded.steps) if step.turn is not None), default=0)
+    return tuple(state for step in folded.steps[last:] for state in step.states)
+
+
+def places_of(event: Event) -> tuple[str, ...]:
+    """The places an event speaks of."""
+    return _texts(event.data.get("places"))
 
 
 def fault_of(event: Event | None) -> Verdict | None:
@@ -82,7 +117,7 @@ def fault_of(event: Event | None) -> Verdict | None:
         return None
     rules = event.data.get("rules")
     sentence, remedy = str(event.data.get("sentence", "")), str(event.data.get("remedy", ""))
-    places = _texts(event.data.get("places"))
+    places = places_of(event)
     return Verdict(
         VerdictKind.ILLEGAL,
         sentence,

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from referee.requests import Request
 from referee.service import Service
+from referee.service_requests import attend
 from referee.verdict import Verdict
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame
@@ -29,6 +31,10 @@ def _no_presses() -> Iterable[str]:
     return ()
 
 
+def _no_requests() -> Iterable[Request]:
+    return ()
+
+
 def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
     del frame, verdicts
 
@@ -38,12 +44,14 @@ class Surroundings:
     """What the loop meets besides the camera.
 
     ``presses`` gives the roles of the buttons pressed since it was last asked (``end turn``, ``take back``,
-    ``hint``); ``on_verdicts`` hears after every frame what is new, with ``None`` for a frame that could not be used
-    and for what is judged at the end; ``stop`` ends the loop; ``wait`` waits that many seconds.
+    ``hint``), ``requests`` what was asked from outside since then; ``on_verdicts`` hears after every frame what is
+    new, with ``None`` for a frame that could not be used and for what is judged at the end; ``stop`` ends the loop;
+    ``wait`` waits that many seconds.
     """
 
     wait: Callable[[float], object]
     presses: Callable[[], Iterable[str]] = _no_presses
+    requests: Callable[[], Iterable[Request]] = _no_requests
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = _ignore
     stop: Callable[[], bool] = _never
     read_timeout_s: float = 2.0
@@ -57,6 +65,8 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
     """
     trouble: str | None = None
     while not around.stop():
+        for request in around.requests():
+            request.answer(attend(service, request.asked))
         try:
             frame = camera.read(around.read_timeout_s)
         except EndOfFramesError:

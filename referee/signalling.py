@@ -123,6 +123,14 @@ def hint_signal(places: Iterable[Place], words: str) -> Signal:
     return Signal(Mood.WAITING, _marked(places, "hint"), words=words)
 
 
+def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
+    """Say quietly that a person put something right, and where; a game that this ends is shown as ended."""
+    outcome = game.outcome(state)
+    if outcome is not None:
+        return replace(finished_signal(outcome), words=_joined(words, _ending(outcome)))
+    return Signal(Mood.WAITING, _marked(places, "hint"), Sound.READY, _joined(words, _to_move(state.to_move)))
+
+
 def with_trouble(signal: Signal, message: str) -> Signal:
     """Add a problem of the referee's own (the journal's disk is full) to what the table shows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,9 +21,10 @@ from hardware.factory import ButtonSettings, LightSettings, driver_sources, make
 from hardware.live_panel import LivePanel
 from hardware.panel import Panel
 from hardware.terminal import Grid
-from referee.errors import ConfigError
+from referee.errors import ConfigError, UnreachableError
 from referee.journal import BufferedJournal, Journal
 from referee.judge import JudgeSettings
+from referee.requests import Request, RequestDoor
 from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
@@ -98,6 +99,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.remark("The game goes on where the journal ends.")
         pictures = _debug_pictures(options, layout)
         roles = stack.enter_context(_presses(options, report.remark))
+        requests = _requests(options, stack, report.remark)
 
         def hear(frame: Any, verdicts: Any) -> None:
             report.tell(frame, verdicts)
@@ -107,7 +109,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 _keep_or_forget_colours(learning, service, options)
 
         try:
-            run(service, camera, Surroundings(time.sleep, presses=roles, on_verdicts=hear))
+            run(service, camera, Surroundings(time.sleep, presses=roles, requests=requests, on_verdicts=hear))
         except KeyboardInterrupt:
             report.remark("Stopped. The same command goes on with the game.")
         report.close(game, service.belief)
@@ -218,6 +220,17 @@ def _debug_pictures(options: WatchOptions, layout: TableLayout) -> DebugPictures
         return None
     options.debug_images.mkdir(parents=True, exist_ok=True)
     return DebugPictures(options.debug_images, _calibrated(options), layout)
+
+
+def _requests(options: WatchOptions, stack: ExitStack, say: Callable[[str], None]) -> Callable[[], Sequence[Request]]:
+    """Give what tells the requests of other commands; a journal in memory is nobody else's to ask for."""
+    if options.journal is None:
+        return lambda: ()
+    try:
+        return stack.enter_context(RequestDoor(options.journal)).poll
+    except UnreachableError as error:
+        say(str(error))
+        return lambda: ()
 
 
 @contextmanager

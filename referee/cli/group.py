@@ -14,7 +14,15 @@ import click
 from engine.errors import EngineError
 from hardware.errors import HardwareError
 from referee.cli.context import CommandContext
-from referee.errors import ConfigError, EventError, FoldError, JournalError, PrintError
+from referee.errors import (
+    ConfigError,
+    CorrectionError,
+    EventError,
+    FoldError,
+    JournalError,
+    PrintError,
+    UnreachableError,
+)
 from vision.errors import VisionError
 
 OK = 0
@@ -29,8 +37,10 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (EventError, 4),
     (FoldError, 4),
     (PrintError, 4),
+    (CorrectionError, 4),
     (VisionError, 5),
     (JournalError, 6),
+    (UnreachableError, 6),
     (HardwareError, 7),
     (OSError, 8),
 )

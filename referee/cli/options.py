@@ -28,6 +28,11 @@ def journal_option(command: Command) -> Command:
     )
 
 
+def by_option(command: Command) -> Command:
+    """Add ``--by NAME``."""
+    return click.option("--by", metavar="NAME", help="Who says so.  [default: your login name]")(command)
+
+
 def game_number_option(command: Command) -> Command:
     """Add ``--game N``."""
     return click.option(

@@ -14,6 +14,8 @@ COMMANDS = {
     "demo": "referee.cli.demo",
     "new": "referee.cli.new",
     "watch": "referee.cli.watch",
+    "correct": "referee.cli.correct",
+    "take-back": "referee.cli.take_back",
     "read": "referee.cli.read",
     "calibrate": "referee.cli.calibrate",
     "enrol": "referee.cli.enrol",

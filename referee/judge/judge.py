@@ -16,6 +16,7 @@ from referee.judge.pooling import PooledReading, pool
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.telling import Teller
+from referee.judge.trusting import Word, looked_at
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -42,11 +43,12 @@ class Judge(Generic[StateT, TurnT]):
         # The same without what only side faces told, for when a side face was misread.
         self._by_tops: tuple[StateT, ...] = tuple(belief)
         self._asked_about_sides: Changes = frozenset()
-        self._refused: Changes = frozenset()
+        self._refused: frozenset[Changes] = frozenset()
         # A whole turn that waits for the next player's touch, and what it changed.
         self._waiting: tuple[tuple[TurnT, ...], Changes] = ((), frozenset())
-        self._fault = None if fault is None else faults.StandingFault(faults.differences(fault), fault)
+        self._fault = _standing(fault)
         self._set_aside: frozenset[Place] = frozenset()
+        self._word = Word()
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -63,21 +65,38 @@ class Judge(Generic[StateT, TurnT]):
         return Teller(self._game, self._belief)
 
     @property
+    def against_camera(self) -> tuple[Place, ...]:
+        """Places where a person's word holds although the camera sees something else."""
+        return tuple(place for place in self._game.places if place in self._word.left_out)
+
+    @property
     def set_aside(self) -> tuple[Place, ...]:
         """Places that a person should look at while the game goes on."""
         return tuple(place for place in self._game.places if place in self._set_aside)
 
-    def correct(self, states: Sequence[StateT]) -> None:
+    def correct(
+        self,
+        states: Sequence[StateT],
+        places: Sequence[Place] = (),
+        *,
+        undone: Sequence[StateT] = (),
+        fault: Verdict | None = None,
+    ) -> None:
         """Believe a person: ``states`` hold from here, whatever the camera says.
 
-        What was believed until now is not accepted again as a turn until the table has shown something else, or a
-        player declares it. Raises ValueError for no states.
+        What was believed until now, and the states ``undone``, are not accepted again as a turn until the table has
+        shown something else, or a player declares it. Where one of ``places`` looks otherwise at the next look, the
+        camera counts for nothing there until it shows a third thing or is played on. ``fault`` is one named since.
+        Raises ValueError for no states.
         """
         if not states:
             raise ValueError("a correction needs at least one state")
-        before = self._game.appearance(self._belief[0]) if self._belief else {}
+        looks = self._game.appearance(states[0])
+        refused = {changes_between(looks, self._game.appearance(state)) for state in (*self._belief[:1], *undone)}
         self._believe(tuple(states))
-        self._refused = changes_between(self._game.appearance(states[0]), before) if before else frozenset()
+        self._refused = frozenset(refused - {frozenset()})
+        self._word = Word(frozenset(places))
+        self._fault = _standing(fault)
 
     def overrule(self, places: Sequence[Place]) -> None:
         """Believe a person that these places are as believed: they are left out until they look so again."""
@@ -120,16 +139,18 @@ class Judge(Generic[StateT, TurnT]):
         if outcomes[0] is not None and all(outcomes):
             return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
         self._set_aside = faults.still_odd(self._game, self._belief, self._set_aside, seen)
+        self._word = looked_at(self._word, game.appearance(self._belief[0]), seen)
+        seen = seen.without(self._word.left_out)
         decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
             return self._undecided(decision, seen, occasion)
-        if self._refused and decision.best.changes != self._refused:
+        if decision.best.changes not in self._refused:
             self._refused = frozenset()
-        if self._refused and occasion is not Occasion.DECLARED:
-            places = self._tell.changed(self._refused)
-            return self._tell.quiet(words.taken_back(places), places, self._refused, seen, decision.margin)
+        elif occasion is not Occasion.DECLARED:
+            places = self._tell.changed(decision.best.changes)
+            return self._tell.quiet(words.taken_back(places), places, decision.best.changes, seen, decision.margin)
         match decision.best.happening:
             case Happening.NOTHING:
                 return self._nothing(decision, seen, occasion)
@@ -232,9 +253,10 @@ class Judge(Generic[StateT, TurnT]):
         after = game.appearance(moved.states[0])
         set_aside = self._set_aside | frozenset(decision.set_aside)
         by_tops = advance(game, self._explorer, self._by_tops, turns, None, self._settings)
-        self._believe(moved.states, by_tops.states)
-        self._set_aside = set_aside
         places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
+        word = self._word.without(places)
+        self._believe(moved.states, by_tops.states)
+        self._set_aside, self._word = set_aside, word
         accepted = Verdict(
             VerdictKind.ACCEPTED,
             " ".join(game.describe(turn) for turn in turns),
@@ -364,3 +386,8 @@ class Judge(Generic[StateT, TurnT]):
         self._waiting = ((), frozenset())
         self._fault = None
         self._set_aside = frozenset()
+        self._word = Word()
+
+
+def _standing(fault: Verdict | None) -> faults.StandingFault | None:
+    return None if fault is None else faults.StandingFault(faults.differences(fault), fault)

@@ -66,6 +66,11 @@ def may_go_on(to_do: str) -> str:
     return f"If the turn is over, go on or press the button. If not: {to_do}"
 
 
+def word_holds(places: Sequence[Place]) -> str:
+    """The camera sees something else where a person had the last word."""
+    return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
+
+
 def taken_back(places: Sequence[Place]) -> str:
     """A turn was taken back, but the pieces still stand as after it."""
     return f"That turn was taken back. Please put the pieces on {listed(places)} back as they were."

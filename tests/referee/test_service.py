@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from hardware.signals import Mood, Signal, Sound
-from referee.errors import JournalFullError
+from referee.correcting import Correction
+from referee.errors import CorrectionError, JournalFullError
 from referee.events import Event, Evidence
 from referee.journal import BufferedJournal, Journal, fold
 from referee.judge import SettleSettings
@@ -298,13 +299,110 @@ def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: A
     on = table()
     on.service.start()
     on.show(start, 2)
-    turn, after = on.play(start="c1", top="hoops")
-    wanted = deblockle.apply(on.service.belief[0], turn)
-    on.service.correct([wanted], "Ann", "I played that")
+    _, after = on.play(start="c1", top="hoops")
+    looks = {place: look for place, look in after.items() if look != start[place]}
+    done = on.service.correct(Correction("Ann", looks, to_move="teal", why="I played that"))
     assert on.show(after, 2) == []
     event = on.journal.events()[-1][1]
-    assert (event.kind, event.data["by"]) == ("correction", "Ann")
-    assert fold(deblockle, on.journal.events()).states == (wanted,)
+    assert (event.kind, event.data["by"], event.data["why"]) == ("correction", "Ann", "I played that")
+    assert event.data["places"] == list(done.places) == sorted(looks, key=deblockle.places.index)
+    assert fold(deblockle, on.journal.events()).states == on.service.belief == done.states
+    assert deblockle.appearance(on.service.belief[0]) == after
+    assert on.service.belief[0].to_move == "teal"
+    lit = {light.place for signal in on.lamp.signals for light in signal.lights if light.role == "hint"}
+    assert lit == set(looks)
+
+
+def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show({**start, "c1": "gold block, x up"}, 2)
+    on.service.correct(Correction("Ann", {"c1": "gold block, cross up"}))
+    misread = {**start, "c1": "gold block, x up"}
+    assert on.show(misread, 4) == []
+    assert on.said[-1] == "c1 looks different to me, but a person's word holds."
+    assert on.show(start, 1) == on.show(misread, 4) == [], "the camera may waver"
+    _, after = on.play(start="e1")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "c1": "gold block, x up"}, 2))
+    wrong = {**after, "c1": "empty", "a5": START["c1"]}
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(wrong, 3)), "it has visibly changed now"
+
+
+@pytest.mark.parametrize("word", ["correction", "take back"])
+def test_a_person_s_word_survives_a_restart(table: Any, start: Any, tmp_path: Path, word: str) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        if word == "take back":
+            on.service.take_back("Ann")
+        else:
+            on.service.correct(Correction("Ann", {place: start[place] for place in after}, to_move="gold"))
+        belief = on.service.belief
+        assert on.game.appearance(belief[0]) == start
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        again = table(journal)
+        again.service.start()
+        assert again.service.belief == belief
+        assert VerdictKind.ACCEPTED not in kinds_of(again.show(after, 4))
+        assert again.service.belief == belief
+        assert again.kinds().count("turn") == 1
+
+
+def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    with pytest.raises(CorrectionError, match="not set up yet"):
+        on.service.correct(Correction("Ann", to_move="teal"))
+    on.service.correct(Correction("Ann", {place: look for place, look in start.items() if look != "empty"}))
+    assert on.game.appearance(on.service.belief[0]) == start
+    on.service.correct(Correction("Ann", {place: "empty" for place in start if start[place].startswith("teal")}))
+    assert on.service.finished
+    assert on.lamp.moods[-1] is Mood.FINISHED
+    assert on.kinds() == ["new game", "correction", "correction", "end"]
+    on.service.correct(Correction("Ann", {"e7": START["e7"]}, to_move="gold"))
+    assert not on.service.finished
+    assert fold(on.game, on.journal.events()).outcome is None
+
+
+def test_requests_are_attended_to_even_while_the_camera_is_away(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    answers: list[Any] = []
+    asked = [
+        {"do": "correct", "by": "Ann", "looks": {"c3": "gold block, x up"}},
+        {"do": "correct", "by": "Ann", "looks": {"h9": "empty"}},
+        {"do": "correct", "by": 3},
+        {"do": "correct", "looks": ["c3"]},
+        {"do": "take back", "by": "Ann"},
+        {"do": "take back", "by": "Ann"},
+        {"do": "dance"},
+    ]
+
+    class Asked:
+        def __init__(self, asked: Any) -> None:
+            self.asked = asked
+
+        def answer(self, said: Any) -> None:
+            answers.append(said)
+
+    waiting: Any = [[], [Asked(one) for one in asked]]
+    around = Surroundings(lambda seconds: None, requests=lambda: waiting.pop() if waiting else ())
+    run(on.service, ScriptedCamera([CameraError("gone")]), around)
+    assert answers[0] == {"done": "Ann says: c3 is gold block, x up."}
+    assert "no square 'h9'" in answers[1]["refused"]
+    assert "by is 3; expected a text" in answers[2]["refused"]
+    assert "expected a look by place" in answers[3]["refused"]
+    assert "taken back" in answers[4]["done"]
+    assert "no turn" in answers[5]["refused"]
+    assert "can't do 'dance'" in answers[6]["refused"]
+    assert on.kinds()[-2:] == ["correction", "take back"]
 
 
 def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:

@@ -1,0 +1,59 @@
+"""Telling the running referee something, or its journal when none is running."""
+
+from __future__ import annotations
+
+import getpass
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee.errors import CorrectionError, JournalBusyError, UnreachableError
+from referee.requests import ask, door_of
+
+if TYPE_CHECKING:
+    from referee.cli.context import CommandContext
+    from referee.journal import Journal
+
+STARTING_S = 5.0
+"""How long a referee that has its journal may take until it listens."""
+
+_POLL_S = 0.1
+
+
+def user_name() -> str:
+    """Give the name a person is logged in by, ``somebody`` when the system has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "somebody"
+
+
+def tell_referee(
+    context: CommandContext, journal: Path, asked: Mapping[str, Any], directly: Callable[[Journal], str]
+) -> str:
+    """Have a request carried out by whoever has the journal, or by ``directly`` when nobody has; give the sentence.
+
+    Raises CorrectionError when it is refused, UnreachableError when the referee that has the journal does not listen.
+    """
+    deadline_s = time.monotonic() + STARTING_S
+    while True:
+        try:
+            with context.open_journal(journal, read_only=False) as opened:
+                return f"{directly(opened)} No referee is running; the next one goes on from here."
+        except JournalBusyError as busy:
+            if door_of(journal).exists():
+                return _answered(journal, asked)
+            if time.monotonic() > deadline_s:
+                raise UnreachableError(f"{busy} (it takes no requests)") from busy
+        time.sleep(_POLL_S)
+
+
+def _answered(journal: Path, asked: Mapping[str, Any]) -> str:
+    try:
+        answer = ask(journal, asked)
+    except UnreachableError as error:
+        raise UnreachableError(f"{error}; `referee replay` tells whether it was done") from error
+    if "done" not in answer:
+        raise CorrectionError(str(answer.get("refused", f"the referee answered {dict(answer)!r}")))
+    return f"{answer['done']} The running referee goes on from here."

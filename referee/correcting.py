@@ -1,0 +1,112 @@
+"""A person puts the game right: what they said, read and turned into the states that hold from here. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.api import EMPTY, Game, OptionValue, Place, StateT
+from engine.errors import EngineError
+from referee.errors import CorrectionError
+from referee.judge.belief import STARTS_OPTION
+from referee.judge.words import listed
+
+_EXAMPLE = '"teal block, x up", "teal x" or empty'
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a person says holds: ``looks`` by place, or a whole ``position`` in the game's text; who plays next; why.
+
+    ``to_move`` is empty when it stays as it was.
+    """
+
+    by: str
+    looks: Mapping[Place, str] = field(default_factory=dict)
+    position: str = ""
+    to_move: str = ""
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a correction that says nothing, or two things at once."""
+        if self.looks and self.position:
+            raise CorrectionError("squares and a whole position were given; give one of them")
+        if not (self.looks or self.position or self.to_move):
+            raise CorrectionError(f"nothing was corrected; say what stands where, such as c3={_EXAMPLE}")
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The states that hold, the places the correction is about, and it all in a sentence."""
+
+    states: tuple[Any, ...]
+    places: tuple[Place, ...]
+    sentence: str
+
+
+def corrected(
+    game: Game[Any, Any], belief: Sequence[Any], correction: Correction, options: Mapping[str, OptionValue]
+) -> Corrected:
+    """Give what holds after a correction of ``belief``, or of an empty table before the set-up.
+
+    Raises CorrectionError that says what cannot be, in the engine's words.
+    """
+    try:
+        states = _states(game, belief, correction, options)
+    except EngineError as error:
+        raise CorrectionError(str(error)) from error
+    before = game.appearance(belief[0]) if belief else dict.fromkeys(game.places, EMPTY)
+    after = game.appearance(states[0])
+    places = tuple(place for place in game.places if place in correction.looks or before[place] != after[place])
+    parts = [f"{place} is {after[place]}" for place in places]
+    if not parts:
+        parts = ["the position stands" if correction.position else f"{states[0].to_move} plays next"]
+    why = f" ({correction.why})" if correction.why else ""
+    return Corrected(states, places, f"{correction.by} says: {', '.join(parts)}{why}.")
+
+
+def _states(
+    game: Game[StateT, Any], belief: Sequence[StateT], correction: Correction, options: Mapping[str, OptionValue]
+) -> tuple[StateT, ...]:
+    to_move = correction.to_move or None
+    if correction.position:
+        state = game.parse_state(correction.position)
+        return (game.amend(state, {}, to_move) if to_move else state,)
+    if belief:
+        return tuple(dict.fromkeys(game.amend(state, correction.looks, to_move) for state in belief))
+    if not correction.looks:
+        raise CorrectionError("the board is not set up yet; say what stands where, or give a whole position")
+    starts = {STARTS_OPTION: to_move} if to_move else {}
+    return (game.set_up(correction.looks, {**options, **starts}, anywhere=True),)
+
+
+def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
+    """Read ``c3=empty`` or ``c3`` followed by a look, any number of times; raises CorrectionError."""
+    looks: dict[Place, str] = {}
+    remaining = list(words)
+    while remaining:
+        text = remaining.pop(0)
+        place, equals, look = (part.strip() for part in text.partition("="))
+        place = place.lower()
+        if place not in game.places:
+            raise CorrectionError(f"there is no place {place!r}; places run from {game.places[0]} to {game.places[-1]}")
+        if not equals:
+            if not remaining:
+                raise CorrectionError(f"nothing is said of {place}; expected a look after it, such as {_EXAMPLE}")
+            look = remaining.pop(0)
+        if place in looks:
+            raise CorrectionError(f"{place} is given twice")
+        looks[place] = read_look(game, place, look)
+    return looks
+
+
+def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
+    """Read a look leniently: its words in any order, as many as tell it from the others; raises CorrectionError."""
+    said = set(text.lower().replace(",", " ").split())
+    found = [look for look in game.looks if said and said <= set(look.lower().replace(",", " ").split())]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; say more of it")
+    raise CorrectionError(f"{text!r} on {place} is no look of {game.title}; expected such as {_EXAMPLE}")

@@ -1,0 +1,49 @@
+"""A person's word against the camera: what was said holds until the table visibly changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.api import Appearance, Place
+from referee.judge.pooling import PooledReading
+
+
+@dataclass(frozen=True)
+class Word:
+    """What a person settled.
+
+    ``places`` were named and have not been looked at since; ``against`` maps those that then looked otherwise to
+    what the camera saw there, which says nothing as long as it stays.
+    """
+
+    places: frozenset[Place] = frozenset()
+    against: Mapping[Place, str] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> frozenset[Place]:
+        """The places that are not to be judged by."""
+        return frozenset(self.against)
+
+    def without(self, places: Iterable[Place]) -> Word:
+        """The word without these places, on which the game went on."""
+        gone = frozenset(places)
+        return Word(self.places - gone, {place: look for place, look in self.against.items() if place not in gone})
+
+
+def looked_at(word: Word, believed: Appearance, seen: PooledReading) -> Word:
+    """Give the word after a look at a resting table.
+
+    Places that look otherwise than was said are held against the camera, and let go of when they show a third
+    thing. Places that are hidden wait.
+    """
+    against = {
+        place: look
+        for place, look in word.against.items()
+        if place in seen.hidden or seen.places[place].best in {look, believed[place]}
+    }
+    for place in word.places - seen.hidden:
+        look = seen.places[place].best
+        if look != believed[place]:
+            against[place] = look
+    return replace(word, places=word.places & seen.hidden, against=against)
