@@ -74,6 +74,8 @@ def _states(
         state = game.parse_state(correction.position)
         return (game.amend(state, {}, to_move) if to_move else state,)
     if belief:
+        # While it is open who starts, saying who plays decides it.
+        belief = [state for state in belief if state.to_move == to_move] or belief
         return tuple(dict.fromkeys(game.amend(state, correction.looks, to_move) for state in belief))
     if not correction.looks:
         raise CorrectionError("the board is not set up yet; say what stands where, or give a whole position")

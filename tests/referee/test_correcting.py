@@ -1,0 +1,87 @@
+"""What a person says, read and turned into what holds."""
+
+from typing import Any
+
+import pytest
+
+from referee.correcting import Correction, corrected, read_looks
+from referee.errors import CorrectionError
+
+
+@pytest.mark.parametrize(
+    ("words", "looks"),
+    [
+        (["c3", "teal block, x up"], {"c3": "teal block, x up"}),
+        (["C3=empty", "c4=gold star"], {"c3": "empty", "c4": "gold block, star up"}),
+        (["c3", "Teal X", "c4", "empty"], {"c3": "teal block, x up", "c4": "empty"}),
+        (["c3 = x up, teal"], {"c3": "teal block, x up"}),
+        ([], {}),
+    ],
+)
+def test_looks_are_read_leniently(deblockle: Any, words: list[str], looks: dict[str, str]) -> None:
+    assert read_looks(deblockle, words) == looks
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["h9=empty"], "no place 'h9'; places run from a1 to g7"),
+        (["c3"], "nothing is said of c3"),
+        (["c3=x"], "could be gold block, x up or teal block, x up; say more"),
+        (["c3=red block"], "'red block' on c3 is no look of Deblockle"),
+        (["c3="], "'' on c3 is no look"),
+        (["c3=empty", "c3=teal x"], "c3 is given twice"),
+    ],
+)
+def test_what_cannot_be_read_is_named(deblockle: Any, words: list[str], message: str) -> None:
+    with pytest.raises(CorrectionError, match=message):
+        read_looks(deblockle, words)
+
+
+def test_a_correction_says_one_thing() -> None:
+    with pytest.raises(CorrectionError, match="give one of them"):
+        Correction("Ann", {"c3": "empty"}, "gold c1:G.star?")
+    with pytest.raises(CorrectionError, match="nothing was corrected"):
+        Correction("Ann")
+
+
+def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
+    belief = tuple(deblockle.new({"starts": player}) for player in deblockle.players)
+    done = corrected(deblockle, belief, Correction("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
+    assert [state.to_move for state in done.states] == ["gold", "teal"]
+    assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
+    settled = corrected(deblockle, belief, Correction("Ann", to_move="teal"), {})
+    assert [state.to_move for state in settled.states] == ["teal"]
+    assert settled.sentence == "Ann says: teal plays next."
+
+
+def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
+    state = deblockle.new({})
+    text = deblockle.format_state(deblockle.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
+    done = corrected(deblockle, (state,), Correction("Ann", position=text, to_move="teal"), {})
+    assert done.places == ("c1", "d1")
+    assert done.states[0].to_move == "teal"
+    same = corrected(deblockle, (state,), Correction("Ann", position=deblockle.format_state(state)), {})
+    assert same.sentence == "Ann says: the position stands."
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        Correction("Ann", {"d2": "gold block, x up"}),
+        Correction("Ann", position="gold c3:what"),
+        Correction("Ann", to_move="red"),
+    ],
+)
+def test_what_cannot_be_is_refused(deblockle: Any, correction: Correction) -> None:
+    with pytest.raises(CorrectionError):
+        corrected(deblockle, (deblockle.new({}),), correction, {})
+
+
+def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
+    looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
+    done = corrected(deblockle, (), Correction("Ann", looks, to_move="teal"), {"side_by_side": False})
+    assert done.states[0].to_move == "teal"
+    assert "side_by_side=false" in deblockle.format_state(done.states[0])
+    with pytest.raises(CorrectionError, match="starts with 1"):
+        corrected(deblockle, (), Correction("Ann", {"c1": "gold block, x up"}), {})
