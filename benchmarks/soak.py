@@ -1,0 +1,161 @@
+"""Whole games under faults, through the real service, on the virtual table: is any verdict wrong, or any turn lost?
+
+Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--size 1280x720]
+     python benchmarks/soak.py --game 1007 [--save DIR]      one game again, byte for byte, and verbosely
+
+Everything is drawn from the seed: the table, the players and what goes wrong. Exit code 1 when a line is not met.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+import click
+import cv2
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.soak_play import GamePlan, Said, plan_of, play
+from benchmarks.soak_report import Report
+from benchmarks.soak_score import GameScore, score
+from referee.verdict import Verdict
+from vision.frame import Frame
+
+_AROUND_S = 1.6
+_PLAIN_WIDTH = 132
+_SAVED_EVERY = 3
+
+
+def _begin_process() -> None:
+    # Each process has one core; more threads inside it only get in the others' way.
+    cv2.setNumThreads(1)
+
+
+def play_and_score(plan: GamePlan) -> GameScore:
+    """Play one game and score it."""
+    return score(play(plan))
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, cross, height = text.partition("x")
+    if not (cross and width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{text!r} is no size; expected something like 1280x720")
+    return int(width), int(height)
+
+
+@click.command(help=__doc__)
+@click.option("--games", default=50, show_default=True, type=click.IntRange(1), help="How many games.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Games are seed, seed + 1, ...")
+@click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; as many as cores unless given.")
+@click.option("--size", default="1280x720", show_default=True, help="The camera's picture; 960x540 is quicker.")
+@click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; may be given several times.")
+@click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
+@click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
+def main(
+    games: int,
+    seed: int,
+    turns: int,
+    jobs: int,
+    size: str,
+    kinds: tuple[str, ...],
+    one: int | None,
+    save: Path | None,
+) -> None:
+    """Play, score, report."""
+    usual = Console()
+    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    measures = _size(size)
+    again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
+    if one is not None:
+        report = Report([_tell(plan_of(one, turns, measures, kinds), console, save)], again)
+    else:
+        plans = [plan_of(seed + number, turns, measures, kinds) for number in range(games)]
+        report = Report(_play_all(plans, jobs, console), again)
+    report.print_to(console)
+    sys.exit(0 if report.met else 1)
+
+
+def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameScore]:
+    scores = []
+    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with (
+        ProcessPoolExecutor(jobs or None, initializer=_begin_process) as pool,
+        Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
+    ):
+        task = progress.add_task("", total=len(plans))
+        bad = 0
+        for done in as_completed([pool.submit(play_and_score, plan) for plan in plans]):
+            game = done.result()
+            scores.append(game)
+            for item in game.items:
+                if item.failed:
+                    bad += 1
+                    progress.console.print(
+                        f"game {item.seed} at {item.time_s:.1f} s: {item.outcome.value}: {item.what}: {item.detail}",
+                        markup=False,
+                        highlight=False,
+                    )
+            progress.update(task, advance=1, description=f"{bad} wrong or lost")
+    return sorted(scores, key=lambda game: game.seed)
+
+
+def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
+    _begin_process()
+    console.print(f"{plan}", markup=False, highlight=False)
+
+    def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
+        for verdict in verdicts:
+            sequence = -1 if frame is None else frame.sequence
+            _line(console, Said(sequence, 0.0 if frame is None else frame.time_s, verdict))
+
+    played = play(plan, watch)
+    for event in played.truth.events:
+        text = f"{event.began_s:7.1f} to {event.gone_s:.1f} s  {event.player} {event.kind} {event.turn}{event.misdeed}"
+        console.print(text, markup=False, highlight=False)
+    for one in played.disturbances:
+        until = "on" if one.ended_s is None else f"to {one.ended_s:.1f} s"
+        console.print(f"{one.began_s:7.1f} {until}  {one.kind}", markup=False, highlight=False)
+    for word in played.words:
+        console.print(f"{word.time_s:7.1f} s  a person: {word.why}", markup=False, highlight=False)
+    for time_s, remark in played.remarks:
+        console.print(f"{time_s:7.1f} s  remark: {remark}", markup=False, highlight=False)
+    scored = score(played)
+    for item in scored.items:
+        rules = f" [{', '.join(item.rules)} | {', '.join(item.expected_rules)}]" if item.expected_rules else ""
+        text = (
+            f"{item.time_s:7.1f} s  {item.outcome.value:<18} {item.what} ({', '.join(item.kinds)}) {item.detail}{rules}"
+        )
+        console.print(text, markup=False, highlight=False)
+    console.print(f"fingerprint {scored.digest}")
+    if save is not None:
+        _save(plan, [item.time_s for item in scored.items if item.failed or "needless" in item.outcome.value], save)
+    return scored
+
+
+def _line(console: Console, said: Said) -> None:
+    verdict = said.verdict
+    when = f"frame {said.sequence:5d} {said.time_s:7.1f} s"
+    text = f"{when}  {verdict.kind.value:<12} {verdict.sentence} ({verdict.margin:.1f})"
+    console.print(text, markup=False, highlight=False)
+
+
+def _save(plan: GamePlan, times_s: list[float], folder: Path) -> None:
+    """Play it again, which gives the same frames, and write those around each failure."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
+        if frame is None or not any(abs(frame.time_s - time_s) <= _AROUND_S for time_s in times_s):
+            return
+        if verdicts or frame.sequence % _SAVED_EVERY == 0:
+            cv2.imwrite(str(folder / f"game-{plan.seed}-frame-{frame.sequence:05d}.png"), frame.image)
+
+    play(plan, watch)
+
+
+if __name__ == "__main__":
+    main()

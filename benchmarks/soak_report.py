@@ -1,0 +1,132 @@
+"""The soak's lines: per fault kind what became of it, latency, computing, and what must hold."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.soak_score import GameScore, Item, Outcome, frames_of
+
+MOST_NEEDLESS_SHARE = 0.01
+MOST_COMPUTING_FRAMES = 2.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """All games' scores; ``again`` are the options that play one of them again."""
+
+    scores: Sequence[GameScore]
+    again: str
+
+    @property
+    def items(self) -> list[Item]:
+        """Every turn and misdeed of every game."""
+        return [item for score in self.scores for item in score.items]
+
+    @property
+    def turns(self) -> int:
+        """How many legal turns were played."""
+        return sum(score.turns for score in self.scores)
+
+    def count(self, outcome: Outcome) -> int:
+        """How many items came out so."""
+        return sum(item.outcome is outcome for item in self.items)
+
+    def latencies(self, *, by_button: bool) -> list[int]:
+        """Frames from hand gone and turn ended to the light, of everything that was answered at once."""
+        items = [item for score in self.scores if score.by_button == by_button for item in score.items]
+        return [item.latency_frames for item in items if item.latency_frames is not None]
+
+    @property
+    def computing_frames(self) -> float:
+        """The 99th percentile of the computing of a frame that led to a verdict, in frames."""
+        spent = [one for score in self.scores for one in score.verdict_computing_s]
+        return frames_of(float(np.percentile(spent, 99))) if spent else 0.0
+
+    @property
+    def lines(self) -> list[tuple[bool, str]]:
+        """What must hold, and whether it does."""
+        wrong, lost, needless = (self.count(one) for one in (Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY))
+        most = MOST_NEEDLESS_SHARE * self.turns
+        return [
+            (wrong == 0, f"wrong: {wrong}, none allowed"),
+            (lost == 0, f"lost: {lost}, none allowed"),
+            (needless <= most, f"asked needlessly: {needless} in {self.turns} turns, fewer than 1 in 100 allowed"),
+            (
+                self.computing_frames < MOST_COMPUTING_FRAMES,
+                f"computing of a verdict: {self.computing_frames:.2f} frames (99 in 100), under 2 allowed",
+            ),
+        ]
+
+    @property
+    def met(self) -> bool:
+        """Whether every line holds."""
+        return all(holds for holds, _ in self.lines)
+
+    def print_to(self, console: Console) -> None:
+        """Print everything."""
+        console.print(self._table())
+        console.print(self._rules())
+        if self.latencies:
+            median, late = np.percentile(self.latencies, [50, 99])
+            console.print(
+                f"light after the hand is gone and the turn ended: median {median:.0f} frames, 99th {late:.0f}"
+            )
+        spent = np.asarray([one for score in self.scores for one in score.computing_s] or [0.0])
+        console.print(
+            f"computing a frame: mean {spent.mean() * 1e3:.1f} ms, 99th percentile "
+            f"{np.percentile(spent, 99) * 1e3:.0f} ms, most {spent.max() * 1e3:.0f} ms, of {len(spent)} frames"
+        )
+        narrowed = sum(len(score.narrowed_wrongly) for score in self.scores)
+        console.print(f"side faces misread and believed: {narrowed}")
+        for item in self.items:
+            if item.outcome in {Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY}:
+                console.print(
+                    f"game {item.seed} at {item.time_s:.1f} s: {item.outcome.value}: {item.what} "
+                    f"({', '.join(item.kinds)}): {item.detail}",
+                    markup=False,
+                    highlight=False,
+                )
+        failing = sorted({item.seed for item in self.items if item.failed})
+        for seed in failing:
+            console.print(f"again: python benchmarks/soak.py --game {seed} {self.again} --save DIR", markup=False)
+        for holds, line in self.lines:
+            console.print(f"{'met   ' if holds else 'NOT MET'} {line}", markup=False, highlight=False)
+
+    def _table(self) -> Table:
+        table = Table(title=f"{len(self.scores)} games, {self.turns} turns", title_justify="left")
+        table.add_column("fault", no_wrap=True)
+        columns = list(Outcome)
+        for outcome in columns:
+            table.add_column(outcome.value, justify="right")
+        rows: dict[str, Counter[Outcome]] = defaultdict(Counter)
+        for item in self.items:
+            for kind in item.kinds:
+                rows[kind][item.outcome] += 1
+        for kind in sorted(rows):
+            table.add_row(kind, *(str(rows[kind][outcome] or "") for outcome in columns))
+        totals = Counter(item.outcome for item in self.items)
+        table.add_section()
+        table.add_row("all, each once", *(str(totals[outcome]) for outcome in columns))
+        return table
+
+    def _rules(self) -> Table:
+        """How often each rule was named, and how often as one who knows every face names it."""
+        named: Counter[str] = Counter()
+        agreed: Counter[str] = Counter()
+        for item in self.items:
+            for rule in item.rules[:1]:
+                named[rule] += 1
+                agreed[rule] += rule in item.expected_rules
+        table = Table(title=f"{len(named)} rules named", title_justify="left")
+        table.add_column("rule")
+        table.add_column("named", justify="right")
+        table.add_column("as by one who knows every face", justify="right")
+        for rule, count in sorted(named.items()):
+            table.add_row(rule, str(count), str(agreed[rule]))
+        return table

@@ -1,0 +1,201 @@
+"""What happens around a game on purpose: who or what disturbs the camera, the light, the table, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from simulator.scene import Colour, Lamp, Lighting, Setting, Thing
+from simulator.viewpoint import looking_at
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import TableLayout
+
+Delivery = Literal["dropped", "late", "unplugged", "bad"]
+
+SURROUNDINGS = (
+    "thing beside the board",
+    "thing on the board",
+    "camera bumped",
+    "table bumped",
+    "lamp switched",
+    "lamp dimmed",
+    "markers covered",
+    "frames dropped",
+    "frames late",
+    "bad frames",
+    "camera unplugged",
+)
+"""Faults around the board, by name; each lasts about one turn, a bump and a lamp until the next."""
+
+_DELIVERIES: dict[str, Delivery] = {
+    "frames dropped": "dropped",
+    "frames late": "late",
+    "bad frames": "bad",
+    "camera unplugged": "unplugged",
+}
+_LASTING = frozenset({"camera bumped", "table bumped", "lamp switched", "lamp dimmed"})
+_SHAKE_S = 0.3
+_THING_COLOURS: tuple[Colour, ...] = ((0.45, 0.65, 0.75), (0.7, 0.7, 0.72), (0.2, 0.2, 0.7), (0.85, 0.85, 0.88))
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """One fault: what it is, from when to when (``None``: for good), and what it changes.
+
+    ``things`` lie about meanwhile; ``lighting`` and ``pose`` replace the setting's own; until ``shaking_until_s`` the
+    camera shakes; ``delivery`` keeps frames back or spoils them.
+    """
+
+    kind: str
+    began_s: float
+    ended_s: float | None = None
+    things: tuple[Thing, ...] = ()
+    lighting: Lighting | None = None
+    pose: Pose | None = None
+    shaking_until_s: float = 0.0
+    delivery: Delivery | None = None
+
+    def holds_at(self, time_s: float) -> bool:
+        """Whether it is under way."""
+        return self.began_s <= time_s and (self.ended_s is None or time_s < self.ended_s)
+
+    @property
+    def removable(self) -> bool:
+        """Whether a person can take it away."""
+        return bool(self.things)
+
+
+class Disturbances:
+    """All disturbances of a game in the order they began."""
+
+    def __init__(self) -> None:
+        self._all: list[Disturbance] = []
+
+    def __iter__(self) -> Iterator[Disturbance]:
+        return iter(self._all)
+
+    def begin(self, disturbance: Disturbance) -> int:
+        """Note a disturbance and give its number."""
+        self._all.append(disturbance)
+        return len(self._all) - 1
+
+    def end(self, number: int, time_s: float) -> None:
+        """End one that has not ended by itself before."""
+        one = self._all[number]
+        if one.ended_s is None or one.ended_s > time_s:
+            self._all[number] = replace(one, ended_s=max(time_s, one.began_s))
+
+    def remove_things(self, time_s: float) -> bool:
+        """Take everything away that lies about; tells whether there was anything."""
+        found = [number for number, one in enumerate(self._all) if one.removable and one.holds_at(time_s)]
+        for number in found:
+            self.end(number, time_s)
+        return bool(found)
+
+    def at(self, time_s: float) -> list[Disturbance]:
+        """Those under way."""
+        return [one for one in self._all if one.holds_at(time_s)]
+
+    def between(self, from_s: float, to_s: float) -> list[Disturbance]:
+        """Those under way at some time in between; what holds for good only counts while it is new."""
+        found = []
+        for one in self._all:
+            ended_s = one.began_s + 3.0 if one.kind in _LASTING else one.ended_s
+            if one.began_s < to_s and (ended_s is None or ended_s > from_s):
+                found.append(one)
+        return found
+
+
+class DisturbanceMaker:
+    """Draws disturbances of each kind for one setting, from one random generator."""
+
+    def __init__(self, setting: Setting, rng: np.random.Generator) -> None:
+        self._setting = setting
+        self._rng = rng
+
+    def make(self, kind: str, now_s: float, free: tuple[str, ...]) -> Disturbance:
+        """Draw one that begins about ``now_s``; ``free`` are squares where a thing may be put.
+
+        Raises ValueError for a kind that is not one of ``SURROUNDINGS``.
+        """
+        rng = self._rng
+        began_s = now_s + float(rng.uniform(0.0, 1.5))
+        if kind in _DELIVERIES:
+            lasts_s = float(rng.uniform(0.5, 4.0 if kind in {"frames dropped", "bad frames"} else 2.6))
+            return Disturbance(kind, began_s, began_s + lasts_s, delivery=_DELIVERIES[kind])
+        match kind:
+            case "thing beside the board":
+                return Disturbance(kind, now_s, things=(self._beside(),))
+            case "thing on the board":
+                return Disturbance(kind, now_s, things=tuple(self._on_board(place) for place in free[:1]))
+            case "camera bumped" | "table bumped":
+                return Disturbance(kind, now_s, pose=self._bumped(), shaking_until_s=now_s + _SHAKE_S)
+            case "lamp switched" | "lamp dimmed":
+                return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
+            case "markers covered":
+                return Disturbance(kind, now_s, things=self._over_markers())
+        raise ValueError(f"no such fault: {kind}; there are {', '.join(SURROUNDINGS)}")
+
+    def _colour(self) -> Colour:
+        return _THING_COLOURS[int(self._rng.integers(len(_THING_COLOURS)))]
+
+    def _beside(self) -> Thing:
+        layout, rng = self._setting.layout, self._rng
+        away_mm = layout.rows * layout.cell_mm / 2 + 36.0
+        x_mm = float(rng.uniform(-0.75, 0.75)) * layout.columns * layout.cell_mm / 2
+        y_mm = away_mm if rng.random() < 0.5 else -away_mm
+        kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.5 else "cup"
+        return Thing(kind, x_mm, y_mm, self._colour(), radius_mm=float(rng.uniform(11.0, 26.0)))
+
+    def _on_board(self, place: str) -> Thing:
+        layout, rng = self._setting.layout, self._rng
+        x_mm, y_mm = layout.centre_mm(place)
+        kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
+        return Thing(kind, x_mm, y_mm, self._colour(), layout.board_top_mm, float(rng.uniform(9.0, 14.0)))
+
+    def _over_markers(self) -> tuple[Thing, ...]:
+        markers = self._setting.layout.markers
+        ids = list(markers.centres_mm)
+        count = 1 + int(self._rng.integers(min(3, len(ids))))
+        chosen = [ids[int(index)] for index in self._rng.permutation(len(ids))[:count]]
+        return tuple(
+            Thing("card", *markers.centres_mm[one], self._colour(), base_mm=0.5, radius_mm=markers.side_mm * 0.75)
+            for one in chosen
+        )
+
+    def _lighting(self, *, switched: bool) -> Lighting:
+        rng, usual = self._rng, self._setting.lighting
+        if not switched:
+            share = float(rng.uniform(0.45, 0.85))
+            return replace(usual, lamps=tuple(replace(lamp, strength=lamp.strength * share) for lamp in usual.lamps))
+        if rng.random() < 0.4:
+            return replace(usual, lamps=usual.lamps[1:], ambient=usual.ambient * 1.1)
+        angle = float(rng.uniform(-np.pi, np.pi))
+        warmth = float(rng.uniform(-0.12, 0.12))
+        lamp = Lamp(
+            (600 * float(np.cos(angle)), 600 * float(np.sin(angle)), float(rng.uniform(900.0, 1300.0))),
+            strength=float(rng.uniform(0.35, 0.6)),
+            colour=(1.0 - warmth, 1.0, 1.0 + warmth),
+        )
+        return replace(usual, lamps=(lamp,))
+
+    def _bumped(self) -> Pose:
+        return drawn_pose(self._setting.camera, self._setting.layout, self._rng)
+
+
+def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generator) -> Pose:
+    """A pose from the first player's side, tilted by 4 to 26 degrees, with every marker well in the picture."""
+    tilt, azimuth = float(rng.uniform(4.0, 26.0)), -90.0 + float(rng.uniform(-12.0, 12.0))
+    roll = float(rng.uniform(-3.0, 3.0))
+    shift = rng.uniform(-8.0, 8.0, 2)
+    corners = np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm]) * 1.04
+    distance_mm = 590.0
+    while True:
+        pose = looking_at(distance_mm, tilt, azimuth, roll, (float(shift[0]), float(shift[1]), 0.0))
+        pixels = project(camera, pose, corners)
+        if bool(np.all(pixels > 6) and np.all(pixels < np.asarray(camera.size) - 7)):
+            return pose
+        distance_mm *= 1.03

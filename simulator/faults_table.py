@@ -1,0 +1,224 @@
+"""A virtual table at which things go wrong: the camera, the light and the board as well as the players.
+
+Like ``simulator.table.VirtualTable`` it is a camera with a button to the referee; besides, a person may tell the
+referee what holds (``take_words``), and the camera may keep frames back, spoil them or go away for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from engine.api import OptionValue
+from simulator.coverage import Coverage
+from simulator.faults import Disturbance, Disturbances, drawn_pose
+from simulator.faults_game import Episode, FaultyGame, Word
+from simulator.game import Press, TurnEnd
+from simulator.player import Habits
+from simulator.render import Renderer
+from simulator.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
+from simulator.timeline import Moment
+from simulator.truth import FrameTruth, TruthLog
+from simulator.viewpoint import lens
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose
+
+DROPPED_SHARE = 0.6
+
+
+def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
+    """An ordinary table, drawn from a seed: what it stands on, where the lamp hangs and from where it is seen."""
+    rng = np.random.default_rng([seed, 45])
+    camera = lens(size)
+    angle = float(rng.uniform(-np.pi, np.pi))
+    lamp = Lamp(
+        (550 * float(np.cos(angle)), 550 * float(np.sin(angle)), float(rng.uniform(900.0, 1300.0))),
+        strength=float(rng.uniform(0.5, 0.75)),
+    )
+    surfaces = ("wood", "plain", "wood", "cloth")
+    surface = surfaces[int(rng.integers(len(surfaces)))]
+    colour = (0.28, 0.48, 0.22) if surface == "cloth" else (0.36, 0.47, 0.6)
+    return Setting(
+        camera,
+        drawn_pose(camera, standard_layout(), rng),
+        table=TableLook(surface=surface, colour=colour, seed=seed),  # type: ignore[arg-type]
+        lighting=Lighting((lamp,), ambient=float(rng.uniform(0.3, 0.42))),
+        sensor=Sensor(noise=float(rng.uniform(1.5, 2.5)), jpeg_quality=92),
+    )
+
+
+class FaultyTable:
+    """One game with faults on a virtual table, all of it from one seed."""
+
+    def __init__(
+        self,
+        seed: int,
+        game_name: str = "deblockle",
+        *,
+        options: Mapping[str, OptionValue] | None = None,
+        turns: int = 40,
+        setting: Setting | None = None,
+        fps: float = 15.0,
+        habits: Habits | None = None,
+        turn_end: TurnEnd = "button",
+        truth: TruthLog | None = None,
+        kinds: tuple[str, ...] = (),
+    ) -> None:
+        self.seed = seed
+        self.fps = fps
+        self._setting = setting or faulty_setting(seed)
+        self._truth = truth
+        self._game = FaultyGame(
+            seed,
+            game_name,
+            self._setting,
+            options=options,
+            turns=turns,
+            habits=habits,
+            turn_end=turn_end,
+            truth=truth,
+            kinds=kinds,
+        )
+        self._renderer = Renderer(seed)
+        self._settings: dict[tuple[int, int], Setting] = {}
+        self._coverages: dict[int, Coverage] = {}
+        self._sequence = 0
+        self._presses_taken = 0
+        self._words_taken = 0
+
+    @property
+    def setting(self) -> Setting:
+        """The table's setting at the start."""
+        return self._setting
+
+    @property
+    def time_s(self) -> float:
+        """The table's own time."""
+        return self._sequence / self.fps
+
+    @property
+    def disturbances(self) -> Disturbances:
+        """What disturbed the game so far; not for the referee."""
+        return self._game.disturbances
+
+    @property
+    def episodes(self) -> tuple[Episode, ...]:
+        """What was drawn to happen, turn by turn; not for the referee."""
+        return tuple(self._game.episodes)
+
+    def calibration(self) -> CameraModel:
+        """The camera's exact model."""
+        return self._setting.camera
+
+    def take_presses(self) -> tuple[Press, ...]:
+        """The presses up to now that were not taken yet."""
+        due = [press for press in self._game.presses if press.time_s <= self.time_s]
+        new = due[self._presses_taken :]
+        self._presses_taken = len(due)
+        return tuple(new)
+
+    def take_words(self) -> tuple[Word, ...]:
+        """What a person told the referee up to now and that was not taken yet."""
+        due = [word for word in self._game.words if word.time_s <= self.time_s]
+        new = due[self._words_taken :]
+        self._words_taken = len(due)
+        return tuple(new)
+
+    def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - these players only look at the status light
+        """Let the players see what the table shows now."""
+        self._game.hear(self.time_s, mood)
+
+    def wait(self, seconds: float) -> None:
+        """Let the table's time go by without looking."""
+        for _ in range(max(1, round(seconds * self.fps))):
+            self._game.moment(self.time_s)
+            self._sequence += 1
+
+    def read(self, timeout_s: float = 2.0) -> Frame:
+        """Take the next frame there is.
+
+        Raises FrameTimeoutError when none comes in time, FrameError for one that came broken, CameraError while the
+        camera is unplugged, EndOfFramesError when the game is over.
+        """
+        waited_s = 0.0
+        while True:
+            moment = self._game.moment(self.time_s)
+            if moment is None:
+                raise EndOfFramesError(f"virtual table {self.seed} has given all its {self._sequence} frames")
+            how = {one.delivery for one in self.disturbances.at(self.time_s)}
+            if "unplugged" in how:
+                raise CameraError(f"virtual table {self.seed}: the camera does not answer; check its cable")
+            luck = np.random.default_rng([self.seed, 46, self._sequence]).random()
+            if "late" not in how and not ("dropped" in how and luck < DROPPED_SHARE):
+                break
+            if waited_s >= timeout_s:
+                raise FrameTimeoutError(f"virtual table {self.seed}: no frame came in {timeout_s:g} s")
+            self._sequence += 1
+            waited_s += 1 / self.fps
+        frame = self._taken(moment)
+        self._sequence += 1
+        if "bad" in how and luck < 0.5:
+            return _spoilt(frame, luck)
+        return frame
+
+    def _taken(self, moment: Moment) -> Frame:
+        time_s = self.time_s
+        active = self.disturbances.at(time_s)
+        setting = self._setting_now(active)
+        things = tuple(thing for one in active for thing in one.things)
+        image = self._renderer.render(Scene(setting, moment.blocks, moment.hands, things), self._sequence)
+        if any(time_s < one.shaking_until_s for one in active):
+            image = _shaken(image, np.random.default_rng([self.seed, 49, self._sequence]))
+        self._note(moment, setting)
+        return Frame(image, time_s, self._sequence, f"virtual table {self.seed}")
+
+    def _setting_now(self, active: list[Disturbance]) -> Setting:
+        everything = list(self.disturbances)
+        moved = [number for number, one in enumerate(everything) if one.pose is not None and one in active]
+        lit = [number for number, one in enumerate(everything) if one.lighting is not None and one in active]
+        key = (moved[-1] if moved else -1, lit[-1] if lit else -1)
+        if key not in self._settings:
+            pose: Pose = everything[key[0]].pose or self._setting.pose if moved else self._setting.pose
+            lighting = everything[key[1]].lighting or self._setting.lighting if lit else self._setting.lighting
+            # Kept for ever: the renderer knows a setting by its identity.
+            self._settings[key] = replace(self._setting, pose=pose, lighting=lighting)
+        return self._settings[key]
+
+    def _note(self, moment: Moment, setting: Setting) -> None:
+        if self._truth is None:
+            return
+        if not moment.hands:
+            covered: tuple[str, ...] = ()
+        else:
+            coverage = self._coverages.get(id(setting)) or self._coverages.setdefault(id(setting), Coverage(setting))
+            covered = coverage.covered(moment.hands, self._game.looks(moment))
+        self._truth.frames.append(FrameTruth(self._sequence, self.time_s, {}, bool(moment.hands), covered))
+
+
+def _shaken(image: Image, rng: np.random.Generator) -> Image:
+    """The picture of a camera that is being knocked about: displaced, turned a little, smeared."""
+    height, width = image.shape[:2]
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), float(rng.uniform(-1.5, 1.5)), 1.0)
+    matrix = np.asarray(turn, dtype=np.float64)
+    matrix[:, 2] = matrix[:, 2] + rng.uniform(-14, 14, 2)
+    moved = cv2.warpAffine(image, matrix, (width, height), borderMode=cv2.BORDER_REPLICATE)
+    length = int(rng.integers(3, 15))
+    kernel = np.zeros((length, length), dtype=np.float32)
+    kernel[length // 2, :] = 1.0 / length
+    return np.asarray(cv2.filter2D(moved, -1, kernel), dtype=np.uint8)
+
+
+def _spoilt(frame: Frame, luck: float) -> Frame:
+    """A frame that came broken: black, cut off with grey below, or not to be decoded at all."""
+    if luck < 0.15:
+        raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")
+    image = frame.image.copy()
+    if luck < 0.3:
+        image[:] = 0
+    else:
+        image[image.shape[0] * 2 // 5 :] = 128
+    return replace(frame, image=image)
