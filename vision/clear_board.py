@@ -1,0 +1,179 @@
+"""What a board looks like when nothing is over it, learned from ordinary frames, and how a frame differs from it.
+
+Three things are kept for each pixel of a small picture: the logarithm of its brightness, two logarithmic colour ratios
+and the gradient of the log brightness. A change of light multiplies brightness, so it shifts the logarithm by about
+the same amount all over a patch and leaves the gradient as it was: lines, squares and pieces stay where they are in
+shadow. What is laid over them takes the gradient away. That is the test for "covered"; brightness and colour only tell
+where something is *different*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import Image
+
+FloatImage = npt.NDArray[np.float32]
+BoolImage = npt.NDArray[np.bool_]
+
+DARK_OFFSET = 4.0
+COLOUR_OFFSET = 8.0
+LEAST_NOISE_LEVELS = 0.5
+OVER_NOISE = 6.0
+NOISE_RATE = 0.2
+DARKEST_SHADOW = 0.14
+SMOOTHING_PX = 0.8
+WINDOW_PX = 9
+CLIPPED_LEVEL = 250.0
+LOST = 0.45
+DIFFERENT_LIGHT = 0.33
+DIFFERENT_COLOUR = 0.16
+LEARNING_RATE = 0.08
+
+
+@dataclass(frozen=True, eq=False)
+class BoardLook:
+    """One small picture, taken apart; every array is (rows, columns) and of dtype float32.
+
+    ``level`` is brightness in grey levels from 0 to 255, ``light`` its natural logarithm, ``red`` and ``blue`` the
+    logarithms of those channels' ratios to green, ``slope_x`` and ``slope_y`` the gradient of ``light`` per pixel.
+    """
+
+    level: FloatImage
+    light: FloatImage
+    red: FloatImage
+    blue: FloatImage
+    slope_x: FloatImage
+    slope_y: FloatImage
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How a look differs from the clear board, pixel by pixel; boolean arrays (rows, columns).
+
+    ``lost``: the board's structure is gone. ``judged``: it has structure to lose there, and light enough to show it.
+    ``different``: lost, or of another brightness or colour. ``light`` is the change of log brightness (float32)
+    after the whole picture's own change, ``gain``, was taken off.
+    """
+
+    lost: BoolImage
+    judged: BoolImage
+    different: BoolImage
+    light: FloatImage
+    gain: float
+
+
+def board_look(small: Image) -> BoardLook:
+    """Take a small blue-green-red picture of 8 bits a channel apart (a grey one is taken for colourless)."""
+    colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
+    smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), SMOOTHING_PX)
+    blue, green, red = (smooth[..., channel] for channel in range(3))
+    level = (blue + green + red) / 3
+    light = np.log(level + DARK_OFFSET)
+    logarithms = [np.log(channel + COLOUR_OFFSET) for channel in (blue, green, red)]
+    return BoardLook(
+        np.asarray(level),
+        np.asarray(light),
+        np.asarray(logarithms[2] - logarithms[1]),
+        np.asarray(logarithms[0] - logarithms[1]),
+        np.asarray(cv2.Sobel(light, cv2.CV_32F, 1, 0, scale=0.25)),
+        np.asarray(cv2.Sobel(light, cv2.CV_32F, 0, 1, scale=0.25)),
+    )
+
+
+def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
+    """Mean over a window of the size in which structure is looked for."""
+    return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (WINDOW_PX, WINDOW_PX)), dtype=np.float32)
+
+
+class ClearBoard:
+    """The learned look of the board with nothing over it, begun with a first look."""
+
+    def __init__(self, first: BoardLook) -> None:
+        self._look = BoardLook(
+            first.level.copy(),
+            first.light.copy(),
+            first.red.copy(),
+            first.blue.copy(),
+            first.slope_x.copy(),
+            first.slope_y.copy(),
+        )
+
+        self._before = first
+        self._noise = LEAST_NOISE_LEVELS**2
+
+    def _measure_noise(self, now: BoardLook) -> None:
+        """Follow the noise of the gradient, in squared levels, by the median change from frame to frame."""
+        before = self._before
+        self._before = now
+        rows, columns = slice(1, None, 3), slice(1, None, 3)
+        change_x = (now.slope_x[rows, columns] - before.slope_x[rows, columns]) * now.level[rows, columns]
+        change_y = (now.slope_y[rows, columns] - before.slope_y[rows, columns]) * now.level[rows, columns]
+        # of two independent normal deviates the median of the sum of squares is 1.386 variances, and the change of
+        # two frames has twice the variance of one; the sum over both directions is two variances
+        measured = float(np.median(change_x**2 + change_y**2)) / 1.386
+        self._noise += NOISE_RATE * (max(measured, LEAST_NOISE_LEVELS**2) - self._noise)
+
+    def compare(self, now: BoardLook, trusted: BoolImage) -> Difference:
+        """Tell where a look differs from the clear board.
+
+        ``trusted`` marks the pixels from which the whole picture's change of brightness and colour is estimated.
+        The share of the structure that is still there is the regression of the gradient on the learned one,
+        ``sum(now . learned) / sum(learned . learned)`` over a window: 1 in any light, about 0 under a cover.
+        """
+        clear = self._look
+        self._measure_noise(now)
+        sparse = np.zeros_like(trusted)
+        sparse[::3, ::3] = True
+        chosen = trusted & sparse
+        if not chosen.any():
+            chosen = sparse
+        raw = now.light - clear.light
+        gain = float(np.median(raw[chosen]))
+        light = np.asarray(cv2.blur(raw - np.float32(gain), (5, 5)), dtype=np.float32)
+        # levels the gradients would have if the board were seen in this light, so that noise has a fixed size
+        lit = np.maximum(now.level, np.float32(DARKEST_SHADOW * np.exp(gain)) * np.exp(clear.light))
+        lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < CLIPPED_LEVEL), dtype=np.float32)
+        expected_x, expected_y = clear.slope_x * lit, clear.slope_y * lit
+        expected = _mean(expected_x * expected_x + expected_y * expected_y)
+        kept = _mean((expected_x * now.slope_x + expected_y * now.slope_y) * lit)
+        judged = expected > OVER_NOISE * self._noise
+        lost = judged & (kept < LOST * expected)
+        colour = np.zeros_like(light)
+        for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
+            change = ours - theirs
+            change = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
+            colour = np.maximum(colour, np.abs(change))
+        different = lost | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
+        return Difference(np.asarray(lost), np.asarray(judged), np.asarray(different), light, gain)
+
+    def learn(self, now: BoardLook, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
+        """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""
+        share = np.asarray(where, dtype=np.float32) * np.float32(rate)
+        clear = self._look
+        clear.light[...] += share * (now.light - np.float32(gain) - clear.light)
+        clear.red[...] += share * (now.red - clear.red)
+        clear.blue[...] += share * (now.blue - clear.blue)
+        clear.slope_x[...] += share * (now.slope_x - clear.slope_x)
+        clear.slope_y[...] += share * (now.slope_y - clear.slope_y)
+
+    def edges_along(self, now: BoardLook, part: BoolImage) -> float:
+        """How strong a look's edges are along a part's outline, for each of those that were learned there.
+
+        Only the gradient across the outline counts. Above 1, the part's outline is to be seen now; below 1, it was
+        to be seen in what was learned and is gone.
+        """
+        soft = cv2.GaussianBlur(np.asarray(part, dtype=np.float32), (0, 0), 1.5)
+        across_x, across_y = cv2.Sobel(soft, cv2.CV_32F, 1, 0), cv2.Sobel(soft, cv2.CV_32F, 0, 1)
+        steepness = np.hypot(across_x, across_y)
+        outline = steepness > 0.5 * float(steepness.max())
+        outline[:3], outline[-3:], outline[:, :3], outline[:, -3:] = False, False, False, False
+        lit = cv2.blur(now.level, (5, 5)) / np.maximum(steepness, 1e-6)
+        clear = self._look
+        after = np.abs(now.slope_x * across_x + now.slope_y * across_y) * lit
+        before = np.abs(clear.slope_x * across_x + clear.slope_y * across_y) * lit
+        return float(after[outline].sum()) / max(float(before[outline].sum()), 1e-6)

@@ -1,0 +1,268 @@
+"""Finding a hand that reaches over a board, on any board, from ordinary frames in order.
+
+A hand is what takes away the structure of the clear board (``vision.clear_board``), is larger than a fingertip and is
+connected to the border of the region watched: it reaches in from outside. A piece that was moved changes the board too,
+but only a square or two, and not connected to the border. A hand at rest stays found: frames are compared with the
+clear board, not with the frame before. The clear board is learned only where nothing covers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.clear_board import BoardLook, BoolImage, ClearBoard, Difference, board_look
+from vision.frame import FloatArray, Image
+from vision.resting import Rest
+
+BOARD_SIDE_PX = 116.0
+MARGIN_SHARE = 0.17
+OVER_SHARE = 0.05
+LEAST_LOST_SHARE = 0.004
+LEAST_OVER_SHARE = 0.0025
+PIECE_SHARE = 0.03
+PIECES_SHARE = 0.09
+CHANGED_LIGHT_SHARE = 0.02
+STARTING_FRAMES = 3
+PIECE_RESTS_S = 0.12
+PIECE_AT_BORDER_RESTS_S = 0.3
+THING_RESTS_S = 0.9
+LIGHT_RESTS_S = 0.5
+UNCOVERED_RESTS_S = 0.6
+UNCONFIRMED_RESTS_S = 1.6
+ABANDONED_RESTS_S = 30.0
+CALM_S = 0.4
+CONFIRMED_CLEAR_S = 2.0
+STILL_SHARE = 0.97
+UNCOVERED_EDGES = 1.0
+
+ReachKind = Literal["starting", "clear", "hand", "unsettled"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """What one frame says of the board.
+
+    ``kind``: ``clear``, nothing is over the board; ``hand``, something reaches over it; ``unsettled``, the light or
+    several pieces change, so that nothing is said yet; ``starting``, too few frames were seen. ``mask`` marks what
+    the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``ReachFinder.share``
+    measures in it.
+    """
+
+    kind: ReachKind
+    mask: BoolImage
+
+
+class ReachFinder:
+    """Watches one board from one place, frame by frame.
+
+    ``corners_px`` is the board's outline in the picture, shape (n, 2), n at least 3; ``size`` the frames' (width,
+    height). Raises ValueError when less than a sixteenth of the outline's bounding box lies in the picture.
+    """
+
+    def __init__(self, corners_px: npt.ArrayLike, size: tuple[int, int]) -> None:
+        corners = np.asarray(corners_px, dtype=np.float64).reshape(-1, 2)
+        if len(corners) < 3 or not np.isfinite(corners).all():
+            raise ValueError(f"the board's outline has {len(corners)} corners; expected at least 3, in pixels")
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        margin = MARGIN_SHARE * (high - low)
+        first = np.clip(np.floor(low - margin), 0, size).astype(int)
+        last = np.clip(np.ceil(high + margin), 0, size).astype(int)
+        if np.prod(np.maximum(last - first, 0)) * 16 < np.prod(high - low):
+            raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
+        self._size = size
+        self._window = (slice(int(first[1]), int(last[1])), slice(int(first[0]), int(last[0])))
+        side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
+        self._scale = min(1.0, BOARD_SIDE_PX / max(side_px, 1.0))
+        width, height = (max(8, round(float(length) * self._scale)) for length in last - first)
+        self._shape = (height, width)
+        self._origin = first.astype(np.float64)
+        self._board = self._filled(corners)
+        grown = round(OVER_SHARE * side_px * self._scale)
+        self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
+        self._board_area = float(max(1, int(self._board.sum())))
+        self._clear: ClearBoard | None = None
+        self._start: list[Image] = []
+        self._hand: BoolImage = np.zeros(self._shape, dtype=np.bool_)
+        self._rest = Rest(self._shape)
+        self._clear_since_s: float | None = None
+        self._calm = False
+        self._confirmed = False
+
+    def update(self, image: Image, time_s: float) -> Reach:
+        """Look at the next frame. Raises ValueError when it is of another size than the finder was made for."""
+        if (image.shape[1], image.shape[0]) != self._size:
+            raise ValueError(
+                f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
+            )
+        small = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
+        small = np.asarray(small, dtype=np.uint8)
+        if self._clear is None:
+            return self._started(small)
+        now = board_look(small)
+        difference = self._clear.compare(now, self._board & ~self._hand)
+        self._rest.update(now, difference.gain, time_s)
+        parts = _Parts.of(difference)
+        hand = np.zeros(self._shape, dtype=np.bool_)
+        uncovered = np.zeros(self._shape, dtype=np.bool_)
+        for part in self._reaching(parts):
+            if self._is_uncovered(self._clear, now, part):
+                uncovered |= part
+            else:
+                hand |= part
+        if uncovered.any():
+            around = cv2.dilate(uncovered.astype(np.uint8), _disc(4)) > 0
+            self._clear.learn(now, difference.gain, around & ~hand, rate=1.0)
+        self._hand = hand
+        self._learn(self._clear, now, difference, parts)
+        kind = self._kind(difference, hand)
+        self._confirm(kind, time_s)
+        return Reach(kind if self._calm or kind == "hand" else "starting", hand)
+
+    def share(self, reach: Reach, outline_px: npt.ArrayLike) -> float:
+        """How much of an outline in the picture, shape (n, 2), the hand hides, from 0 to 1."""
+        inside = self._filled(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
+        return float((inside & reach.mask).sum()) / max(1.0, float(inside.sum()))
+
+    def _filled(self, outline_px: FloatArray) -> BoolImage:
+        polygon = (outline_px - self._origin) * self._scale
+        mask = np.zeros(self._shape, dtype=np.uint8)
+        cv2.fillPoly(mask, [np.round(np.clip(polygon, -1e4, 1e4)).astype(np.int32)], 1)
+        return np.asarray(mask > 0)
+
+    def _started(self, small: Image) -> Reach:
+        """Gather a few frames and begin with their median, so that one torn frame does no harm."""
+        self._start.append(small)
+        if len(self._start) >= STARTING_FRAMES:
+            middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
+            self._clear = ClearBoard(board_look(middle))
+            self._start.clear()
+        return Reach("starting", np.zeros(self._shape, dtype=np.bool_))
+
+    def _reaching(self, parts: _Parts) -> list[BoolImage]:
+        """The parts that reach in from the border and over the board and take away its structure."""
+        reaching = []
+        lost_areas = parts.count(parts.lost)
+        enough = (lost_areas >= LEAST_LOST_SHARE * self._board_area) & (
+            parts.count(parts.lost & self._over) >= LEAST_OVER_SHARE * self._board_area
+        )
+        border = parts.border
+        for label in np.nonzero(enough)[0]:
+            part = np.asarray(parts.labels == label)
+            lost = part & parts.lost
+            at_border = bool(border[label])
+            if (at_border or self._goes_on(part, lost)) and not (at_border and self._is_piece(part, lost)):
+                reaching.append(part)
+        return reaching
+
+    def _goes_on(self, part: BoolImage, lost: BoolImage) -> bool:
+        """Whether a part away from the border is what is seen of a hand whose sleeve looks like the table: it was
+        hand before, and is larger than what a piece leaves behind, or moves.
+        """
+        area = float(lost.sum())
+        if area < PIECE_SHARE * self._board_area or float((lost & self._hand).sum()) < 0.3 * area:
+            return False
+        small = float(part.sum()) < PIECES_SHARE * self._board_area
+        rests_s = PIECE_AT_BORDER_RESTS_S if small else THING_RESTS_S
+        return self._rest.share_at_least(lost, rests_s) < STILL_SHARE
+
+    def _is_piece(self, part: BoolImage, lost: BoolImage) -> bool:
+        """Whether a part is a piece put or taken where the board lies at the picture's edge: small, all on the board,
+        without an arm's shadow, and at rest.
+        """
+        area = float(part.sum())
+        if area > PIECE_SHARE * self._board_area or float((part & self._over).sum()) < 0.9 * area:
+            return False
+        return self._rest.share_at_least(lost, PIECE_AT_BORDER_RESTS_S) > STILL_SHARE
+
+    def _is_uncovered(self, clear: ClearBoard, now: BoardLook, part: BoolImage) -> bool:
+        """Whether a "hand" was in what was learned and is gone now, or is a thing that lies there for good.
+
+        The outline of a hand that is gone shows in what was learned rather than in the frame. A hand is never as still
+        as a thing for long.
+        """
+        if self._rest.share_at_least(part, UNCOVERED_RESTS_S) < STILL_SHARE:
+            return False
+        limit_s = ABANDONED_RESTS_S if self._confirmed else UNCONFIRMED_RESTS_S
+        if self._rest.share_at_least(part, limit_s) >= STILL_SHARE:
+            return True
+        return not self._confirmed and clear.edges_along(now, part) < UNCOVERED_EDGES
+
+    def _learn(self, clear: ClearBoard, now: BoardLook, difference: Difference, parts: _Parts) -> None:
+        sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
+        long_resting = parts.count(self._rest.at_least(THING_RESTS_S)) > 0.9 * sizes
+        # beside the board a hand may rest on a bare table, where it takes nothing away
+        beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
+        free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
+        rested = self._rest.at_least(LIGHT_RESTS_S)
+        clear.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
+        small = sizes < PIECES_SHARE * self._board_area
+        resting = small & (parts.count(self._rest.at_least(PIECE_RESTS_S)) > 0.9 * sizes)
+        pieces = ((resting & ~parts.border) | long_resting) & (parts.count(~free) == 0)
+        pieces[0] = False
+        settled = pieces[parts.labels]
+        if settled.any():
+            settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
+        settled |= self._rest.at_least(PIECE_AT_BORDER_RESTS_S) & self._over
+        settled |= rested & ~difference.lost
+        clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
+
+    def _kind(self, difference: Difference, hand: BoolImage) -> ReachKind:
+        if hand.any():
+            return "hand"
+        lost = float((difference.lost & self._board).sum())
+        different = float((difference.different & self._board).sum())
+        if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
+            return "unsettled"
+        return "clear"
+
+    def _confirm(self, kind: ReachKind, time_s: float) -> None:
+        """A board that was clear for a while was learned well: no hand was there when it was begun with."""
+        # nothing is called clear before it was calm once: what the first frames show may be an arm coming in
+        if kind != "clear":
+            self._clear_since_s = None
+        elif self._clear_since_s is None:
+            self._clear_since_s = time_s
+        else:
+            self._calm |= time_s - self._clear_since_s >= CALM_S
+            self._confirmed |= time_s - self._clear_since_s >= CONFIRMED_CLEAR_S
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The connected parts of what differs; label 0 is what does not. ``lost`` marks the structure lost in them."""
+
+    labels: npt.NDArray[np.int32]
+    statistics: npt.NDArray[np.int32]
+    lost: BoolImage
+
+    @classmethod
+    def of(cls, difference: Difference) -> _Parts:
+        closed = cv2.morphologyEx(difference.different.astype(np.uint8), cv2.MORPH_CLOSE, _disc(2))
+        _, labels, statistics, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
+        lost = cv2.morphologyEx(difference.lost.astype(np.uint8), cv2.MORPH_OPEN, _disc(1)) > 0
+        return cls(np.asarray(labels, dtype=np.int32), np.asarray(statistics, dtype=np.int32), np.asarray(lost))
+
+    def count(self, where: BoolImage) -> npt.NDArray[np.intp]:
+        """How many of the marked pixels lie in each part; none is counted for what does not differ."""
+        counts = np.bincount(self.labels[where], minlength=len(self.statistics))
+        counts[0] = 0
+        return np.asarray(counts, dtype=np.intp)
+
+    @property
+    def border(self) -> BoolImage:
+        """For each part, whether it touches the border of the region watched."""
+        rows, columns = self.labels.shape
+        left, top, width, height = self.statistics[:, :4].T
+        touches = (left <= 1) | (top <= 1) | (left + width >= columns - 1) | (top + height >= rows - 1)
+        touches[0] = False
+        return np.asarray(touches)
+
+
+def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
+    side = 2 * radius_px + 1
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
