@@ -99,7 +99,8 @@ def main(set_dir: Path, calibration: Path, board: str) -> None:
         if errors:
             click.echo(
                 f"poses from {count} of 4 markers, at the board's corners {READ_AT_MM:g} mm up: median "
-                f"{statistics.median(errors):.2f} mm, largest {max(errors):.2f} mm ({len(errors)} poses, {ambiguous[count]} uncertain)"
+                f"{statistics.median(errors):.2f} mm, largest {max(errors):.2f} mm "
+                f"({len(errors)} poses, {ambiguous[count]} uncertain)"
             )
 
 

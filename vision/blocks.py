@@ -16,7 +16,7 @@ from vision.faces import (
     slide,
 )
 from vision.frame import FloatArray
-from vision.looks import PieceLooks, log_ratio
+from vision.looks import RATIO_FLOOR, PieceLooks, log_ratio
 from vision.sampling import FloatImage, PlaneWindow
 
 TURNS_DEG = tuple(float(degrees) for degrees in range(-45, 45, 3))
@@ -24,6 +24,8 @@ LARGEST_TURN_DEG = 33.0
 SEARCH_MM = 3.0
 EDGE_WEIGHT = 0.06
 UPRIGHT_WEIGHT = 0.0006
+GLOSS = np.array([-0.03, -0.015, 0.0, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3])
+GLOSS_SPREAD = 0.12
 
 
 def fit_face(
@@ -110,6 +112,18 @@ def fit_face(
 def colour_distances(
     face: FloatArray, ink: FloatArray, colours: Mapping[str, FloatArray], spread: float
 ) -> dict[str, float]:
-    """How far a face's colour is from each known one, in standard deviations of ``spread`` (log units)."""
+    """How far a face's colour is from each known one, in standard deviations of ``spread`` (log units).
+
+    A gloss on the face adds the lamp's own light to all channels, to dark faces most of all. Each colour is tried with
+    a little more and less of it (the dichromatic reflection model, Shafer 1985), at a price.
+    """
     ratio = log_ratio(face, ink)
-    return {name: float(np.sqrt(np.mean(((ratio - known) / spread) ** 2))) for name, known in colours.items()}
+    return {name: _distance(ratio, known, spread) for name, known in colours.items()}
+
+
+def _distance(ratio: FloatArray, known: FloatArray, spread: float) -> float:
+    matt = np.exp(known) - RATIO_FLOOR
+    glossy = (matt + GLOSS[:, None]) / (1 + GLOSS[:, None])
+    with_gloss = np.log(np.maximum(glossy, 0.0) + RATIO_FLOOR)
+    squares = np.mean(((ratio - with_gloss) / spread) ** 2, axis=1) + (GLOSS / GLOSS_SPREAD) ** 2
+    return float(np.sqrt(squares.min()))

@@ -26,6 +26,7 @@ BoolImage = npt.NDArray[np.bool_]
 PX_PER_MM = 1.0
 SMOOTHING_MM = 2.5
 HUE_FLOOR = 0.13
+USUAL_LIGHT = 0.3
 STRONG_HUE = 0.35
 BRIGHTNESS_LIMITS = (-1.7, 0.55)
 SMALLEST_COVERING_MM2 = 260.0
@@ -146,8 +147,11 @@ def _strange_pixels(view: BoardView, known: BoolImage) -> tuple[BoolImage, npt.N
     bare = ~known
     if bare.sum() < 0.1 * bare.size:
         return np.zeros_like(known), np.zeros(known.shape)
-    hues = hue(view.light.astype(np.float64))
-    brightness = np.log(view.light.mean(axis=2).astype(np.float64) + 0.004)
+    light = view.light.astype(np.float64)
+    # as if exposed alike: in a dim picture the floors below would wash out every hue
+    light = light * (USUAL_LIGHT / max(float(np.median(light[bare])), 1e-4))
+    hues = hue(light)
+    brightness = np.log(light.mean(axis=2) + 0.004)
     rows, columns = known.shape
     y, x = np.mgrid[0:rows, 0:columns]
     x, y = x / columns - 0.5, y / rows - 0.5
@@ -239,7 +243,8 @@ def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolI
     dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     segments, offsets, points, _ = lines.profiles.shape
     profile = sample(dark, lines.profiles.reshape(segments, -1, 2)).reshape(segments, offsets, points)
-    beside = np.minimum(profile[:, :2].mean(axis=1), profile[:, -2:].mean(axis=1))
+    # the mean of both sides, so that a line in the edge of a shadow is still darker than what is beside it
+    beside = (profile[:, :2].mean(axis=1) + profile[:, -2:].mean(axis=1)) / 2
     contrast = beside - profile[:, 2:-2].min(axis=1)
     is_open = ~known[lines.open_at[..., 0], lines.open_at[..., 1]]
     judged = is_open.mean(axis=1) >= 0.5

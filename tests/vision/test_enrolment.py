@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.vision import photoreal
+from vision.enrolment import enrol, learn_colours
+from vision.errors import EnrolmentError
+from vision.looks import (
+    PieceLooks,
+    load_looks,
+    look_name,
+    looks_from_json,
+    looks_to_json,
+    plain_looks,
+    save_looks,
+)
+from vision.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
+
+SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
+
+
+def test_colours_are_learned_against_the_ink() -> None:
+    colours = photoreal.looks().colours
+    assert set(colours) == {"gold", "teal"}
+    blue, green, red = colours["gold"]
+    assert blue < green < red < 0
+    assert colours["teal"][2] < colours["teal"][0]
+
+
+def test_masks_are_learned_upright_and_look_like_the_drawn_ones() -> None:
+    for symbol, mask in photoreal.looks().masks.items():
+        drawn = drawn_mask(symbol, mask.shape[0])
+        assert np.corrcoef(mask.ravel(), drawn.ravel())[0, 1] > 0.75, symbol
+
+
+def test_no_picture_and_unknown_symbols_are_refused() -> None:
+    with pytest.raises(EnrolmentError, match="no picture"):
+        enrol([], photoreal.LAYOUT)
+    one = photoreal.enrolment("enrol-gold.jpg")
+    with pytest.raises(EnrolmentError, match="moon"):
+        enrol([replace(one, position={"a4": ("gold", "moon")})], photoreal.LAYOUT)
+
+
+def test_a_block_that_is_not_there_is_named() -> None:
+    one = photoreal.enrolment("enrol-gold.jpg")
+    with pytest.raises(EnrolmentError, match=r"star.* g7|g7.* star"):
+        enrol([replace(one, position={"g7": ("gold", "star")})], photoreal.LAYOUT)
+
+
+def test_one_colour_under_two_names_is_refused() -> None:
+    gold = photoreal.enrolment("enrol-gold.jpg")
+    other = replace(gold, position={place: ("amber", symbol) for place, (_, symbol) in gold.position.items()})
+    with pytest.raises(EnrolmentError, match="nearly the same"):
+        enrol([gold, other], photoreal.LAYOUT)
+
+
+def test_colours_are_learned_from_a_set_up_and_named_by_side() -> None:
+    name = "game-000.jpg"
+    learned = learn_colours(
+        photoreal.picture(name),
+        photoreal.camera(name),
+        photoreal.pose(name),
+        photoreal.LAYOUT,
+        plain_looks(SYMBOLS),
+        ("gold", "teal"),
+    )
+    for colour, ratio in photoreal.looks().colours.items():
+        assert np.abs(learned.colours[colour] - ratio).max() < 0.4
+
+
+def test_a_bare_board_has_no_colours_to_learn() -> None:
+    name = "034.jpg"
+    bare = np.full_like(photoreal.picture(name), 120)
+    with pytest.raises(EnrolmentError, match="0 blocks"):
+        learn_colours(
+            bare, photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT, plain_looks(SYMBOLS), ("gold", "teal")
+        )
+
+
+def test_looks_survive_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "looks.json"
+    save_looks(photoreal.looks(), path)
+    again = load_looks(path)
+    assert again.names == photoreal.looks().names
+    for symbol, mask in photoreal.looks().masks.items():
+        assert np.abs(again.masks[symbol] - mask).max() <= 0.5 / 255 + 1e-6
+    for colour, ratio in photoreal.looks().colours.items():
+        assert np.abs(again.colours[colour] - ratio).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "list"),
+        ("{", "not JSON"),
+        ('{"format": "other"}', "format"),
+        ('{"format": "tabletop-referee looks 1"}', "colours"),
+        ('{"format": "tabletop-referee looks 1", "colours": {"gold": [1, 2]}, "masks": {}}', "cannot be read"),
+        ('{"format": "tabletop-referee looks 1", "colours": {}, "masks": {"star": "!!"}}', "cannot be read"),
+    ],
+)
+def test_a_file_that_holds_no_looks_says_so(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "looks.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(EnrolmentError, match=said):
+        load_looks(path)
+    with pytest.raises(EnrolmentError, match="cannot read"):
+        load_looks(tmp_path / "missing.json")
+
+
+def test_looks_as_json_hold_only_json_values() -> None:
+    data = json.loads(json.dumps(looks_to_json(photoreal.looks())))
+    assert isinstance(looks_from_json(data), PieceLooks)
+
+
+def test_the_name_of_a_look() -> None:
+    assert look_name("teal", "x") == "teal block, x up"
+
+
+def test_symbols_have_the_turns_they_should() -> None:
+    turns = {symbol: len(distinct_quarter_turns(drawn_mask(symbol, 60))) for symbol in SYMBOLS}
+    assert turns["stop"] == turns["cross"] == turns["x"] == 1
+    assert turns["slider"] == 2
+    assert turns["star"] == turns["hoops"] == 4
+    with pytest.raises(ValueError, match="moon"):
+        drawn_mask("moon", 60)
+
+
+def test_a_cross_turned_by_an_eighth_is_an_x() -> None:
+    cross, x = drawn_mask("cross", 60), drawn_mask("x", 60)
+    assert np.corrcoef(turned_mask(cross, 45).ravel(), x.ravel())[0, 1] > 0.95
+    assert np.corrcoef(cross.ravel(), x.ravel())[0, 1] < 0.6
+    assert scaled_mask(cross, 0.8).sum() < cross.sum()

@@ -1,0 +1,124 @@
+"""Each stage of seeing, run alone on one picture: ``python -m vision STAGE IMAGE --calibration FILE``.
+
+The stages, in order: ``markers``, ``locate``, ``blocks`` (with their sides), ``coverings``, ``read``. Each prints what
+it found as JSON and, with ``--debug-image FILE``, draws it onto the picture. Every stage runs those before it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import cv2
+import numpy as np
+
+from vision.block_reading import BlockSight
+from vision.calibration_files import load_calibration
+from vision.drawing import draw
+from vision.drawing_blocks import draw_blocks, draw_coverings
+from vision.errors import VisionError
+from vision.frame import Frame, Image
+from vision.frames import load_image
+from vision.layout import default_layout, load_layout
+from vision.locating import Located, locate
+from vision.looks import load_looks, plain_looks
+from vision.markers import Marker, MarkerFinder
+from vision.reader import TableReader
+
+STAGES = ("markers", "locate", "blocks", "coverings", "read")
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("stage", type=click.Choice(STAGES))
+@click.argument("image", type=_FILE)
+@click.option("--calibration", required=True, type=_FILE, help="The camera, as `referee calibrate` wrote it.")
+@click.option("--layout", "layout_file", type=_FILE, help="The table's layout; without one, Deblockle's own.")
+@click.option("--looks", "looks_file", type=_FILE, help="The piece set, as `referee enrol` wrote it.")
+@click.option("--debug-image", type=_FILE, help="Write the picture with what the stage found drawn on it.")
+def main(
+    stage: str,
+    image: Path,
+    calibration: Path,
+    layout_file: Path | None,
+    looks_file: Path | None,
+    debug_image: Path | None,
+) -> None:
+    """Run one stage of seeing alone on IMAGE and print what it found.
+
+    Without looks, blocks are found by their symbols and their colours stay unknown.
+    """
+    try:
+        layout = default_layout("deblockle") if layout_file is None else load_layout(layout_file)
+        camera, picture = load_calibration(calibration), load_image(image)
+        looks = plain_looks(tuple(dict.fromkeys(layout.net.values()))) if looks_file is None else load_looks(looks_file)
+        if stage == "markers":
+            markers = MarkerFinder(layout.markers.dictionary).plain(picture)
+            found: Any = [_marker(marker) for marker in markers]
+            drawn = _draw_markers(picture, markers)
+        else:
+            located = locate(picture, camera, layout)
+            drawn = draw(picture, located, layout, camera)
+            found = _located(located)
+            if stage != "locate":
+                reader = TableReader(camera, layout, looks)
+                stages = reader.stages(picture, located.pose)
+                if stage in {"blocks", "read"}:
+                    found = {place: _block(block) for place, block in stages.blocks.items()}
+                    drawn = draw_blocks(picture, dict(stages.blocks), camera, located.pose)
+                if stage in {"coverings", "read"}:
+                    drawn = draw_coverings(drawn if stage == "read" else picture, stages.board, list(stages.coverings))
+                if stage == "coverings":
+                    found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in stages.coverings]
+                if stage == "read":
+                    reading = reader.reading(Frame(picture, 0.0, 0, str(image)), stages)
+                    found = {place: one.hidden_by or one.best for place, one in reading.places.items()}
+        if debug_image is not None and not cv2.imwrite(str(debug_image), drawn):
+            raise click.ClickException(f"cannot write the picture {debug_image}")
+    except VisionError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(json.dumps(found, indent=1))
+
+
+def _marker(marker: Marker) -> dict[str, Any]:
+    return {"id": marker.marker_id, "corners_px": np.round(marker.corners_px, 2).tolist()}
+
+
+def _located(located: Located) -> dict[str, Any]:
+    return {
+        "markers": list(located.ids_used),
+        "error_px": round(located.error_px, 3),
+        "uncertain": located.uncertain,
+        "camera_mm": np.round(located.pose.camera_position_mm, 1).tolist(),
+        "notices": list(located.notices),
+    }
+
+
+def _block(block: BlockSight) -> dict[str, Any]:
+    return {
+        "colour": block.colour,
+        "symbol": block.fit.symbol,
+        "fit": round(block.fit.fit, 3),
+        "log_odds": round(block.log_odds, 2),
+        "turned_deg": block.fit.turned_deg,
+        "sides": {
+            side: {symbol: round(share, 3) for symbol, share in probabilities.items()}
+            for side, probabilities in block.sides.items()
+        },
+    }
+
+
+def _draw_markers(picture: Image, markers: tuple[Marker, ...]) -> Image:
+    drawn = np.array(picture, dtype=np.uint8)
+    for marker in markers:
+        cv2.polylines(drawn, [np.round(marker.corners_px).astype(np.int32).reshape(-1, 1, 2)], True, (80, 220, 80), 2)
+        at = (int(marker.corners_px[:, 0].max()) + 4, int(marker.corners_px[:, 1].mean()))
+        cv2.putText(drawn, str(marker.marker_id), at, cv2.FONT_HERSHEY_SIMPLEX, 0.7, (80, 220, 80), 2, cv2.LINE_AA)
+    return drawn
+
+
+if __name__ == "__main__":
+    sys.exit(main())
