@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -131,10 +132,17 @@ def start(deblockle: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-def table(deblockle: Any, make_reading: Any) -> Any:
+def new_journal() -> Iterator[Callable[[], Journal]]:
+    """Give a maker of journals in memory, which are closed at the end."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+
+
+@pytest.fixture
+def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal]) -> Any:
     def make(journal: Any = None, **settings: Any) -> Table:
         settings.setdefault("rest_s", 1.0)
-        chosen = journal or Journal.in_memory(wall_clock=wall_clock)
+        chosen = journal or new_journal()
         return Table(deblockle, make_reading, chosen, ServiceSettings(**settings))
 
     return make
@@ -268,8 +276,8 @@ def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_pa
         assert again.kinds().count("new game") == 1
 
 
-def test_a_new_game_can_be_asked_for(table: Any, start: Any) -> None:
-    journal = Journal.in_memory(wall_clock=wall_clock)
+def test_a_new_game_can_be_asked_for(table: Any, start: Any, new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
     on = table(journal)
     on.service.start()
     on.show(start, 2)
@@ -434,8 +442,10 @@ class FullDisk:
         return self._journal.append(event, evidence)
 
 
-def test_with_a_full_disk_the_game_goes_on_in_memory(table: Any, start: Any) -> None:
-    inner = FullDisk(Journal.in_memory(wall_clock=wall_clock), 2)
+def test_with_a_full_disk_the_game_goes_on_in_memory(
+    table: Any, start: Any, new_journal: Callable[[], Journal]
+) -> None:
+    inner = FullDisk(new_journal(), 2)
     said: list[str] = []
     on = table(BufferedJournal(inner, said.append))  # type: ignore[arg-type]
     on.service.start()
@@ -578,7 +588,9 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
         ServiceSettings(**wrong)
 
 
-def test_a_start_after_any_event_ends_in_the_same_state(table: Any, start: Any) -> None:
+def test_a_start_after_any_event_ends_in_the_same_state(
+    table: Any, start: Any, new_journal: Callable[[], Journal]
+) -> None:
     on = table()
     on.service.start()
     shown: list[tuple[int, dict[str, str]]] = []
@@ -596,7 +608,7 @@ def test_a_start_after_any_event_ends_in_the_same_state(table: Any, start: Any) 
     lay(on.play(player="gold")[1])
     events = on.journal.events()
     for kept in range(1, len(events) + 1):
-        journal = Journal.in_memory(wall_clock=wall_clock)
+        journal = new_journal()
         for _, event in events[:kept]:
             journal.append(event)
         again = table(journal)
