@@ -1,0 +1,373 @@
+"""Kill -9 at random moments of live games: the world goes on, the referee is started again, nothing is lost.
+
+The world (players, blocks, button) lives in this process; the referee is a child that is told what there is to see
+and which button was pressed, and that tells what it records and, the moment a light shows it, what it shows. It is
+forked ready to run, so that a thousand starts take minutes; it opens the journal, resumes and referees as always.
+"""
+
+from __future__ import annotations
+
+import enum
+import multiprocessing
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from benchmarks.power_world import GAME, Glimpse, ToldReader, World, frame_of
+from engine.api import Game
+from engine.registry import load
+from hardware.panel import DriverSource, Panel
+from hardware.signals import Mood, Signal
+from referee.errors import RefereeError
+from referee.events import Event, Evidence
+from referee.journal import BufferedJournal, Folded, Journal
+from referee.journal.fold import fold_each
+from referee.service import Service
+from referee.service_loop import press
+from referee.service_settings import ServiceSettings
+
+SETTINGS = ServiceSettings(turn_end="button", rest_s=1.5)
+ANSWER_TIMEOUT_S = 60.0
+_TURN_IS_LIT = frozenset({Mood.ACCEPTED.value, Mood.FINISHED.value})
+_ANSWERS = _TURN_IS_LIT | {Mood.FAULT.value, Mood.QUESTION.value}
+
+
+class KillError(Exception):
+    """A restart found less, more or something else than was shown and played, or the referee did not go on."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """``append`` has returned: the event is in the journal."""
+
+    number: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A light shows a signal: its mood, and the places of the turn it lights."""
+
+    mood: str
+    turn: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence said: trouble with the journal, say."""
+
+    sentence: str
+
+
+class Step(enum.Enum):
+    """What else parent and child say to each other."""
+
+    DONE = "done"
+    """The child has finished starting, or a frame."""
+
+    CLOSE = "close"
+    """The parent wants the child to judge what is left and to close the journal."""
+
+
+class _Lamp:
+    """A driver that tells, at the moment it shows a signal, which one."""
+
+    name = "lamp"
+
+    def __init__(self, parent: Connection) -> None:
+        self._parent = parent
+
+    def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the world has its own clock
+        lit = tuple(light.place for light in signal.lights if light.role == "turn")
+        self._parent.send(Shown(signal.mood.value, lit))
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class _TellingJournal(BufferedJournal):
+    """The service's journal, telling of each event once ``append`` has returned."""
+
+    def __init__(self, journal: Journal, parent: Connection) -> None:
+        super().__init__(journal, lambda sentence: parent.send(Remark(sentence)))
+        self._parent = parent
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        number = super().append(event, evidence)
+        self._parent.send(Recorded(number, event))
+        return number
+
+
+def referee(path: Path, parent: Connection) -> None:
+    """The child: the real service on a journal file, fed by ``parent`` until it says ``CLOSE``."""
+    reader = ToldReader()
+    with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as opened:
+        journal = _TellingJournal(opened, parent)
+        panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, _ignore)
+        service: Service[Any, Any] = Service(load(GAME), reader, journal, panel, SETTINGS, _ignore)
+        service.start()
+        parent.send(Step.DONE)
+        while isinstance(glimpse := parent.recv(), Glimpse):
+            reader.told = glimpse.reading
+            service.step(frame_of(glimpse.reading))
+            for role in glimpse.presses:
+                press(service, role)
+            parent.send(Step.DONE)
+        service.finish()
+        journal.close()
+    parent.send(Step.DONE)
+
+
+def _ignore(sentence: str) -> None:
+    del sentence
+
+
+class Aim(enum.Enum):
+    """When a kill is meant to fall."""
+
+    STARTING = "while starting"
+    JUDGING = "in a frame after a press"
+    RECORDED = "once an event is recorded"
+    ANY_TIME = "at any time"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The next kill: in the how-many-th frame that counts for this aim, and how long after it was handed over."""
+
+    aim: Aim
+    frames: int
+    delay_s: float
+
+
+@dataclass
+class Tally:
+    """What the kills met: ``recorded_unshown`` fell between the journal and the light."""
+
+    kills: int = 0
+    games: int = 0
+    turns: int = 0
+    recorded_untold: int = 0
+    recorded_unshown: int = 0
+    by_aim: dict[str, int] = field(default_factory=dict)
+
+
+class KilledGame:
+    """One game on one journal, refereed by one child after the other."""
+
+    def __init__(self, seed: int, turns: int, path: Path, tally: Tally) -> None:
+        """Set the world up; ``path`` is where the journal will be."""
+        self._game: Game[Any, Any] = load(GAME)
+        self._world = World(seed, turns)
+        self._rng = random.Random(f"{seed} kills")
+        self._path = path
+        self._tally = tally
+        self._context = multiprocessing.get_context("forkserver")
+        self._recorded: dict[int, Event] = {}
+        self._told: list[Recorded | Shown] = []
+        self._unanswered: tuple[str, ...] = ()
+        self._owed_presses: tuple[str, ...] = ()
+        self._typical_start_s = 0.05
+        self._typical_judging_s = 0.02
+
+    def play(self, most_kills: int) -> None:
+        """Play the game to its end with at most so many kills; raises KillError."""
+        kills = 0
+        while True:
+            plan = self._plan() if kills < most_kills else None
+            if self._life(plan):
+                break
+            kills += 1
+            self._tally.kills += 1
+            if plan is not None:
+                self._tally.by_aim[plan.aim.value] = self._tally.by_aim.get(plan.aim.value, 0) + 1
+            self._check()
+            self._pass_by(self._rng.randint(0, 8))
+        folded = self._check()
+        if folded.turns != self._world.truth.turns:
+            raise KillError(f"at the end the journal has {folded.turns}, played were {self._world.truth.turns}")
+        self._tally.games += 1
+        self._tally.turns += len(folded.turns)
+
+    def _plan(self) -> Plan:
+        rng = self._rng
+        aim = rng.choices(list(Aim), (1, 3, 2, 2))[0]
+        match aim:
+            case Aim.STARTING:
+                return Plan(aim, 0, rng.uniform(0.0, 1.2 * self._typical_start_s))
+            case Aim.JUDGING:
+                return Plan(aim, rng.randint(1, 4), rng.uniform(0.0, self._typical_judging_s))
+            case Aim.RECORDED:
+                return Plan(aim, 0, rng.uniform(0.0, 0.3 * self._typical_judging_s))
+            case Aim.ANY_TIME:
+                return Plan(aim, rng.randint(1, 60), rng.uniform(0.0, 0.01))
+
+    def _life(self, plan: Plan | None) -> bool:
+        """Start the referee and go on until the kill (gives False) or the end of the game (True)."""
+        here, there = self._context.Pipe()
+        child = self._context.Process(target=referee, args=(self._path, there))
+        began_s = time.monotonic()
+        child.start()
+        there.close()
+        try:
+            if plan is not None and plan.aim is Aim.STARTING:
+                self._hear_until(here, began_s + plan.delay_s)
+                return False
+            self._hear_until(here, None)
+            self._typical_start_s += 0.2 * (time.monotonic() - began_s - self._typical_start_s)
+            return self._referee(here, plan)
+        finally:
+            child.kill()
+            child.join()
+            self._hear_the_rest(here)
+            here.close()
+            child.close()
+
+    def _referee(self, here: Connection, plan: Plan | None) -> bool:
+        """Hand frames over until the kill is due (gives False) or the game is over (True)."""
+        aim = None if plan is None else plan.aim
+        counting = aim is Aim.ANY_TIME
+        counted = 0
+        while (glimpse := self._look()) is not None:
+            counting = counting or (aim is Aim.JUDGING and bool(glimpse.presses))
+            counted += counting
+            given_s = time.monotonic()
+            here.send(glimpse)
+            if plan is not None and counting and counted == plan.frames:
+                self._hear_until(here, given_s + plan.delay_s)
+                return False
+            recorded = self._hear_until(here, None, stop_at_record=aim is Aim.RECORDED)
+            if recorded and plan is not None and aim is Aim.RECORDED:
+                self._hear_until(here, time.monotonic() + plan.delay_s)
+                return False
+            if recorded:
+                self._typical_judging_s += 0.2 * (time.monotonic() - given_s - self._typical_judging_s)
+        here.send(Step.CLOSE)
+        self._hear_until(here, None)
+        return True
+
+    def _look(self) -> Glimpse | None:
+        """The next frame; a press that got no answer before a kill is made again."""
+        glimpse = self._world.look()
+        if glimpse is None:
+            return None
+        owed, self._owed_presses = self._owed_presses, ()
+        presses = (*owed, *glimpse.presses)
+        self._unanswered += presses
+        return Glimpse(glimpse.reading, presses)
+
+    def _pass_by(self, frames: int) -> None:
+        """Let the world go on while no referee is there."""
+        self._owed_presses = tuple(dict.fromkeys(self._unanswered))
+        self._unanswered = ()
+        for _ in range(frames):
+            glimpse = self._world.look()
+            if glimpse is not None:
+                self._owed_presses = tuple(dict.fromkeys((*self._owed_presses, *glimpse.presses)))
+
+    def _hear_until(self, here: Connection, moment_s: float | None, *, stop_at_record: bool = False) -> bool:
+        """Hear the child until it is done, or until that moment, done or not; tells whether it recorded something."""
+        end_s = time.monotonic() + ANSWER_TIMEOUT_S if moment_s is None else moment_s
+        recorded = False
+        while here.poll(max(0.0, end_s - time.monotonic())):
+            try:
+                message = here.recv()
+            except EOFError:
+                raise KillError("the referee ended by itself; what it said is above") from None
+            if message is Step.DONE and moment_s is None:
+                return recorded
+            self._take(message)
+            recorded = recorded or isinstance(message, Recorded)
+            if recorded and stop_at_record:
+                return True
+        if moment_s is None:
+            raise KillError(f"the referee gave no answer for {ANSWER_TIMEOUT_S:.0f} s")
+        return recorded
+
+    def _hear_the_rest(self, here: Connection) -> None:
+        """Take what the child had told before it died; a message torn by the kill was not told."""
+        try:
+            while here.poll():
+                self._take(here.recv())
+        except (EOFError, OSError):
+            return
+
+    def _take(self, message: object) -> None:
+        if isinstance(message, Remark):
+            raise KillError(f"the referee said: {message.sentence}")
+        if isinstance(message, Recorded):
+            if message.number in self._recorded:
+                raise KillError(f"event {message.number} was recorded twice")
+            self._recorded[message.number] = message.event
+            self._told.append(message)
+        elif isinstance(message, Shown):
+            self._world.hear(message.mood)
+            if message.mood in _ANSWERS:
+                self._unanswered = ()
+            self._told.append(message)
+
+    def _check(self) -> Folded[Any]:
+        """Open the journal as a restart does and compare it with what was told and what was played."""
+        try:
+            with Journal.open(self._path, wall_clock=lambda: datetime.now(UTC)) as journal:
+                journal.check()
+                events = journal.events()
+            steps = list(fold_each(self._game, events))
+        except RefereeError as error:
+            raise KillError(f"the referee cannot go on: {error}") from error
+        self._check_recorded(events)
+        self._check_shown(events, steps)
+        folded: Folded[Any] = steps[-1] if steps else Folded()
+        played = self._world.truth.turns
+        if folded.turns != played[: len(folded.turns)]:
+            raise KillError(f"the journal has {folded.turns}, played were {played}")
+        return folded
+
+    def _check_recorded(self, events: Sequence[tuple[int, Event]]) -> None:
+        """What ``append`` returned for is there; and at most one more, that the child had no time to tell of."""
+        there = dict(events)
+        for number, event in self._recorded.items():
+            kept = there.get(number)
+            if kept is None:
+                raise KillError(f"event {number} ({event.kind}) was recorded and is lost")
+            if (kept.kind, kept.data, kept.frame_time_s) != (event.kind, event.data, event.frame_time_s):
+                raise KillError(f"event {number} was recorded as {event} and is now {kept}")
+        untold = [number for number in there if number not in self._recorded]
+        if len(untold) > 1 or untold != list(there)[len(there) - len(untold) :]:
+            raise KillError(f"events {untold} are in the journal and were never recorded")
+        for number in untold:
+            self._tally.recorded_untold += 1
+            self._recorded[number] = there[number]
+            self._told.append(Recorded(number, there[number]))
+
+    def _check_shown(self, events: Sequence[tuple[int, Event]], steps: Sequence[Folded[Any]]) -> None:
+        """Each turn that was lit was in the journal before its light."""
+        places = self._places_of_turns(events, steps)
+        waiting: list[str] = []
+        for told in self._told:
+            if isinstance(told, Recorded):
+                waiting += places.get(told.number, ())
+            elif told.mood in _TURN_IS_LIT and told.turn:
+                if told.turn != tuple(dict.fromkeys(waiting)):
+                    raise KillError(f"{told.turn} was lit when the journal's new turns were on {waiting}")
+                waiting.clear()
+        if waiting:
+            self._tally.recorded_unshown += 1
+        # A turn that was recorded and not lit is not lit later: the next start says how far the game is instead.
+        self._told = []
+
+    def _places_of_turns(
+        self, events: Sequence[tuple[int, Event]], steps: Sequence[Folded[Any]]
+    ) -> dict[int, tuple[str, ...]]:
+        places: dict[int, tuple[str, ...]] = {}
+        before: Folded[Any] = Folded()
+        for (number, event), after in zip(events, steps, strict=True):
+            if event.kind == "turn":
+                places[number] = self._game.parse_turn(before.states[0], str(event.data["turn"])).places
+            before = after
+        return places
