@@ -146,8 +146,8 @@ class ClearBoard:
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
-            change = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
-            colour = np.maximum(colour, np.abs(change))
+            smooth = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
+            colour = np.maximum(colour, np.abs(smooth))
         different = lost | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
         return Difference(np.asarray(lost), np.asarray(judged), np.asarray(different), light, gain)
 

@@ -99,8 +99,8 @@ class ReachFinder:
             raise ValueError(
                 f"got a frame of {image.shape[1]} x {image.shape[0]} pixels; expected {self._size[0]} x {self._size[1]}"
             )
-        small = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
-        small = np.asarray(small, dtype=np.uint8)
+        shrunk = cv2.resize(image[self._window], self._shape[::-1], interpolation=cv2.INTER_AREA)
+        small: Image = np.asarray(shrunk, dtype=np.uint8)
         if self._clear is None:
             return self._started(small)
         now = board_look(small)
