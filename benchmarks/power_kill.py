@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import enum
 import multiprocessing
+import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
@@ -127,12 +128,22 @@ def _ignore(sentence: str) -> None:
     del sentence
 
 
+def ready_to_fork(root: Path) -> None:
+    """Have a process with one thread and everything imported stand by, from which each referee is forked at once."""
+    # The standing-by process finds this package by its environment only.
+    paths = [str(root), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+    # A fork in a process with more threads may never run.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    multiprocessing.set_forkserver_preload([__name__])
+
+
 class Aim(enum.Enum):
     """When a kill is meant to fall."""
 
     STARTING = "while starting"
     JUDGING = "in a frame after a press"
-    RECORDED = "once an event is recorded"
+    RECORDED = "once a turn is recorded"
     ANY_TIME = "at any time"
 
 
@@ -175,7 +186,7 @@ class KilledGame:
         self._typical_start_s = 0.05
         self._typical_judging_s = 0.02
 
-    def play(self, most_kills: int) -> None:
+    def play(self, most_kills: int, after_kill: Callable[[], None]) -> None:
         """Play the game to its end with at most so many kills; raises KillError."""
         kills = 0
         while True:
@@ -187,6 +198,7 @@ class KilledGame:
             if plan is not None:
                 self._tally.by_aim[plan.aim.value] = self._tally.by_aim.get(plan.aim.value, 0) + 1
             self._check()
+            after_kill()
             self._pass_by(self._rng.randint(0, 8))
         folded = self._check()
         if folded.turns != self._world.truth.turns:
@@ -203,7 +215,7 @@ class KilledGame:
             case Aim.JUDGING:
                 return Plan(aim, rng.randint(1, 4), rng.uniform(0.0, self._typical_judging_s))
             case Aim.RECORDED:
-                return Plan(aim, 0, rng.uniform(0.0, 0.3 * self._typical_judging_s))
+                return Plan(aim, 0, rng.uniform(0.0, 0.002))
             case Aim.ANY_TIME:
                 return Plan(aim, rng.randint(1, 60), rng.uniform(0.0, 0.01))
 
@@ -241,8 +253,8 @@ class KilledGame:
             if plan is not None and counting and counted == plan.frames:
                 self._hear_until(here, given_s + plan.delay_s)
                 return False
-            recorded = self._hear_until(here, None, stop_at_record=aim is Aim.RECORDED)
-            if recorded and plan is not None and aim is Aim.RECORDED:
+            recorded = self._hear_until(here, None, stop_at_turn=aim is Aim.RECORDED)
+            if plan is not None and recorded == "turn" and aim is Aim.RECORDED:
                 self._hear_until(here, time.monotonic() + plan.delay_s)
                 return False
             if recorded:
@@ -270,10 +282,10 @@ class KilledGame:
             if glimpse is not None:
                 self._owed_presses = tuple(dict.fromkeys((*self._owed_presses, *glimpse.presses)))
 
-    def _hear_until(self, here: Connection, moment_s: float | None, *, stop_at_record: bool = False) -> bool:
-        """Hear the child until it is done, or until that moment, done or not; tells whether it recorded something."""
+    def _hear_until(self, here: Connection, moment_s: float | None, *, stop_at_turn: bool = False) -> str:
+        """Hear the child until it is done, or until that moment, done or not; gives the kind of event recorded last."""
         end_s = time.monotonic() + ANSWER_TIMEOUT_S if moment_s is None else moment_s
-        recorded = False
+        recorded = ""
         while here.poll(max(0.0, end_s - time.monotonic())):
             try:
                 message = here.recv()
@@ -282,9 +294,10 @@ class KilledGame:
             if message is Step.DONE and moment_s is None:
                 return recorded
             self._take(message)
-            recorded = recorded or isinstance(message, Recorded)
-            if recorded and stop_at_record:
-                return True
+            if isinstance(message, Recorded):
+                recorded = message.event.kind
+                if stop_at_turn and recorded == "turn":
+                    return recorded
         if moment_s is None:
             raise KillError(f"the referee gave no answer for {ANSWER_TIMEOUT_S:.0f} s")
         return recorded

@@ -77,19 +77,15 @@ class Life:
 
 @dataclass(frozen=True)
 class Case:
-    """One cut: of which game and life, after how many requests, with what outcome, and the draw's own seed."""
+    """One cut of a game: in which life, after how many requests, with what outcome, and the seed of its draw."""
 
-    seed: int
     life: int
     requests: int
     outcome: Outcome
     draw: int
 
     def __str__(self) -> str:
-        return (
-            f"--seed {self.seed} --life {self.life} --requests {self.requests} "
-            f"--outcome '{self.outcome.value}' --draw {self.draw}"
-        )
+        return f"{self.life}:{self.requests}:{self.outcome.name}:{self.draw}"
 
 
 class CutError(Exception):
@@ -232,7 +228,7 @@ class PlayedOnDisk:
                 for outcome in Outcome:
                     chancy = outcome not in {Outcome.ALL_KEPT, Outcome.NONE_KEPT}
                     for _ in range(draws if chancy else 1):
-                        yield Case(self.seed, number, requests, outcome, rng.getrandbits(32))
+                        yield Case(number, requests, outcome, rng.getrandbits(32))
 
     def check(self, case: Case) -> None:
         """Cut there, start again, look; raises CutError for anything lost, added or changed."""

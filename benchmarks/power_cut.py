@@ -1,0 +1,139 @@
+"""Losing nothing: kill -9 at random moments of live games, and power cuts at every sync point of others.
+
+Run: python benchmarks/power_cut.py --kills 1000 [--games 5] [--seed 1]
+
+First ``--games`` games are played on a disk that loses, reorders, tears or wrecks whatever was not yet synced, and
+are cut at every sync point, several times each (power_sync.py). Then games are refereed by a process that is killed
+``--kills`` times (power_kill.py). Each line below ends with what was found; exit code 1 when anything was lost,
+changed, or there without having been judged. A cut that fails prints what to give to ``--replay``; killed games keep
+their journal, since where in its work a kill falls is the machine's doing and does not replay.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.power_disk import Outcome
+from benchmarks.power_kill import KilledGame, KillError, Tally, ready_to_fork
+from benchmarks.power_sync import Case, CutError, PlayedOnDisk
+from benchmarks.power_vfs import scratch_folder
+
+ROOT = Path(__file__).resolve().parents[1]
+_MOST_FAULTS_SHOWN = 10
+
+
+def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress, console: Console) -> int:
+    """Play games on a disk that loses power and cut each everywhere; gives how many cuts went wrong."""
+    faults = cuts = points = lives = played = 0
+    began_s = time.monotonic()
+    bar = progress.add_task("power cuts", total=games)
+    for game in range(seed, seed + games):
+        with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
+            on_disk = PlayedOnDisk(game, turns, Path(scratch))
+            lives += len(on_disk.lives)
+            played += len(on_disk.turns_played)
+            points += sum(len(life.disk.sync_points) for life in on_disk.lives)
+            if on_disk.turns_kept != on_disk.turns_played:
+                faults += 1
+                console.print(f"seed {game}: kept {on_disk.turns_kept}, played {on_disk.turns_played}")
+            for case in on_disk.cases(draws, elsewhere=20):
+                cuts += 1
+                try:
+                    on_disk.check(case)
+                except CutError as error:
+                    faults += 1
+                    if faults <= _MOST_FAULTS_SHOWN:
+                        console.print(
+                            f"{error}\n  again: --seed {game} --turns {turns} --replay {case}", soft_wrap=True
+                        )
+                progress.update(bar, description=f"power cuts ({cuts} so far)")
+        progress.advance(bar)
+    console.print(
+        f"power cuts: {games} games of {played} turns in {lives} lives, {points} sync points, {cuts} cuts "
+        f"in {time.monotonic() - began_s:.0f} s: {faults} with something lost, added or changed",
+        soft_wrap=True,
+    )
+    return faults
+
+
+def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: Console) -> int:
+    """Kill the referee so often, in as many games as that takes; gives how many games went wrong."""
+    tally, faults = Tally(), 0
+    began_s = time.monotonic()
+    bar = progress.add_task("kill -9", total=kills)
+    ready_to_fork(ROOT)
+    game = seed
+    while tally.kills < kills and faults < _MOST_FAULTS_SHOWN:
+        scratch = Path(tempfile.mkdtemp(prefix=f"killed-game-{game}-"))
+        try:
+            KilledGame(game, turns, scratch / "journal.sqlite", tally).play(
+                kills - tally.kills, lambda: progress.update(bar, completed=tally.kills)
+            )
+        except KillError as error:
+            faults += 1
+            console.print(f"{error}\n  in the game of --seed {game} --turns {turns}; its journal is in {scratch}")
+        else:
+            shutil.rmtree(scratch)
+        game += 1
+    aims = ", ".join(f"{count} {aim}" for aim, count in sorted(tally.by_aim.items()))
+    console.print(
+        f"kill -9: {tally.kills} kills ({aims}) in {tally.games} games of {tally.turns} turns played to their end "
+        f"in {time.monotonic() - began_s:.0f} s; {tally.recorded_unshown} fell between journal and light: "
+        f"{faults} games with something lost, added or changed",
+        soft_wrap=True,
+    )
+    return faults
+
+
+@click.command()
+@click.option("--kills", default=100, show_default=True, type=click.IntRange(min=0), help="How often to kill.")
+@click.option("--games", default=2, show_default=True, type=click.IntRange(min=0), help="Games to cut everywhere.")
+@click.option("--draws", default=4, show_default=True, type=click.IntRange(min=1), help="Cuts a point and outcome.")
+@click.option("--turns", default=12, show_default=True, type=click.IntRange(min=1), help="Turns a game.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the first game of each kind.")
+@click.option("--replay", metavar="LIFE:REQUESTS:OUTCOME:DRAW", help="Only this one cut, as a failing run named it.")
+def main(kills: int, games: int, draws: int, turns: int, seed: int, replay: str | None) -> None:
+    """Show that nothing accepted is lost; exit 1 if anything was."""
+    console = Console(highlight=False, markup=False)
+    if replay is not None:
+        sys.exit(replayed(seed, turns, replay, console))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        faults = cut_games(seed, games, turns, draws, progress, console) if games else 0
+        faults += kill_games(seed, kills, turns, progress, console) if kills else 0
+    sys.exit(1 if faults else 0)
+
+
+def replayed(seed: int, turns: int, text: str, console: Console) -> int:
+    """Make one cut again; gives the exit code."""
+    try:
+        life, requests, outcome, draw = text.split(":")
+        case = Case(int(life), int(requests), Outcome[outcome], int(draw))
+    except (ValueError, KeyError) as error:
+        names = ", ".join(one.name for one in Outcome)
+        raise click.BadParameter(f"{text!r}: expected LIFE:REQUESTS:OUTCOME:DRAW, outcome one of {names}") from error
+    with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
+        on_disk = PlayedOnDisk(seed, turns, Path(scratch))
+        if not (case.life < len(on_disk.lives) and case.requests <= len(on_disk.lives[case.life].disk)):
+            raise click.BadParameter(f"{text!r}: the game of seed {seed} has no such life or request")
+        try:
+            on_disk.check(case)
+        except CutError as error:
+            console.print(str(error))
+            return 1
+    console.print("Nothing is lost, added or changed.")
+    return 0
+
+
+if __name__ == "__main__":
+    main()
