@@ -74,7 +74,8 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = P
         [("everything", level) for level in known["everything"].levels] if not names or "everything" in names else []
     )
     single = [single[int(index)] for index in np.random.default_rng([seed, 51]).permutation(len(single))]
-    shares = [(kinds, images // 2 if single and together else images) for kinds in (single, together) if kinds]
+    half = images // 2 if single and together else images
+    shares = [(single, half)] * bool(single) + [(together, images - half if single else images)] * bool(together)
     return [
         Task(*kinds[index % len(kinds)], index // len(kinds), seed, piece_sets)
         for kinds, count in shares
@@ -116,21 +117,22 @@ def look_at(task: Task, learned: Mapping[int, PieceLooks | str], failures: Path 
     case = task.case()
     image = picture_of(case)
     looks = learned[case.pieces]
+    thing = bool(case.scene.things)
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
-        return score(name, None, case.looks, covered=case.covered, hand=case.hand, refused=looks)
+        return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
     reader = TableReader(case.scene.setting.camera, draft_layout(), looks)
     start = time.perf_counter()
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     spent_ms = (time.perf_counter() - start) * 1000
-    result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, spent_ms=spent_ms)
+    result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing, spent_ms=spent_ms)
     if failures is not None and not _good(result):
         _save(failures, image, result)
     return result
 
 
 def _good(result: PictureScore) -> bool:
-    flaws = (result.hand_missed, result.hand_called_a_thing, result.hand_invented)
+    flaws = (result.hand_missed, result.hand_called_a_thing, result.hand_invented, result.thing_called_a_hand)
     return result.wholly_right and not any(flaws) and not any(s.certain and not s.right for s in result.squares)
 
 

@@ -23,12 +23,15 @@ def _row(name: str, count: Tally) -> str:
     hands = f"{count.hands_missed} of {count.hands}"
     if count.hands_called_things:
         hands += f" (+{count.hands_called_things} called a thing)"
+    invented = f"{count.hands_invented} of {count.no_hands}"
+    if count.things_called_hands:
+        invented += f" (+{count.things_called_hands} things called hands)"
     return (
         f"| {name} | {count.pictures} | {_share(count.located, count.pictures)} "
         f"| {_share(count.wholly_right, count.pictures)} | {_share(count.blocks_right, count.blocks)} "
         f"| {_share(count.right, count.places)} | {count.wrong_and_certain} of {count.certain} "
         f"| {_share(count.unsure, count.places)} | {_share(count.hidden, count.places)} "
-        f"| {hands} | {count.hands_invented} of {count.no_hands} |\n"
+        f"| {hands} | {invented} |\n"
     )
 
 

@@ -46,8 +46,8 @@ class SquareScore:
 class PictureScore:
     """One picture: its hardship and level, whether the table was located, and each place that was read.
 
-    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``; ``hand_said`` and ``thing_said``
-    tell what the reading names.
+    ``covered`` are places that a hand truly hides; ``hand`` is as in ``StressCase``, ``thing`` tells whether a coin,
+    cup or card lies about; ``hand_said`` and ``thing_said`` tell what the reading names.
     """
 
     name: str
@@ -59,15 +59,17 @@ class PictureScore:
     squares: tuple[SquareScore, ...]
     covered: tuple[str, ...]
     hand: str
+    thing: bool
     hand_said: bool
     thing_said: bool
     spent_ms: float
 
     @property
     def wholly_right(self) -> bool:
-        """Whether every place that could be seen was read right and none of them was called hidden."""
+        """Whether every place that could be seen was read right, and none called hidden where nothing is in the way."""
+        in_the_way = self.thing or self.hand != "beside"
         seen = [square for square in self.squares if square.place not in self.covered]
-        return self.located and all(square.right and square.hidden_by is None for square in seen)
+        return self.located and all(in_the_way if square.hidden_by else square.right for square in seen)
 
     @property
     def hand_missed(self) -> bool:
@@ -81,8 +83,13 @@ class PictureScore:
 
     @property
     def hand_invented(self) -> bool:
-        """Whether the reading names a hand and there is none over the board."""
-        return self.located and self.hand == "beside" and self.hand_said
+        """Whether the reading names a hand and nothing is over the board."""
+        return self.located and self.hand == "beside" and not self.thing and self.hand_said
+
+    @property
+    def thing_called_a_hand(self) -> bool:
+        """Whether the reading names a hand where something else lies."""
+        return self.located and self.hand == "beside" and self.thing and self.hand_said
 
 
 def score(
@@ -92,6 +99,7 @@ def score(
     *,
     covered: tuple[str, ...] = (),
     hand: str = "beside",
+    thing: bool = False,
     refused: str = "",
     spent_ms: float = 0.0,
 ) -> PictureScore:
@@ -102,7 +110,7 @@ def score(
     )
     kinds = set() if reading is None else {hindrance.kind for hindrance in reading.hindrances}
     return PictureScore(
-        *name, bool(places), refused, squares, covered, hand, "hand" in kinds, "object" in kinds, spent_ms
+        *name, bool(places), refused, squares, covered, hand, thing, "hand" in kinds, "object" in kinds, spent_ms
     )
 
 
@@ -124,6 +132,8 @@ class Tally:
     hands_called_things: int = 0
     no_hands: int = 0
     hands_invented: int = 0
+    things: int = 0
+    things_called_hands: int = 0
     refused: int = 0
 
     @property
@@ -146,7 +156,9 @@ def tally(pictures: Iterable[PictureScore]) -> Tally:
         counts["wholly_right"] += picture.wholly_right
         counts["refused"] += bool(picture.refused)
         counts["hands"] += picture.hand == "over"
-        counts["no_hands"] += picture.hand == "beside"
+        counts["no_hands"] += picture.hand == "beside" and not picture.thing
+        counts["things"] += picture.hand == "beside" and picture.thing
+        counts["things_called_hands"] += picture.thing_called_a_hand
         counts["hands_missed"] += picture.hand_missed
         counts["hands_called_things"] += picture.hand_called_a_thing
         counts["hands_invented"] += picture.hand_invented
@@ -205,7 +217,9 @@ def lines_not_met(pictures: Sequence[PictureScore]) -> list[str]:
     if total.hands_missed:
         missing.append(f"{total.hands_missed} of {total.hands} hands over the board were missed (none may be)")
     if total.hands_invented:
-        missing.append(f"{total.hands_invented} of {total.no_hands} pictures without a hand were said to show one")
+        missing.append(
+            f"{total.hands_invented} of {total.no_hands} pictures with nothing over the board were said to show a hand"
+        )
     error = calibration_of(squares).expected_error
     if error > MOST_CALIBRATION_ERROR:
         missing.append(f"the expected calibration error is {error:.2%} (at most {MOST_CALIBRATION_ERROR:.0%})")

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.background import paint_background, pixels_per_mm
 from simulator.hands import hand_sprite, paint_hand_shadow
 from simulator.optics import SensorNoise, through_sensor
-from simulator.scene import BlockPose, Scene, Setting
+from simulator.scene import BlockPose, Scene, Setting, Thing
 from simulator.sprites import BlockPainter, Sprite, paste
 from simulator.things import paint_thing
 from vision.frame import Image
@@ -51,14 +51,21 @@ class _SettingPainter:
             image = self._background.copy()
             for block in standing:
                 self._blocks.paint_shadows(image, block)
-            for thing in scene.things:
+            sprites = _farthest_first([self._sprite(block) for block in standing])
+            for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
+                while sprites and sprites[0].distance_mm > self._distance_mm(thing):
+                    paste(image, sprites.pop(0))
                 paint_thing(self.setting, image, thing, self._pixels_per_mm)
-            for sprite in _farthest_first([self._sprite(block) for block in standing]):
+            for sprite in sprites:
                 paste(image, sprite)
             self._stills[key] = image
             if len(self._stills) > _KEPT_STILLS:
                 self._stills.popitem(last=False)
         return image
+
+    def _distance_mm(self, thing: Thing) -> float:
+        where = np.array([thing.x_mm, thing.y_mm, thing.base_mm])
+        return float(np.linalg.norm(where - self.setting.pose.camera_position_mm))
 
     def paint(self, scene: Scene, frame: int) -> Image:
         standing = tuple(block for block in scene.blocks if _stands(block))

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks.stress import Task, learn
+from vision.looks import PieceLooks
+
+
+@pytest.fixture(scope="session")
+def learned() -> dict[int, PieceLooks | str]:
+    """An ordinary piece set, learned as its owner would."""
+    return {-1: learn(-1, seed=1)}
+
+
+@pytest.fixture(scope="session")
+def task_of() -> Callable[[str, str], Task]:
+    """A picture of that hardship and level with the piece set that was learned."""
+
+    def find(hardship: str, level: str) -> Task:
+        candidates = (Task(hardship, level, number, 1, 1) for number in range(30))
+        return next(task for task in candidates if task.case().pieces == -1)
+
+    return find

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.stress_score import PictureScore, SquareScore, calibration_of, lines_not_met, score, tally
+from vision.reading import Hindrance, PlaceReading, Reading
+
+LOOKS = {"a1": "empty", "b1": "gold block, star up", "c1": "teal block, x up"}
+NAME = ("tilt-5-000", "tilt", "5", 0)
+
+
+def reading(said: dict[str, tuple[str, float]], *kinds: str, hidden: tuple[str, ...] = ()) -> Reading:
+    places = {
+        place: PlaceReading({look: share, "something else": 1 - share}, hidden_by="hand" if place in hidden else None)
+        for place, (look, share) in said.items()
+    }
+    return Reading(0, 0.0, places, tuple(Hindrance(kind, f"there is a {kind}") for kind in kinds))
+
+
+RIGHT = {place: (look, 0.999) for place, look in LOOKS.items()}
+
+
+def test_a_reading_that_says_the_truth_is_wholly_right() -> None:
+    result = score(NAME, reading(RIGHT), LOOKS)
+    count = tally([result])
+    assert result.wholly_right
+    assert (count.right, count.wrong_and_certain, count.unsure, count.hidden) == (3, 0, 0, 0)
+    assert (count.blocks, count.blocks_right, count.hands_invented) == (2, 2, 0)
+
+
+def test_places_are_sorted_by_what_became_of_them() -> None:
+    said = {"a1": ("gold block, star up", 0.995), "b1": ("gold block, star up", 0.8), "c1": ("teal block, x up", 1.0)}
+    count = tally([score(NAME, reading(said, hidden=("c1",)), LOOKS)])
+    assert (count.right, count.wrong_and_certain, count.unsure, count.hidden) == (0, 1, 1, 1)
+    assert (count.blocks, count.blocks_right, count.wholly_right) == (2, 1, 0)
+
+
+def test_a_place_under_a_hand_need_not_be_read_but_may_not_be_certain_and_wrong() -> None:
+    said = RIGHT | {"c1": ("empty", 0.6)}
+    unsure = score(NAME, reading(said, "hand"), LOOKS, covered=("c1",), hand="over")
+    certain = score(NAME, reading(said | {"c1": ("empty", 0.999)}, "hand"), LOOKS, covered=("c1",), hand="over")
+    assert unsure.wholly_right
+    assert tally([unsure]).wrong_and_certain == 0
+    assert tally([certain]).wrong_and_certain == 1
+
+
+@pytest.mark.parametrize(
+    ("hand", "kinds", "missed", "called_a_thing", "invented"),
+    [
+        ("over", ("hand",), 0, 0, 0),
+        ("over", (), 1, 0, 0),
+        ("over", ("object",), 0, 1, 0),
+        ("beside", ("hand",), 0, 0, 1),
+        ("beside", ("object",), 0, 0, 0),
+        ("at the rim", (), 0, 0, 0),
+        ("at the rim", ("hand",), 0, 0, 0),
+    ],
+)
+def test_hands_missed_and_invented(
+    hand: str, kinds: tuple[str, ...], missed: int, called_a_thing: int, invented: int
+) -> None:
+    result = score(NAME, reading(RIGHT, *kinds), LOOKS, hand=hand)
+    count = tally([result])
+    assert (count.hands_missed, count.hands_called_things, count.hands_invented) == (missed, called_a_thing, invented)
+    assert bool(lines_not_met([result])) == bool(missed or invented)
+
+
+def test_a_cup_called_a_hand_is_counted_apart() -> None:
+    result = score(NAME, reading(RIGHT, "hand", hidden=("a1",)), LOOKS, thing=True)
+    count = tally([result])
+    assert (count.hands_invented, count.no_hands, count.things, count.things_called_hands) == (0, 0, 1, 1)
+    assert result.wholly_right
+
+
+def test_a_place_called_hidden_with_nothing_in_the_way_is_a_fault() -> None:
+    assert not score(NAME, reading(RIGHT, "object", hidden=("a1",)), LOOKS).wholly_right
+
+
+def test_a_table_that_is_not_located_misses_no_hand_and_reads_nothing() -> None:
+    count = tally([score(NAME, reading({}, "not located"), LOOKS, hand="over")])
+    assert (count.pictures, count.located, count.hands_missed, count.places) == (1, 0, 0, 0)
+
+
+def squares(probability: float, right: int, wrong: int) -> list[SquareScore]:
+    said = [SquareScore("a1", "empty", probability, "empty", None)] * right
+    return said + [SquareScore("a1", "empty", probability, "gold block, star up", None)] * wrong
+
+
+def picture(*parts: list[SquareScore]) -> PictureScore:
+    every = tuple(square for part in parts for square in part)
+    return PictureScore(*NAME, True, "", every, (), "beside", False, False, False, 0.0)
+
+
+def test_one_certain_square_in_ten_thousand_may_be_wrong() -> None:
+    assert not lines_not_met([picture(squares(0.9999, 9_999, 1))])
+    assert "2 of 10000 squares called certain are wrong" in lines_not_met([picture(squares(0.9999, 9_998, 2))])[0]
+
+
+def test_calibration_is_perfect_when_probabilities_come_true() -> None:
+    found = calibration_of(squares(0.75, 75, 25) + squares(0.95, 95, 5))
+    assert found.expected_error == pytest.approx(0.0, abs=1e-12)
+    assert not lines_not_met([picture(squares(0.75, 75, 25), squares(0.95, 95, 5))])
+
+
+def test_too_little_certainty_counts_against_calibration_as_much_as_too_much() -> None:
+    assert calibration_of(squares(0.9, 100, 0)).expected_error == pytest.approx(0.1)
+    assert calibration_of(squares(0.9, 80, 20)).expected_error == pytest.approx(0.1)
+    assert "calibration error" in lines_not_met([picture(squares(0.9, 100, 0))])[0]
+
+
+@given(st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=60))
+def test_calibration_error_is_a_mean_gap(said: list[tuple[float, bool]]) -> None:
+    some = [SquareScore("a1", "empty", share, "empty" if right else "x", None) for share, right in said]
+    found = calibration_of(some)
+    assert 0.0 <= found.expected_error <= 1.0
+    assert int(found.counts.sum()) == len(some)
+    overall = abs(np.mean([share for share, _ in said]) - np.mean([right for _, right in said]))
+    assert found.expected_error >= overall - 1e-9
+
+
+def test_hidden_squares_state_no_probability() -> None:
+    hidden = [SquareScore("a1", "empty", 0.08, "gold block, star up", "hand")]
+    assert int(calibration_of(hidden).counts.sum()) == 0

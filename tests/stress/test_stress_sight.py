@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.stress import Task, learn, look_at, run, tasks
+from benchmarks.stress_report import tables, write_report
+from benchmarks.stress_score import lines_not_met, tally
+from vision.looks import PieceLooks
+
+FindTask = Callable[[str, str], Task]
+MILD = [
+    ("resolution", "800x600"),
+    ("tilt", "30°"),
+    ("table", "checks"),
+    ("compression", "JPEG 40"),
+    ("markers", "1 missing"),
+    ("off centre", "8 mm"),
+]
+
+
+@pytest.mark.parametrize(("hardship", "level"), MILD)
+def test_what_an_owner_may_meet_any_day_is_read_right(
+    hardship: str, level: str, task_of: FindTask, learned: dict[int, PieceLooks | str]
+) -> None:
+    result = look_at(task_of(hardship, level), learned)
+    wrong = [(square.place, square.said, square.truth) for square in result.squares if not square.right]
+    assert result.wholly_right, wrong
+    assert not lines_not_met([result]) or tally([result]).wrong_and_certain == 0
+
+
+def test_a_hand_is_found_and_nothing_under_it_is_called_certain_wrongly(
+    task_of: FindTask, learned: dict[int, PieceLooks | str]
+) -> None:
+    result = look_at(task_of("hands", "brown skin"), learned)
+    assert result.hand == "over"
+    assert result.hand_said
+    assert tally([result]).wrong_and_certain == 0
+
+
+def test_failures_are_saved_with_what_was_said(
+    tmp_path: Path, task_of: FindTask, learned: dict[int, PieceLooks | str]
+) -> None:
+    ordinary = learned[-1]
+    assert not isinstance(ordinary, str)
+    swapped = PieceLooks({"gold": ordinary.colours["teal"], "teal": ordinary.colours["gold"]}, ordinary.masks)
+    result = look_at(task_of("resolution", "640x480"), {-1: swapped}, tmp_path)
+    assert not result.wholly_right
+    (sheet,) = tmp_path.glob("*.txt")
+    assert sheet.with_suffix(".png").stat().st_size > 10_000
+    assert "teal block" in sheet.read_text(encoding="utf-8")
+
+
+def test_a_refused_piece_set_reads_nothing_and_is_said(task_of: FindTask, tmp_path: Path) -> None:
+    refused: dict[int, PieceLooks | str] = {-1: "the picture of gold shows no clear star on a4"}
+    result = look_at(task_of("resolution", "640x480"), refused)
+    assert not result.located
+    assert "no clear star" in tables([result])
+    pytest.importorskip("matplotlib")
+    write_report(tmp_path, [result], [], ["something is missing"])
+    assert "NOT MET: something is missing" in (tmp_path / "stress.md").read_text(encoding="utf-8")
+    assert (tmp_path / "reliability.png").exists()
+    assert (tmp_path / "accuracy-by-hardship.png").exists()
+
+
+@pytest.mark.long
+def test_certain_is_right_over_hundreds_of_pictures() -> None:
+    pictures = list(run(tasks(300, seed=7), jobs=2))
+    count = tally(pictures)
+    assert count.wrong_and_certain <= count.certain / 10_000
+    assert count.hands_missed == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pieces", range(6))
+def test_any_two_colours_can_be_learned(pieces: int) -> None:
+    looks = learn(pieces, seed=1)
+    assert isinstance(looks, PieceLooks), looks
