@@ -72,15 +72,17 @@ class Report:
         """Print everything."""
         console.print(self._table())
         console.print(self._rules())
-        if self.latencies:
-            median, late = np.percentile(self.latencies, [50, 99])
-            console.print(
-                f"light after the hand is gone and the turn ended: median {median:.0f} frames, 99th {late:.0f}"
-            )
-        spent = np.asarray([one for score in self.scores for one in score.computing_s] or [0.0])
+        for by_button, ending in ((True, "pressed"), (False, "rested")):
+            frames = self.latencies(by_button=by_button)
+            if frames:
+                console.print(
+                    f"hand gone and {ending}, to the light: median {_percentile(frames, 50):.0f} frames, "
+                    f"99th percentile {_percentile(frames, 99):.0f} ({len(frames)} verdicts)"
+                )
+        spent = [one for score in self.scores for one in score.computing_s] or [0.0]
         console.print(
-            f"computing a frame: mean {spent.mean() * 1e3:.1f} ms, 99th percentile "
-            f"{np.percentile(spent, 99) * 1e3:.0f} ms, most {spent.max() * 1e3:.0f} ms, of {len(spent)} frames"
+            f"computing a frame: mean {sum(spent) / len(spent) * 1e3:.1f} ms, 99th percentile "
+            f"{_percentile(spent, 99) * 1e3:.0f} ms, most {max(spent) * 1e3:.0f} ms, of {len(spent)} frames"
         )
         narrowed = sum(len(score.narrowed_wrongly) for score in self.scores)
         console.print(f"side faces misread and believed: {narrowed}")
@@ -130,3 +132,7 @@ class Report:
         for rule, count in sorted(named.items()):
             table.add_row(rule, str(count), str(agreed[rule]))
         return table
+
+
+def _percentile(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(np.asarray(values, dtype=np.float64), percent))

@@ -12,6 +12,9 @@ from typing import Any
 from engine.api import Appearance, Game, OptionValue
 from engine.errors import AmbiguousError
 
+_MOST_CHANGED = 4
+"""Two turns change two squares each at most."""
+
 
 class Onlooker:
     """Follows a game by the looks of the table alone."""
@@ -40,14 +43,19 @@ class Onlooker:
         if before == after:
             return True
         changed = {place for place, look in after.items() if before[place] != look}
+        if len(changed) > _MOST_CHANGED:
+            return False
         for turn in self._game.legal_turns(state):
             reached = self._game.apply(state, turn)
             seen = self._seen(reached)
             if seen == after:
                 return True
             own = {place for place, look in seen.items() if before[place] != look}
-            # A first turn leaves traces, save where the next one covers one of them.
-            if len(own - changed) <= 1 and self._game.outcome(reached) is None and self._next_leaves(reached, after):
+            # A first turn leaves traces, save where the same player goes on with the same block.
+            covered = len(own - changed)
+            if covered > 1 or (covered and reached.to_move != state.to_move):
+                continue
+            if self._game.outcome(reached) is None and self._next_leaves(reached, after):
                 return True
         return False
 

@@ -1,0 +1,178 @@
+"""The faults themselves: drawn from the seed, the same every time, and really there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.registry import load
+from simulator.faults import SURROUNDINGS, Disturbance, DisturbanceMaker, Disturbances
+from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES
+from simulator.faults_onlooker import Onlooker
+from simulator.faults_players import FaultyPlayers
+from simulator.faults_table import FaultyTable, faulty_setting
+from simulator.player import Habits
+from simulator.scene import Setting
+from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
+from vision.geometry import project
+
+SIZE = (320, 180)
+
+
+@pytest.fixture(scope="module")
+def setting() -> Setting:
+    return faulty_setting(3, SIZE)
+
+
+def table_with(*disturbances: Disturbance, seed: int = 3) -> FaultyTable:
+    table = FaultyTable(seed, turns=1, setting=faulty_setting(seed, SIZE), kinds=("nothing",))
+    for one in disturbances:
+        table.disturbances.begin(one)
+    return table
+
+
+@pytest.mark.parametrize("kind", SURROUNDINGS)
+def test_every_kind_of_fault_changes_something(kind: str, setting: Setting) -> None:
+    one = DisturbanceMaker(setting, np.random.default_rng(5)).make(kind, 2.0, ("c4",))
+    assert one.kind == kind
+    assert one.things or one.lighting or one.pose or one.delivery
+    assert one.began_s >= 2.0
+
+
+def test_an_unknown_kind_is_refused(setting: Setting) -> None:
+    with pytest.raises(ValueError, match="no such fault: earthquake"):
+        DisturbanceMaker(setting, np.random.default_rng(5)).make("earthquake", 0.0, ())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bumped_camera_still_sees_every_marker(seed: int) -> None:
+    setting = faulty_setting(seed, SIZE)
+    pose = DisturbanceMaker(setting, np.random.default_rng(seed)).make("camera bumped", 0.0, ()).pose
+    assert pose is not None
+    for marker_id in setting.layout.markers.centres_mm:
+        pixels = project(setting.camera, pose, setting.layout.markers.corners_mm(marker_id))
+        assert (pixels > 0).all()
+        assert (pixels < np.asarray(SIZE)).all()
+
+
+def test_what_lies_about_can_be_taken_away(setting: Setting) -> None:
+    disturbances = Disturbances()
+    maker = DisturbanceMaker(setting, np.random.default_rng(5))
+    disturbances.begin(maker.make("thing beside the board", 1.0, ()))
+    disturbances.begin(maker.make("camera bumped", 1.0, ()))
+    assert len(disturbances.at(1.5)) == 2
+    assert disturbances.remove_things(2.0)
+    assert [one.kind for one in disturbances.at(2.5)] == ["camera bumped"]
+    assert not disturbances.remove_things(3.0)
+
+
+def test_the_same_seed_gives_the_same_frames() -> None:
+    def frames() -> list[Any]:
+        table = FaultyTable(11, turns=2, setting=faulty_setting(11, SIZE), kinds=("table bumped",))
+        found: list[Any] = []
+        for _ in range(40):
+            frame = table.read()
+            found.append((frame.sequence, frame.time_s, frame.image.tobytes()))
+        return found
+
+    assert frames() == frames()
+
+
+def test_an_unplugged_camera_comes_back() -> None:
+    table = table_with(Disturbance("camera unplugged", 0.2, 1.0, delivery="unplugged"))
+    for _ in range(3):
+        table.read()
+    with pytest.raises(CameraError, match="does not answer"):
+        table.read()
+    table.wait(1.0)
+    assert table.read().time_s >= 1.0
+
+
+def test_late_frames_come_after_a_gap() -> None:
+    table = table_with(Disturbance("frames late", 0.0, 1.0, delivery="late"))
+    with pytest.raises(FrameTimeoutError, match=r"no frame came in 0\.5 s"):
+        table.read(0.5)
+    assert table.read(2.0).time_s >= 1.0
+
+
+def test_dropped_frames_leave_gaps_in_the_numbers() -> None:
+    table = table_with(Disturbance("frames dropped", 0.0, 3.0, delivery="dropped"))
+    numbers = [table.read().sequence for _ in range(12)]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] > 11
+
+
+def test_a_thing_and_a_lamp_show_in_the_picture(setting: Setting) -> None:
+    maker = DisturbanceMaker(setting, np.random.default_rng(5))
+    plain = table_with().read().image.astype(int)
+    for kind in ("thing on the board", "lamp switched", "markers covered", "camera bumped"):
+        one = replace(maker.make(kind, 0.0, ("d4",)), began_s=0.0)
+        other = table_with(one).read().image.astype(int)
+        assert np.abs(plain - other).max() > 40, kind
+
+
+def test_the_table_ends() -> None:
+    table = table_with()
+    table.wait(60.0)
+    with pytest.raises(EndOfFramesError, match="virtual table 3"):
+        table.read()
+
+
+@pytest.mark.parametrize("kind", sorted(set(ALL_MISDEEDS) - set(BY_SIDES)))
+def test_no_onlooker_takes_a_misdeed_for_a_turn(kind: str, setting: Setting) -> None:
+    game = load("deblockle")
+    for seed in range(2):
+        players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(seed))
+        players.perform(players.turn())
+        action = players.misdeed_of(kind)
+        if action is None:
+            continue
+        before = players.standing
+        after = before.after_all(action.carries).appearance(game.places)
+        assert game.explain(players.state, after), kind
+        players.perform(action)
+        players.perform(players.put_right(before, action.player))
+        assert players.looks == before.appearance(game.places)
+
+
+def test_an_onlooker_follows_what_is_legal_and_nothing_else() -> None:
+    game = load("deblockle")
+    setting = faulty_setting(3, SIZE)
+    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
+    start = players.looks
+    onlooker = Onlooker(game, start, None)
+    assert onlooker.is_possible(start)
+    first = players.turn()
+    players.perform(first)
+    after_one = players.looks
+    players.perform(players.turn())
+    after_two = players.looks
+    assert onlooker.is_possible(after_one)
+    assert onlooker.is_possible(after_two)
+    onlooker.follow(after_one)
+    assert onlooker.is_possible(after_two)
+    nobody = dict.fromkeys(start, "empty")
+    assert not onlooker.is_possible(nobody)
+    with pytest.raises(ValueError, match="no legal turn"):
+        onlooker.follow(nobody)
+
+
+def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
+    game = load("deblockle")
+    setting = faulty_setting(3, SIZE)
+    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
+    before = players.standing
+    misdeed = players.misdeed_of("moved without rolling")
+    assert misdeed is not None
+    players.perform(misdeed)
+    wrongly = players.put_right_but_turned(before, misdeed.player)
+    assert wrongly is not None
+    players.perform(wrongly)
+    assert players.looks == before.appearance(game.places)
+    turned = [place for place in before if before[place].north != players.standing[place].north]
+    assert len(turned) == 1
+    players.perform(players.put_right(before, misdeed.player))
+    assert all(before[place].north == players.standing[place].north for place in before)
