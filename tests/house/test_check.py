@@ -68,6 +68,16 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
     assert not (checked.home / "calls").exists()
 
 
+def test_continuous_integration_runs_just_this(checked):
+    shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
+    done = checked.call(".ci/run", env={"CI": "true"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
+    assert checked.call(".ci/run", env={"BREAK": "pytest"}).returncode == 1
+    assert checked.call(".ci/run", "--lowest").returncode == 0
+    assert "--cov" not in calls(checked)[-1]
+
+
 def test_help_lists_the_arguments(checked):
     said = checked.call("check", "--help").stdout
     assert all(argument in said for argument in ("--long", "--fast", "--lowest"))

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
-import subprocess
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -114,23 +111,3 @@ def test_wheels_are_read_from_the_indexs_answer(survey):
         "stone-age==1.0": {"stone_age-1.0+local-py3-none-any.whl": "aa"},
         "no-wheel==2": {},
     }
-
-
-@pytest.mark.long
-def test_the_built_distribution_holds_every_file_of_the_rooms(tmp_path):
-    rooms = ("engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
-    source, wheels = tmp_path / "source", tmp_path / "wheels"
-    for name in (*rooms, "pyproject.toml", "README.md", "LICENSE"):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, source / name)
-    there = {path.relative_to(source).as_posix() for room in rooms for path in (source / room).rglob("*.*")}
-    build = ["wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "-w", wheels, source]
-    subprocess.run([sys.executable, "-m", "pip", *build], check=True)
-    (wheel,) = wheels.glob("tabletop_referee-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-        (entry_points,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
-        assert "referee = referee.cli:main" in archive.read(entry_points).decode()
-    assert names == there

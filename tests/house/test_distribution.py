@@ -1,0 +1,79 @@
+"""The built distribution: every file of the rooms is in it, and it works where the checkout is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+
+WHERE = """
+import importlib, json
+from vision.layout import default_layout
+rooms = "engine vision hardware firmware_bridge referee simulator".split()
+print(json.dumps([[importlib.import_module(room).__file__ for room in rooms], len(default_layout("deblockle").places)]))
+"""
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what it is made of, without the network."""
+    source, wheels = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, source / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    build = ["wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(wheels), str(source)]
+    subprocess.run([sys.executable, "-m", "pip", *build], check=True)
+    (built,) = wheels.glob("tabletop_referee-*.whl")
+    return built
+
+
+def test_it_holds_every_file_of_the_rooms(wheel: Path) -> None:
+    there = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.*")}
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == {name for name in there if "__pycache__" not in name}
+
+
+def test_it_works_in_an_environment_of_its_own(wheel: Path, tmp_path: Path) -> None:
+    home = tmp_path / "venv"
+    venv.create(home)
+    python = home / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*pip, str(wheel)], check=True)
+    # The libraries come from this environment; a path file there, which leads to the checkout, does not count.
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": sysconfig.get_path("purelib"),
+    }
+
+    def call(*command: object) -> str:
+        words = [str(word) for word in command]
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    files, places = json.loads(call(python, "-c", WHERE))
+    assert all(Path(file).is_relative_to(home) for file in files)
+    assert places == 49
+    referee = home / "bin" / "referee"
+    assert call(referee, "--version").startswith("referee 0.")
+    one_each = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
+    assert call(referee, "perft", "deblockle", "--depth", 1, *one_each).split()[-1].isdecimal()
+    call(referee, "print", "markers", "--out", tmp_path / "markers.pdf")
+    assert "Result" in call(referee, "demo", "--fast", "--turns", 1, "--seed", 7)
