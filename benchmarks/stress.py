@@ -127,7 +127,7 @@ def look_at(task: Task, learned: Mapping[int, PieceLooks | str], failures: Path 
     spent_ms = (time.perf_counter() - start) * 1000
     result = score(name, reading, case.looks, covered=case.covered, hand=case.hand, thing=thing, spent_ms=spent_ms)
     if failures is not None and not _good(result):
-        _save(failures, image, result)
+        _save(failures, image, result, [hindrance.message for hindrance in reading.hindrances])
     return result
 
 
@@ -136,13 +136,11 @@ def _good(result: PictureScore) -> bool:
     return result.wholly_right and not any(flaws) and not any(s.certain and not s.right for s in result.squares)
 
 
-def _save(failures: Path, image: Image, result: PictureScore) -> None:
+def _save(failures: Path, image: Image, result: PictureScore, said: Sequence[str]) -> None:
     if len(list(failures.glob("*.png"))) >= MOST_SAVED:
         return
     cv2.imwrite(str(failures / f"{result.name}.png"), image)
-    said = [
-        f"located: {result.located}, hand: {result.hand}, hand said: {result.hand_said}, thing: {result.thing_said}"
-    ]
+    lines = [f"located: {result.located}, hand: {result.hand}, thing: {result.thing}", *said]
     for square in result.squares:
         covered = square.place in result.covered
         if (
@@ -150,11 +148,11 @@ def _save(failures: Path, image: Image, result: PictureScore) -> None:
             or (square.hidden_by and not covered)
             or (square.certain and not square.right)
         ):
-            said.append(
+            lines.append(
                 f"{square.place}: is {square.truth}; said {square.said} at {square.probability:.4f}"
                 f"{f', hidden by {square.hidden_by}' if square.hidden_by else ''}{', under a hand' if covered else ''}"
             )
-    (failures / f"{result.name}.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
+    (failures / f"{result.name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _one_thread() -> None:

@@ -23,12 +23,15 @@ def _row(name: str, count: Tally) -> str:
     hands = f"{count.hands_missed} of {count.hands}"
     if count.hands_called_things:
         hands += f" (+{count.hands_called_things} called a thing)"
+    pictures = f"{count.tried}"
+    if count.refused:
+        pictures += f" (+{count.refused} not enrolled)"
     invented = f"{count.hands_invented} of {count.no_hands}"
     if count.things_called_hands:
         invented += f" (+{count.things_called_hands} things called hands)"
     return (
-        f"| {name} | {count.pictures} | {_share(count.located, count.pictures)} "
-        f"| {_share(count.wholly_right, count.pictures)} | {_share(count.blocks_right, count.blocks)} "
+        f"| {name} | {pictures} | {_share(count.located, count.tried)} "
+        f"| {_share(count.wholly_right, count.tried)} | {_share(count.blocks_right, count.blocks)} "
         f"| {_share(count.right, count.places)} | {count.wrong_and_certain} of {count.certain} "
         f"| {_share(count.unsure, count.places)} | {_share(count.hidden, count.places)} "
         f"| {hands} | {invented} |\n"
@@ -37,7 +40,7 @@ def _row(name: str, count: Tally) -> str:
 
 def read_share(count: Tally) -> float:
     """The share of blocks that were read right, those of tables not located counted as not read."""
-    return count.blocks_right / max(1, count.blocks) * count.located / max(1, count.pictures)
+    return count.blocks_right / max(1, count.blocks) * count.located / max(1, count.tried)
 
 
 def by_level(pictures: Sequence[PictureScore]) -> dict[tuple[str, str], list[PictureScore]]:
@@ -132,7 +135,7 @@ def plot_accuracy(pictures: Sequence[PictureScore], path: Path) -> None:
     axes = figure.subplots()
     names = [f"{name}: {level}" for name, level in groups]
     rows = np.arange(len(groups))
-    located = [count.located / count.pictures for count in groups.values()]
+    located = [count.located / max(1, count.tried) for count in groups.values()]
     right = [read_share(count) for count in groups.values()]
     certain = [
         count.right / max(1, count.places) * share for count, share in zip(groups.values(), located, strict=True)

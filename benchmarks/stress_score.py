@@ -137,6 +137,11 @@ class Tally:
     refused: int = 0
 
     @property
+    def tried(self) -> int:
+        """Pictures of piece sets that could be enrolled."""
+        return self.pictures - self.refused
+
+    @property
     def places(self) -> int:
         """All places of located pictures."""
         return self.right + self.wrong_and_certain + self.unsure + self.hidden
