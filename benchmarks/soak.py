@@ -54,6 +54,7 @@ def _size(text: str) -> tuple[int, int]:
 @click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; as many as cores unless given.")
 @click.option("--size", default="1280x720", show_default=True, help="The camera's picture; 960x540 is quicker.")
 @click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; may be given several times.")
+@click.option("--perfect-eyes", is_flag=True, help="No pictures: the service is told what there is to see. Quick.")
 @click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
@@ -63,6 +64,7 @@ def main(
     jobs: int,
     size: str,
     kinds: tuple[str, ...],
+    perfect_eyes: bool,
     one: int | None,
     save: Path | None,
 ) -> None:
@@ -71,10 +73,11 @@ def main(
     console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
     measures = _size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
+    again += " --perfect-eyes" * perfect_eyes
     if one is not None:
-        report = Report([_tell(plan_of(one, turns, measures, kinds), console, save)], again)
+        report = Report([_tell(plan_of(one, turns, measures, kinds, perfect_eyes=perfect_eyes), console, save)], again)
     else:
-        plans = [plan_of(seed + number, turns, measures, kinds) for number in range(games)]
+        plans = [plan_of(seed + number, turns, measures, kinds, perfect_eyes=perfect_eyes) for number in range(games)]
         report = Report(_play_all(plans, jobs, console), again)
     report.print_to(console)
     sys.exit(0 if report.met else 1)

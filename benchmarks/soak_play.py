@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.soak_eyes import PerfectEyes
 from engine.api import Game, OptionValue
 from engine.registry import load
 from hardware.panel import DriverSource, Panel
@@ -21,7 +22,7 @@ from referee.correcting import Correction
 from referee.demo import enrolled_reader
 from referee.events import Event
 from referee.journal import BufferedJournal, Journal
-from referee.service import Service
+from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
@@ -34,7 +35,7 @@ from simulator.player import Habits
 from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
 from simulator.viewpoint import lens
-from vision.frame import Frame, Image
+from vision.frame import Frame
 from vision.looks import PieceLooks
 from vision.reader import TableReader
 
@@ -54,6 +55,7 @@ class GamePlan:
     turn_end: TurnEnd = "button"
     side_by_side: bool = True
     kinds: tuple[str, ...] = ()
+    perfect_eyes: bool = False
 
     @property
     def options(self) -> dict[str, OptionValue]:
@@ -61,11 +63,13 @@ class GamePlan:
         return {"side_by_side": self.side_by_side}
 
 
-def plan_of(seed: int, turns: int, size: tuple[int, int], kinds: tuple[str, ...] = ()) -> GamePlan:
+def plan_of(
+    seed: int, turns: int, size: tuple[int, int], kinds: tuple[str, ...] = (), *, perfect_eyes: bool = False
+) -> GamePlan:
     """Draw how a game is played: two in three end turns by the button, one in five is the variant."""
     rng = np.random.default_rng([seed, 44])
     turn_end: TurnEnd = "button" if rng.random() < 2 / 3 else "rest"
-    return GamePlan(seed, turns, size, turn_end, bool(rng.random() >= 0.2), kinds)
+    return GamePlan(seed, turns, size, turn_end, bool(rng.random() >= 0.2), kinds, perfect_eyes)
 
 
 @dataclass(frozen=True)
@@ -152,10 +156,14 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
         turn_end=plan.turn_end,
         truth=truth,
         kinds=plan.kinds,
+        pictures=not plan.perfect_eyes,
     )
     played = PlayedGame(plan, truth)
     digest = hashlib.sha256()
-    reader = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size)))
+    reader: Reader = PerfectEyes(table, game.looks)
+    if not plan.perfect_eyes:
+        looks = looks_of_pieces(plan.size)
+        reader = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))
 
     def wall_clock() -> datetime:
         return _DAY + timedelta(seconds=round(table.time_s, 3))
@@ -207,8 +215,3 @@ class _Timed:
         frame = self.camera.read(timeout_s)
         self.began[0] = time.thread_time()
         return frame
-
-
-def small(image: Image) -> Image:
-    """Every sixteenth pixel, which is what the digest takes of a picture."""
-    return np.ascontiguousarray(image[::_HASHED_EVERY_PX, ::_HASHED_EVERY_PX])

@@ -145,6 +145,8 @@ class _Scorer:
             outcome, detail = self._by_sides(event, named, accepted, first)
         elif accepted is not None:
             outcome, detail = Outcome.WRONG, f"accepted {', '.join(accepted.verdict.turns)}"
+        elif first is None and self._shown_as_unfinished(event, until_s):
+            outcome, detail = Outcome.AT_ONCE, "shown as a turn to finish"
         elif first is None:
             outcome, detail = Outcome.LOST, "nothing was said"
         elif named is first:
@@ -179,6 +181,13 @@ class _Scorer:
         if not sides_tell(self._game, self._played, event, self._belief_at(event.began_s)):
             return Outcome.UNSEEN, ""
         return Outcome.LOST, "accepted, though a side face told" if accepted else "nothing was said"
+
+    def _shown_as_unfinished(self, event: TruthEvent, until_s: float) -> bool:
+        """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
+        if self._played.plan.turn_end == "button":
+            return False
+        quiet = [said for said in self._played.said if event.gone_s <= said.time_s <= until_s]
+        return bool(quiet) and quiet[-1].verdict.kind is VerdictKind.NOT_FINISHED
 
     def _fault_still_shown(self, event: TruthEvent) -> bool:
         until_s = event.gone_s + 1.8

@@ -14,12 +14,13 @@ import numpy as np
 
 from engine.api import OptionValue
 from simulator.coverage import Coverage
+from simulator.cube import COMPASS, faces_of
 from simulator.faults import Disturbance, Disturbances, drawn_pose
 from simulator.faults_game import Episode, FaultyGame, Word
 from simulator.game import Press, TurnEnd
 from simulator.player import Habits
 from simulator.render import Renderer
-from simulator.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
+from simulator.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
 from simulator.timeline import Moment
 from simulator.truth import FrameTruth, TruthLog
 from simulator.viewpoint import lens
@@ -52,7 +53,10 @@ def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
 
 
 class FaultyTable:
-    """One game with faults on a virtual table, all of it from one seed."""
+    """One game with faults on a virtual table, all of it from one seed.
+
+    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see.
+    """
 
     def __init__(
         self,
@@ -67,6 +71,7 @@ class FaultyTable:
         turn_end: TurnEnd = "button",
         truth: TruthLog | None = None,
         kinds: tuple[str, ...] = (),
+        pictures: bool = True,
     ) -> None:
         self.seed = seed
         self.fps = fps
@@ -83,7 +88,8 @@ class FaultyTable:
             truth=truth,
             kinds=kinds,
         )
-        self._renderer = Renderer(seed)
+        self._renderer = Renderer(seed) if pictures else None
+        self._scene = Scene(self._setting)
         self._settings: dict[tuple[int, int], Setting] = {}
         self._coverages: dict[int, Coverage] = {}
         self._sequence = 0
@@ -109,6 +115,22 @@ class FaultyTable:
     def episodes(self) -> tuple[Episode, ...]:
         """What was drawn to happen, turn by turn; not for the referee."""
         return tuple(self._game.episodes)
+
+    @property
+    def scene(self) -> Scene:
+        """What there was to see in the newest frame; not for the referee."""
+        return self._scene
+
+    @property
+    def is_shaken(self) -> bool:
+        """Whether the camera was being knocked about in the newest frame."""
+        taken_s = self.time_s - 1 / self.fps
+        return any(taken_s < one.shaking_until_s for one in self.disturbances.at(taken_s))
+
+    def facing(self, block: BlockPose) -> dict[str, str]:
+        """A block's side faces by compass side; not for the referee."""
+        faces = faces_of(self._setting.layout.net, block.up, block.north)
+        return {side: faces[side] for side in COMPASS}
 
     def calibration(self) -> CameraModel:
         """The camera's exact model."""
@@ -170,7 +192,10 @@ class FaultyTable:
         active = self.disturbances.at(time_s)
         setting = self._setting_now(active)
         things = tuple(thing for one in active for thing in one.things)
-        image = self._renderer.render(Scene(setting, moment.blocks, moment.hands, things), self._sequence)
+        self._scene = Scene(setting, moment.blocks, moment.hands, things)
+        if self._renderer is None:
+            return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, f"virtual table {self.seed}")
+        image = self._renderer.render(self._scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
             image = _shaken(image, np.random.default_rng([self.seed, 49, self._sequence]))
         self._note(moment, setting)
@@ -217,7 +242,9 @@ def _spoilt(frame: Frame, luck: float) -> Frame:
     if luck < 0.15:
         raise FrameError(f"{frame.source}: frame {frame.sequence} is cut off and can't be decoded; it is left out")
     image = frame.image.copy()
-    if luck < 0.3:
+    if image.size <= 3:
+        image = image[:0]
+    elif luck < 0.3:
         image[:] = 0
     else:
         image[image.shape[0] * 2 // 5 :] = 128
