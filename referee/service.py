@@ -7,21 +7,25 @@ same verdicts and the same events. Every event is in the journal before any ligh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, Protocol
+from dataclasses import replace
+from typing import Generic
 
 from engine.api import Game, OptionValue, StateT, TurnT
-from hardware.signals import Signal
+from hardware.signals import Signal, Sound
 from referee import service_events as events
 from referee.correcting import Corrected, Correction, corrected
 from referee.errors import JournalError
-from referee.events import Event, Evidence
+from referee.events import Event
 from referee.journal import Folded, fold
 from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
 from referee.judge.words import word_holds
-from referee.service_evidence import CropKeeper, Cropper
+from referee.service_catch_up import CatchUp
+from referee.service_evidence import CropKeeper
+from referee.service_protocols import Display, Reader, Recorder
 from referee.service_settings import ServiceSettings
 from referee.signalling import (
     corrected_signal,
+    finished_signal,
     hint_signal,
     looking_signal,
     resumed_signal,
@@ -34,37 +38,12 @@ from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
 from vision.reading import Hindrance, Reading
 
+__all__ = ["Display", "Reader", "Recorder", "Service"]
+
 _LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
 """What may stay on show while nothing changes."""
 
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
-
-
-class Reader(Cropper, Protocol):
-    """What turns a frame into a Reading, and cuts out the picture of one place."""
-
-    def read(self, frame: Frame) -> Reading:
-        """Read a frame; raises FrameError or NotLocatedError for one that says nothing."""
-
-
-class Recorder(Protocol):
-    """What the service needs of a journal: ``referee.journal.Journal`` and ``BufferedJournal`` both are one."""
-
-    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
-        """Record one event and give its number; durable on return."""
-
-    def events(self, game: int | None = None) -> list[tuple[int, Event]]:
-        """List (number, event) in order."""
-
-    def latest_game(self) -> int | None:
-        """Give the number of the game begun last."""
-
-
-class Display(Protocol):
-    """What shows signals: ``hardware.panel.Panel`` is one."""
-
-    def show(self, signal: Signal, time_s: float | None = None) -> None:
-        """Show a signal in place of the one before."""
 
 
 class Service(Generic[StateT, TurnT]):
@@ -105,6 +84,8 @@ class Service(Generic[StateT, TurnT]):
         self._notices: frozenset[str] = frozenset()
         self._finished = False
         self._against: tuple[str, ...] = ()
+        self._catch_up = CatchUp(journal)
+        self._signal: Signal | None = None
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -148,6 +129,10 @@ class Service(Generic[StateT, TurnT]):
                 else:
                     self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
                 return
+            end = events.missing_end(folded, self._journal.events(number))
+            if end is not None:
+                self._journal.append(end)
+                self._say(finished_signal(folded.outcome).words)
         self._journal.append(events.new_game_event(self._game.name, self._options, seed))
         self._game_number = self._journal.latest_game() or 0
         self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
@@ -156,6 +141,8 @@ class Service(Generic[StateT, TurnT]):
         """Take one frame; give the verdicts that are new."""
         self._time_s = frame.time_s
         self._frame = frame
+        if self._catch_up.caught_up(frame.time_s) and self._signal is not None:
+            self._display.show(replace(self._signal, sound=Sound.SILENCE), frame.time_s)
         return self._take(self._read(frame))
 
     def bad_frame(self, message: str) -> list[Verdict]:
@@ -270,7 +257,7 @@ class Service(Generic[StateT, TurnT]):
         self._finished = False
         self._judged = None
         self._shown = None
-        self._display.show(self._troubled(signal), self._time_s)
+        self._light(signal, self._time_s)
 
     def _read(self, frame: Frame) -> Reading:
         try:
@@ -385,12 +372,14 @@ class Service(Generic[StateT, TurnT]):
             signal = waiting_signal(self._game, state)
         else:
             signal = signal_for(verdict, self._game, state)
-        self._display.show(self._troubled(signal), verdict.time_s)
+        self._light(signal, verdict.time_s)
         self._shown = verdict
 
-    def _troubled(self, signal: Signal) -> Signal:
+    def _light(self, signal: Signal, time_s: float) -> None:
+        """Show a signal, with the journal's trouble if there is any."""
+        self._signal = signal
         trouble = getattr(self._journal, "trouble", None)
-        return with_trouble(signal, str(trouble)) if isinstance(trouble, JournalError) else signal
+        self._display.show(with_trouble(signal, str(trouble)) if isinstance(trouble, JournalError) else signal, time_s)
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:

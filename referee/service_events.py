@@ -84,6 +84,14 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
     return Event("end", {"winner": outcome.winner, "reason": outcome.reason}, time_s)
 
 
+def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
+    """Give the ``end`` of a game that was cut off between its last turn and that, ``None`` when it is there."""
+    kinds = [event.kind for _, event in recorded if event.kind in {"turn", "correction", "take back", "end"}]
+    if folded.outcome is None or kinds[-1:] == ["end"]:
+        return None
+    return end_event(folded.outcome, None)
+
+
 def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correction, time_s: float | None) -> Event:
     """A person put the game right."""
     texts = [game.format_state(state) for state in done.states]
