@@ -34,6 +34,11 @@ HAND_CELLS = 1.7
 LINE_PRESENT = 0.35
 LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 FEWEST_LINES = 12
+BARE_LOG_ODDS, HARDLY_SEEN_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 0.7
+BARE_SIDE_MM = 27.0
+BLEACHED, BLEACHED_COST = 0.97, 5.0
+LEAST_OPEN_SHARE = 0.2
+EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
 GRID_ALONG = np.linspace(0.1, 0.9, 17)
 FAINTEST_LINE = 0.08
 BLOCK_MARGIN_MM = 3.5
@@ -123,6 +128,40 @@ def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> li
             )
         )
     return sorted(coverings, key=lambda covering: -covering.area_mm2)
+
+
+def bareness(view: BoardView, layout: TableLayout) -> dict[str, float]:
+    """How much each place looks like bare board, as log-odds that hold at most ``BARE_LOG_ODDS``.
+
+    A bare place shows its surface, is not bleached, and is as even as most other places are.
+    """
+    light = view.light.mean(axis=2)
+    shade = cv2.GaussianBlur(np.log(light + 0.01), (0, 0), 1.0 * PX_PER_MM)
+    slope = np.hypot(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1))
+    bleached = view.light.max(axis=2) > BLEACHED
+    covered = view.blocks | view.outside
+    half = round(BARE_SIDE_MM / 2 * PX_PER_MM)
+    unevenness, open_shares, bleached_shares = {}, {}, {}
+    for place in layout.places:
+        column, row = (round(v) for v in view.window.to_pixels(*layout.centre_mm(place)))
+        part = np.s_[max(0, row - half) : row + half, max(0, column - half) : column + half]
+        is_open = ~covered[part]
+        open_shares[place] = float(is_open.mean())
+        if open_shares[place] > 0:
+            unevenness[place] = float(np.mean(slope[part][is_open]))
+            bleached_shares[place] = float(bleached[part][is_open].mean())
+    usual = float(np.median(list(unevenness.values()))) if unevenness else 1.0
+    odds = {}
+    for place in layout.places:
+        if open_shares[place] < LEAST_OPEN_SHARE:
+            odds[place] = HARDLY_SEEN_LOG_ODDS
+            continue
+        rougher = float(np.log(max(unevenness[place], 1e-6) / max(usual, 1e-6)))
+        starred = place in layout.star_places
+        doubt = UNEVEN_COST * max(0.0, rougher - (STAR_UNEVEN if starred else EASILY_UNEVEN))
+        doubt += BLEACHED_COST * bleached_shares[place]
+        odds[place] = max(LEAST_BARE_LOG_ODDS, BARE_LOG_ODDS - doubt)
+    return odds
 
 
 def _printed(view: BoardView, layout: TableLayout) -> BoolImage:
@@ -237,22 +276,29 @@ def grid_lines(layout: TableLayout, window: PlaneWindow) -> GridLines:
     return GridLines(np.asarray(profiles, dtype=np.float32), np.asarray(open_at), tuple(ends))
 
 
+def _over_open(contrast: npt.NDArray[np.floating], is_open: BoolImage) -> npt.NDArray[np.float64]:
+    """Each segment's median over its open points, 0 where none is open; shape (segments,)."""
+    medians = [float(np.median(own[seen])) if seen.any() else 0.0 for own, seen in zip(contrast, is_open, strict=True)]
+    return np.asarray(medians, dtype=np.float64)
+
+
 def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolImage:
     """Bands around grid line segments that ought to be seen and are not; all false when lines are too faint."""
     missing = np.zeros(known.shape, dtype=np.uint8)
-    dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
+    shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     segments, offsets, points, _ = lines.profiles.shape
-    profile = sample(dark, lines.profiles.reshape(segments, -1, 2)).reshape(segments, offsets, points)
+    profile = sample(shade, lines.profiles.reshape(segments, -1, 2)).reshape(segments, offsets, points)
     # the mean of both sides, so that a line in the edge of a shadow is still darker than what is beside it
     beside = (profile[:, :2].mean(axis=1) + profile[:, -2:].mean(axis=1)) / 2
-    contrast = beside - profile[:, 2:-2].min(axis=1)
+    middle = profile[:, 2:-2]
     is_open = ~known[lines.open_at[..., 0], lines.open_at[..., 1]]
     judged = is_open.mean(axis=1) >= 0.5
     if judged.sum() < FEWEST_LINES:
         return np.zeros_like(known)
-    values = np.array(
-        [float(np.median(own[seen])) if seen.any() else 0.0 for own, seen in zip(contrast, is_open, strict=True)]
-    )
+    # lines are dark on most boards and bright on some: whichever shows more is what to look for
+    dark_lines = _over_open(beside - middle.min(axis=1), is_open)
+    bright_lines = _over_open(middle.max(axis=1) - beside, is_open)
+    values = dark_lines if np.median(dark_lines[judged]) >= np.median(bright_lines[judged]) else bright_lines
     usual = float(np.median(values[judged]))
     spread = float(np.median(np.abs(values[judged] - usual)))
     if usual < FAINTEST_LINE or spread > 0.45 * usual:

@@ -96,11 +96,12 @@ class FaceFinder:
 def contrast_views(window: FloatImage, looks: PieceLooks) -> list[FloatImage]:
     """One-channel views of a linear-light window in which ink stands out from each face colour.
 
-    With no colour known the three channels and their mean are given.
+    With no colour known the three channels and their mean are given, and their negatives for dark ink.
     """
     if not looks.colours:
-        views = [np.ascontiguousarray(window[..., channel]) for channel in range(3)]
-        return [*views, np.asarray(window.mean(axis=2), dtype=np.float32)]
+        bright = [np.ascontiguousarray(window[..., channel]) for channel in range(3)]
+        bright.append(np.asarray(window.mean(axis=2), dtype=np.float32))
+        return [*bright, *(-view for view in bright)]
     views = []
     for ratio in looks.colours.values():
         weight = 1 - np.exp(ratio)

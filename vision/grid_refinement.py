@@ -1,7 +1,7 @@
 """Refining the table's pose by the board's grid lines, for when few markers are in sight.
 
 One marker fixes the pose near itself, but a small error in its corners swings the far side of the board by
-millimetres. The grid lines lie all over the board; where a dark line is found a little beside its place, the pose is
+millimetres. The grid lines lie all over the board; where a line is found a little beside its place, the pose is
 moved so that it comes to lie on it (Gauss-Newton on point-to-line distances, weighted as Huber 1964).
 """
 
@@ -20,6 +20,8 @@ from vision.sampling import sample
 
 SEARCH_MM = 9.0
 STEP_MM = 0.5
+OFFSETS_MM = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
+CLEAR_GAIN = 1.1
 FEWEST_LINES = 20
 LINE_CONTRAST = 0.05
 ROUNDS = 3
@@ -31,7 +33,7 @@ MARKER_WEIGHT = 2.0
 def refine_by_grid(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, markers: Sequence[Marker]
 ) -> Pose:
-    """Give a pose whose grid lies on the dark lines seen; the same pose when too few lines are made out.
+    """Give a pose whose grid lies on the lines seen; the same pose when too few are made out or it is no clearer.
 
     ``markers`` are the sightings the pose rests on; the new pose still has to agree with them.
     """
@@ -41,30 +43,56 @@ def refine_by_grid(
         if len(points) < FEWEST_LINES * len(GRID_ALONG) // 2:
             return pose
         best = _adjusted(camera, best, layout, markers, points, targets, normals)
-    return best
+    gained = _grid_contrast(image, camera, best, layout) > CLEAR_GAIN * _grid_contrast(image, camera, pose, layout)
+    return best if gained else pose
+
+
+def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
+    """Log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
+    view = board_view(image, camera, pose, layout, ())
+    shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
+    rows = []
+    for x1, y1, x2, y2 in grid_segments(layout):
+        along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
+        length = float(np.hypot(x2 - x1, y2 - y1))
+        across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
+        shifted = along[None, :, :] + across * OFFSETS_MM[:, None, None]
+        column, row = view.window.to_pixels(shifted[..., 0], shifted[..., 1])
+        rows.append(sample(shade, np.stack([column, row], axis=-1).astype(np.float32)).mean(axis=1))
+    return np.asarray(rows, dtype=np.float64)
+
+
+def _polarity(profiles: FloatArray) -> float:
+    """-1 for a board with dark lines, 1 for one with bright lines."""
+    middle = np.median(profiles, axis=1)
+    dark = float(np.median(middle - profiles.min(axis=1)))
+    bright = float(np.median(profiles.max(axis=1) - middle))
+    return 1.0 if bright > dark else -1.0
+
+
+def _grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
+    """How clearly lines show where the pose puts them: the median step from beside a line onto it, log brightness."""
+    profiles = _profiles(image, camera, pose, layout)
+    on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)
+    return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
 
 
 def _seen_lines(
     image: Image, camera: CameraModel, pose: Pose, layout: TableLayout
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """World points on grid lines (n, 3), the pixels where the lines are seen (n, 2), and normals in pixels (n, 2)."""
-    view = board_view(image, camera, pose, layout, ())
-    dark = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
-    offsets = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
+    profiles = _profiles(image, camera, pose, layout)
+    polarity = _polarity(profiles)
     points, targets, normals = [], [], []
     shifts = []
-    segments = grid_segments(layout)
-    for x1, y1, x2, y2 in segments:
+    for (x1, y1, x2, y2), profile in zip(grid_segments(layout), polarity * profiles, strict=True):
         along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
-        shifted = along[None, :, :] + across * offsets[:, None, None]
-        column, row = view.window.to_pixels(shifted[..., 0], shifted[..., 1])
-        profile = sample(dark, np.stack([column, row], axis=-1).astype(np.float32)).mean(axis=1)
-        at = int(profile.argmin())
-        contrast = float(np.median(profile) - profile[at])
-        clear = contrast > LINE_CONTRAST and 0 < at < len(offsets) - 1
-        shifts.append((along, across, float(offsets[at]), clear))
+        at = int(profile.argmax())
+        contrast = float(profile[at] - np.median(profile))
+        clear = contrast > LINE_CONTRAST and 0 < at < len(OFFSETS_MM) - 1
+        shifts.append((along, across, float(OFFSETS_MM[at]), clear))
     usual = {}
     for horizontal in (False, True):
         own = [shift for _, across, shift, clear in shifts if clear and (abs(across[1]) > 0.5) == horizontal]

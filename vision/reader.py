@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vision.block_reading import BlockReader, BlockSight
 from vision.changes import ChangeWatcher
-from vision.coverings import BoardView, Covering, GridLines, board_view, find_coverings, grid_lines
+from vision.coverings import BoardView, Covering, GridLines, bareness, board_view, find_coverings, grid_lines
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
@@ -26,7 +26,6 @@ from vision.solids import BlockSolid, outline_px
 from vision.tracking import TableTracker
 
 SYMBOL_TEMPERATURE = 0.03
-EMPTY_LOG_ODDS = 9.0
 LEAST_PROBABILITY = 1e-5
 HIDDEN_SHARE = 0.1
 SEEN_THROUGH_SHARE = 0.35
@@ -177,6 +176,7 @@ class TableReader:
         """Turn what the stages found into probabilities and hindrances."""
         looks = (EMPTY, *self._blocks.looks.names)
         hidden = self._hidden_places(stages)
+        bare = bareness(stages.board, self.layout)
         places = {}
         for place in self.layout.places:
             block = stages.blocks.get(place)
@@ -184,7 +184,7 @@ class TableReader:
                 even = dict.fromkeys(looks, 1 / len(looks))
                 places[place] = PlaceReading(even, hidden_by=hidden[place])
             elif block is None:
-                places[place] = PlaceReading(_empty_probabilities(looks))
+                places[place] = PlaceReading(_empty_probabilities(looks, bare[place]))
             else:
                 x, y = self.layout.centre_mm(place)
                 places[place] = PlaceReading(
@@ -245,8 +245,8 @@ def _mixed(probabilities: Mapping[str, float]) -> dict[str, float]:
     return {look: share / total for look, share in lifted.items()}
 
 
-def _empty_probabilities(looks: Sequence[str]) -> dict[str, float]:
-    rest = float(1 / (1 + np.exp(EMPTY_LOG_ODDS)))
+def _empty_probabilities(looks: Sequence[str], log_odds: float) -> dict[str, float]:
+    rest = float(1 / (1 + np.exp(log_odds)))
     others = max(1, len(looks) - 1)
     return _mixed({look: 1 - rest if look == EMPTY else rest / others for look in looks})
 
