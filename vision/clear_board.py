@@ -30,6 +30,7 @@ SMOOTHING_PX = 0.8
 WINDOW_PX = 9
 CLIPPED_LEVEL = 250.0
 LOST = 0.45
+NEW = 0.6
 DIFFERENT_LIGHT = 0.33
 DIFFERENT_COLOUR = 0.16
 LEARNING_RATE = 0.08
@@ -55,15 +56,15 @@ class BoardLook:
 class Difference:
     """How a look differs from the clear board, pixel by pixel; boolean arrays (rows, columns).
 
-    ``lost``: the board's structure is gone. ``judged``: it has structure to lose there, and light enough to show it.
-    ``different``: lost, or of another brightness or colour. ``light`` is the change of log brightness (float32)
-    after the whole picture's own change, ``gain``, was taken off.
+    ``judged``: the board has structure to lose there, and light enough to show it. ``lost``: that structure is gone.
+    ``changed``: structure is lost or new. ``different``: changed, or of another brightness or colour. ``gain`` is the
+    whole picture's own change of log brightness, which was taken off before anything was compared.
     """
 
-    lost: BoolImage
     judged: BoolImage
+    lost: BoolImage
+    changed: BoolImage
     different: BoolImage
-    light: FloatImage
     gain: float
 
 
@@ -140,26 +141,45 @@ class ClearBoard:
         lit = np.asarray(cv2.blur(lit, (5, 5)) * (now.level < CLIPPED_LEVEL), dtype=np.float32)
         expected_x, expected_y = clear.slope_x * lit, clear.slope_y * lit
         expected = _mean(expected_x * expected_x + expected_y * expected_y)
-        kept = _mean((expected_x * now.slope_x + expected_y * now.slope_y) * lit)
+        seen_x, seen_y = now.slope_x * lit, now.slope_y * lit
+        kept = _mean(expected_x * seen_x + expected_y * seen_y)
+        new = _mean((seen_x - expected_x) ** 2 + (seen_y - expected_y) ** 2)
         judged = expected > OVER_NOISE * self._noise
         lost = judged & (kept < LOST * expected)
+        changed = lost | (new > OVER_NOISE * self._noise + NEW * expected)
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
             smooth = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
-        different = lost | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
-        return Difference(np.asarray(lost), np.asarray(judged), np.asarray(different), light, gain)
+        different = changed | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
+        return Difference(np.asarray(judged), np.asarray(lost), np.asarray(changed), np.asarray(different), gain)
 
     def learn(self, now: BoardLook, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
         """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""
-        share = np.asarray(where, dtype=np.float32) * np.float32(rate)
         clear = self._look
-        clear.light[...] += share * (now.light - np.float32(gain) - clear.light)
-        clear.red[...] += share * (now.red - clear.red)
-        clear.blue[...] += share * (now.blue - clear.blue)
-        clear.slope_x[...] += share * (now.slope_x - clear.slope_x)
-        clear.slope_y[...] += share * (now.slope_y - clear.slope_y)
+        light = now.light - np.float32(gain)
+        pairs = (
+            (clear.light, light),
+            (clear.red, now.red),
+            (clear.blue, now.blue),
+            (clear.slope_x, now.slope_x),
+            (clear.slope_y, now.slope_y),
+        )
+        if rate == 1:
+            for learned, seen in pairs:
+                np.copyto(learned, seen, where=where)
+            return
+        share = np.asarray(where, dtype=np.float32) * np.float32(rate)
+        for learned, seen in pairs:
+            learned += share * (seen - learned)
+
+    def learn_light(self, now: BoardLook, gain: float, where: BoolImage) -> None:
+        """Take over brightness and colour at the marked pixels; the structure, which a shadow blurs, is kept."""
+        clear = self._look
+        np.copyto(clear.light, now.light - np.float32(gain), where=where)
+        np.copyto(clear.red, now.red, where=where)
+        np.copyto(clear.blue, now.blue, where=where)
 
     def edges_along(self, now: BoardLook, part: BoolImage) -> float:
         """How strong a look's edges are along a part's outline, for each of those that were learned there.

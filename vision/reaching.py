@@ -27,18 +27,23 @@ LEAST_OVER_SHARE = 0.0025
 PIECE_SHARE = 0.03
 PIECES_SHARE = 0.09
 CHANGED_LIGHT_SHARE = 0.02
+ENTERING_LOST_SHARE = 0.0006
+ENTERING_SHARE = 0.008
 STARTING_FRAMES = 3
 PIECE_RESTS_S = 0.12
 PIECE_AT_BORDER_RESTS_S = 0.3
 THING_RESTS_S = 0.9
 LIGHT_RESTS_S = 0.5
 UNCOVERED_RESTS_S = 0.6
+UNCOVERED_LATER_RESTS_S = 2.0
 UNCONFIRMED_RESTS_S = 1.6
-ABANDONED_RESTS_S = 30.0
+ABANDONED_RESTS_S = 10.0
 CALM_S = 0.4
 CONFIRMED_CLEAR_S = 2.0
 STILL_SHARE = 0.97
+PIECE_STILL_SHARE = 0.9
 UNCOVERED_EDGES = 1.0
+UNCOVERED_LATER_EDGES = 0.85
 
 ReachKind = Literal["starting", "clear", "hand", "unsettled"]
 
@@ -75,11 +80,14 @@ class ReachFinder:
         if np.prod(np.maximum(last - first, 0)) * 16 < np.prod(high - low):
             raise ValueError(f"the board's outline lies outside a picture of {size[0]} x {size[1]} pixels")
         self._size = size
-        self._window = (slice(int(first[1]), int(last[1])), slice(int(first[0]), int(last[0])))
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
-        self._scale = min(1.0, BOARD_SIDE_PX / max(side_px, 1.0))
-        width, height = (max(8, round(float(length) * self._scale)) for length in last - first)
+        # whole pixels are averaged, which is several times faster than any other scale
+        shrink = max(1, round(side_px / BOARD_SIDE_PX))
+        self._scale = 1.0 / shrink
+        width, height = (max(1, int(length) // shrink) for length in last - first)
         self._shape = (height, width)
+        left, top = (int(value) for value in first)
+        self._window = (slice(top, top + height * shrink), slice(left, left + width * shrink))
         self._origin = first.astype(np.float64)
         self._board = self._filled(corners)
         grown = round(OVER_SHARE * side_px * self._scale)
@@ -119,7 +127,7 @@ class ReachFinder:
             self._clear.learn(now, difference.gain, around & ~hand, rate=1.0)
         self._hand = hand
         self._learn(self._clear, now, difference, parts)
-        kind = self._kind(difference, hand)
+        kind = self._kind(difference, parts, hand)
         self._confirm(kind, time_s)
         return Reach(kind if self._calm or kind == "hand" else "starting", hand)
 
@@ -168,7 +176,7 @@ class ReachFinder:
             return False
         small = float(part.sum()) < PIECES_SHARE * self._board_area
         rests_s = PIECE_AT_BORDER_RESTS_S if small else THING_RESTS_S
-        return self._rest.share_at_least(lost, rests_s) < STILL_SHARE
+        return self._rest.share_at_least(lost, rests_s) < PIECE_STILL_SHARE
 
     def _is_piece(self, part: BoolImage, lost: BoolImage) -> bool:
         """Whether a part is a piece put or taken where the board lies at the picture's edge: small, all on the board,
@@ -177,7 +185,7 @@ class ReachFinder:
         area = float(part.sum())
         if area > PIECE_SHARE * self._board_area or float((part & self._over).sum()) < 0.9 * area:
             return False
-        return self._rest.share_at_least(lost, PIECE_AT_BORDER_RESTS_S) > STILL_SHARE
+        return self._rest.share_at_least(lost, PIECE_AT_BORDER_RESTS_S) > PIECE_STILL_SHARE
 
     def _is_uncovered(self, clear: ClearBoard, now: BoardLook, part: BoolImage) -> bool:
         """Whether a "hand" was in what was learned and is gone now, or is a thing that lies there for good.
@@ -185,12 +193,12 @@ class ReachFinder:
         The outline of a hand that is gone shows in what was learned rather than in the frame. A hand is never as still
         as a thing for long.
         """
-        if self._rest.share_at_least(part, UNCOVERED_RESTS_S) < STILL_SHARE:
+        confirmed = self._confirmed
+        if self._rest.share_at_least(part, UNCOVERED_LATER_RESTS_S if confirmed else UNCOVERED_RESTS_S) < STILL_SHARE:
             return False
-        limit_s = ABANDONED_RESTS_S if self._confirmed else UNCONFIRMED_RESTS_S
-        if self._rest.share_at_least(part, limit_s) >= STILL_SHARE:
+        if self._rest.share_at_least(part, ABANDONED_RESTS_S if confirmed else UNCONFIRMED_RESTS_S) >= STILL_SHARE:
             return True
-        return not self._confirmed and clear.edges_along(now, part) < UNCOVERED_EDGES
+        return clear.edges_along(now, part) < (UNCOVERED_LATER_EDGES if confirmed else UNCOVERED_EDGES)
 
     def _learn(self, clear: ClearBoard, now: BoardLook, difference: Difference, parts: _Parts) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
@@ -207,16 +215,21 @@ class ReachFinder:
         settled = pieces[parts.labels]
         if settled.any():
             settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
-        settled |= self._rest.at_least(PIECE_AT_BORDER_RESTS_S) & self._over
-        settled |= rested & ~difference.lost
+        settled |= self._rest.at_least(PIECE_AT_BORDER_RESTS_S) & self._over & difference.lost
+        settled |= rested & difference.changed & ~difference.lost
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
+        clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
 
-    def _kind(self, difference: Difference, hand: BoolImage) -> ReachKind:
+    def _kind(self, difference: Difference, parts: _Parts, hand: BoolImage) -> ReachKind:
         if hand.any():
             return "hand"
         lost = float((difference.lost & self._board).sum())
         different = float((difference.different & self._board).sum())
         if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
+            return "unsettled"
+        entering = parts.border[parts.labels] & self._over & ~self._rest.at_least(0.0)
+        lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
+        if lost > ENTERING_LOST_SHARE * self._board_area or changed > ENTERING_SHARE * self._board_area:
             return "unsettled"
         return "clear"
 
@@ -249,6 +262,8 @@ class _Parts:
 
     def count(self, where: BoolImage) -> npt.NDArray[np.intp]:
         """How many of the marked pixels lie in each part; none is counted for what does not differ."""
+        if len(self.statistics) == 1:
+            return np.zeros(1, dtype=np.intp)
         counts = np.bincount(self.labels[where], minlength=len(self.statistics))
         counts[0] = 0
         return np.asarray(counts, dtype=np.intp)

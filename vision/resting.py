@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from vision.clear_board import BoardLook, BoolImage
 
-STILL_LOG = 0.07
-STILL_LEVELS = 3.0
+STILL_LOG = 0.03
+STILL_LEVELS = 2.0
 REST_FRAMES = 3
 
 
