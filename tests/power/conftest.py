@@ -1,0 +1,17 @@
+"""Where files may be made that nobody will miss: in memory if this machine has such a place."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.power_vfs import scratch_folder
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=scratch_folder()) as folder:
+        yield Path(folder)

@@ -1,0 +1,126 @@
+"""Games on a disk that loses power: nothing is lost; and a journal that syncs less than it should is found out."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import power_cut, power_vfs
+from benchmarks.power_disk import Outcome, Sync, Write
+from benchmarks.power_sync import JOURNAL, Case, CutError, PlayedOnDisk
+from benchmarks.power_vfs import NotingFiles
+
+
+def faults(played: PlayedOnDisk, cases: list[Case]) -> list[str]:
+    found = []
+    for case in cases:
+        try:
+            played.check(case)
+        except CutError as error:
+            found.append(f"{case}: {error}")
+    return found
+
+
+def test_nothing_is_lost_at_a_cut_before_or_after_any_sync(scratch: Path) -> None:
+    played = PlayedOnDisk(3, 5, scratch)
+    assert played.turns_kept == played.turns_played
+    assert len(played.turns_played) == 5
+    everything = list(played.cases(draws=1, elsewhere=10))
+    assert len({(case.life, case.requests) for case in everything}) > 40
+    assert faults(played, random.Random(3).sample(everything, 160)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [101, 102, 103])
+def test_nothing_is_lost_at_very_many_cuts(scratch: Path, seed: int) -> None:
+    played = PlayedOnDisk(seed, 16, scratch)
+    assert played.turns_kept == played.turns_played
+    assert faults(played, list(played.cases(draws=6, elsewhere=60))) == []
+
+
+def test_there_are_checkpoints_and_a_close_among_the_cuts(scratch: Path) -> None:
+    played = PlayedOnDisk(3, 5, scratch)
+    disk = played.lives[0].disk
+    numbers = {
+        request.name: request.file for request in disk.requests if hasattr(request, "file") and hasattr(request, "name")
+    }
+    written = [request.file for request in disk.requests if isinstance(request, Write)]
+    synced = [request.file for request in disk.requests if isinstance(request, Sync)]
+    assert written.count(numbers[JOURNAL]) > 5
+    assert synced.count(numbers[JOURNAL]) >= 2
+    assert synced.count(numbers[f"{JOURNAL}-wal"]) > 5
+
+
+def without(monkeypatch: pytest.MonkeyPatch, statement: str, instead: str) -> None:
+    """Have the journal's connection do something weaker than it was asked."""
+    plain = NotingFiles.connect
+
+    class Weaker:
+        def __init__(self, connection: Any) -> None:
+            self._connection = connection
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._connection, name)
+
+        def execute(self, text: str, arguments: Any = ()) -> Any:
+            return self._connection.execute(text.replace(statement, instead), arguments)
+
+    def connect(files: NotingFiles, target: str) -> Any:
+        return Weaker(plain(files, target.replace(statement, instead)))
+
+    monkeypatch.setattr(power_vfs.NotingFiles, "connect", connect)
+
+
+@pytest.mark.parametrize(
+    ("statement", "instead", "outcome"),
+    [
+        ("synchronous = FULL", "synchronous = NORMAL", Outcome.NONE_KEPT),
+        ("synchronous = FULL", "synchronous = OFF", Outcome.SECTORS),
+        ("&psow=0", "", Outcome.WRECKED),
+    ],
+)
+def test_a_journal_that_is_less_careful_is_found_out(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, statement: str, instead: str, outcome: Outcome
+) -> None:
+    without(monkeypatch, statement, instead)
+    # One life: the first cut of a careless journal may already be the end of the game.
+    monkeypatch.setattr("benchmarks.power_sync._LIFE_FRAMES", (10_000, 10_000))
+    played = PlayedOnDisk(5, 4, scratch)
+    cases = [case for case in played.cases(draws=6, elsewhere=0) if case.outcome is outcome]
+    found = next((fault for case in cases for fault in faults(played, [case])), "")
+    assert "lost" in found or "damage" in found or "promised" in found
+
+
+def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "synchronous = FULL", "synchronous = NORMAL")
+    monkeypatch.setattr("benchmarks.power_sync._LIFE_FRAMES", (10_000, 10_000))
+    arguments = ["--kills", "0", "--games", "1", "--draws", "1", "--turns", "1", "--seed", "5"]
+    done = CliRunner().invoke(power_cut.main, arguments)
+    assert done.exit_code == 1
+    again = next(line.split("again: ")[1].split() for line in done.output.splitlines() if "again: " in line)
+    replayed = CliRunner().invoke(power_cut.main, again)
+    assert replayed.exit_code == 1
+    assert "lost" in replayed.output
+    monkeypatch.undo()
+    assert (
+        CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", "0:3:CUT_SHORT:7"]).exit_code
+        == 0
+    )
+
+
+@pytest.mark.parametrize("text", ["", "1:2:3", "0:1:SOMETHING:3", "7:1:SECTORS:1", "0:99999:SECTORS:1"])
+def test_a_replay_that_cannot_be_made_is_refused(text: str) -> None:
+    done = CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", text])
+    assert done.exit_code == 2
+
+
+def test_the_same_seed_gives_the_same_cuts(scratch: Path) -> None:
+    def cuts() -> list[Case]:
+        return list(islice(PlayedOnDisk(8, 1, scratch).cases(draws=2, elsewhere=5), 80))
+
+    assert cuts() == cuts()
