@@ -43,7 +43,7 @@ from vision.locating import locate
 from vision.looks import PieceLooks
 from vision.reader import TableReader
 
-PIECE_SETS = 16
+PIECE_SETS = 8
 MOST_SAVED = 400
 
 
@@ -201,7 +201,11 @@ def main(
     failures.mkdir(parents=True, exist_ok=True)
     todo = tasks(images, seed, names)
     console = Console(stderr=True)
-    pictures = list(track(run(todo, jobs, failures), "Looking", len(todo), console=console))
+    order = [(name, level) for name, hardship in hardships(0, 1).items() for level in hardship.levels]
+    pictures = sorted(
+        track(run(todo, jobs, failures), "Looking", len(todo), console=console),
+        key=lambda picture: order.index((picture.hardship, picture.level)),
+    )
     others: list[PictureScore] = []
     if photoreal is not None and calibration is not None:
         from benchmarks.stress_photoreal import photoreal_scores
