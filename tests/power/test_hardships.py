@@ -1,0 +1,305 @@
+"""The real service on a journal whose disk fills up, whose clock jumps, or that another service holds."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.power_world import GAME, Glimpse, ToldReader, World, frame_of
+from engine.registry import load
+from hardware.signals import Mood, Signal
+from referee.errors import JournalBusyError, JournalFullError
+from referee.events import Event
+from referee.journal import BufferedJournal, Journal, fold
+from referee.journal.journal import connect
+from referee.service import Service
+from referee.service_catch_up import EVERY_S
+from referee.service_loop import press
+from referee.service_settings import ServiceSettings
+
+DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Table:
+    """A world and a service that referees it, for as long as one likes."""
+
+    world: World
+    journal: Any
+    said: list[str] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    starts_at_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.game: Any = load(GAME)
+        self.reader = ToldReader()
+        settings = ServiceSettings(turn_end="button", rest_s=1.5)
+        self.service: Service[Any, Any] = Service(
+            self.game, self.reader, self.journal, self, settings, self.said.append
+        )
+        self.last: Glimpse | None = None
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        self.signals.append(signal)
+        self.world.hear(signal.mood.value)
+
+    def referee(self, until: Callable[[], bool] = lambda: False) -> bool:
+        """Go on until then; gives whether the game is over."""
+        while not until():
+            glimpse = self.world.look()
+            if glimpse is None:
+                return True
+            self.give(glimpse)
+        return False
+
+    def give(self, glimpse: Glimpse) -> None:
+        reading = replace(glimpse.reading, time_s=glimpse.reading.time_s - self.starts_at_s)
+        self.last = replace(glimpse, reading=reading, presses=())
+        self.reader.told = reading
+        self.service.step(frame_of(reading))
+        for role in glimpse.presses:
+            press(self.service, role)
+
+    def wait(self, seconds: float) -> None:
+        """Let the table lie as it is."""
+        assert self.last is not None
+        reading = self.last.reading
+        for step in range(1, round(seconds * 4) + 1):
+            following = replace(reading, sequence=reading.sequence + step, time_s=reading.time_s + step / 4)
+            self.reader.told = following
+            self.service.step(frame_of(following))
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        return self.folded().turns
+
+    def folded(self) -> Any:
+        return fold(self.game, self.journal.events(self.journal.latest_game()))
+
+
+class SmallDisk:
+    """A disk whose room one can set, by the most pages SQLite may use."""
+
+    def __init__(self) -> None:
+        self.connection: sqlite3.Connection | None = None
+
+    def connect(self, target: str) -> sqlite3.Connection:
+        self.connection = connect(target)
+        return self.connection
+
+    def leave_pages(self, pages: int) -> None:
+        assert self.connection is not None
+        (used,) = self.connection.execute("PRAGMA page_count").fetchone()
+        self.connection.execute(f"PRAGMA max_page_count = {used + pages}")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal.sqlite"
+
+
+def test_a_disk_that_fills_up_in_mid_game_costs_nothing_once_there_is_room(path: Path) -> None:
+    disk = SmallDisk()
+    said: list[str] = []
+    with BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append) as journal:
+        table = Table(World(2, 6), journal)
+        table.service.start()
+        table.referee(lambda: len(table.turns) == 1)
+        disk.leave_pages(0)
+        assert table.referee()
+        assert isinstance(journal.trouble, JournalFullError)
+        assert table.turns == table.world.truth.turns
+        assert len(table.turns) == 6
+        assert len(said) == 1
+        assert "only in memory" in said[0]
+        assert Mood.TROUBLE in {signal.mood for signal in table.signals}
+        with Journal.open(path, wall_clock=lambda: DAY, read_only=True) as on_disk:
+            assert len(on_disk.events()) < len(journal.events())
+
+        disk.leave_pages(1000)
+        table.wait(2 * EVERY_S)
+        assert journal.trouble is None
+        assert journal.pending == ()
+        assert len(said) == 2
+        assert "can be written again" in said[1]
+        assert table.signals[-1].mood is not Mood.TROUBLE
+        events = journal.events()
+    with Journal.open(path, wall_clock=lambda: DAY) as kept:
+        kept.check()
+        assert kept.events() == events
+
+
+def test_while_the_disk_stays_full_that_is_tried_quietly(path: Path) -> None:
+    disk = SmallDisk()
+    said: list[str] = []
+    journal = BufferedJournal(Journal.open(path, wall_clock=lambda: DAY, connect=disk.connect), said.append)
+    table = Table(World(2, 3), journal)
+    table.service.start()
+    disk.leave_pages(0)
+    table.referee()
+    shown = len(table.signals)
+    table.wait(4 * EVERY_S)
+    assert len(said) == 1
+    assert len(table.signals) == shown
+    pending = len(journal.pending)
+    assert pending > 0
+    journal.close()
+    assert said[1].startswith(f"{pending} events could not be written and are lost")
+
+
+def two_turns_early_on(table: Table) -> bool:
+    return len(table.turns) == 2 and table.world.time_s < 30
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_wall_clock_that_jumps_changes_only_what_time_it_says(path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+
+    def jumping() -> datetime:
+        return DAY + timedelta(days=rng.uniform(-9000, 9000))
+
+    def events(name: str, clock: Callable[[], datetime]) -> list[tuple[int, Event]]:
+        world = World(seed, 4)
+        for _ in range(2):
+            with Journal.open(path.with_name(name), wall_clock=clock) as journal:
+                table = Table(world, journal)
+                table.service.start()
+                table.referee(until=partial(two_turns_early_on, table))
+        with Journal.open(path.with_name(name), wall_clock=clock) as journal:
+            assert Table(world, journal).turns == world.truth.turns
+            return journal.events()
+
+    steady = events("steady", lambda: DAY)
+    jumped = events("jumping", jumping)
+    assert [(number, replace(event, wall_time="")) for number, event in jumped] == [
+        (number, replace(event, wall_time="")) for number, event in steady
+    ]
+    times = [event.wall_time for _, event in jumped]
+    assert times != sorted(times)
+
+
+def test_frame_time_that_begins_anew_after_a_restart_is_no_trouble(path: Path) -> None:
+    world = World(4, 6)
+    with Journal.open(path, wall_clock=lambda: DAY) as journal:
+        table = Table(world, journal)
+        table.service.start()
+        table.referee(lambda: len(table.turns) == 3)
+    with Journal.open(path, wall_clock=lambda: DAY) as journal:
+        table = Table(world, journal, starts_at_s=world.time_s)
+        table.service.start()
+        assert table.referee()
+        assert table.turns == world.truth.turns
+        times = [event.frame_time_s or 0.0 for _, event in journal.events()]
+    assert times != sorted(times)
+
+
+def test_a_second_service_hears_who_has_the_journal_and_the_first_goes_on(path: Path) -> None:
+    command = [sys.executable, "-m", "referee", "new", "--journal", str(path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Journal.open(path, wall_clock=lambda: DAY) as journal:
+        table = Table(World(6, 3), journal)
+        table.service.start()
+        table.referee(lambda: len(table.turns) == 1)
+        second = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert second.returncode == 6
+        assert f"in use by process {os.getpid()} on" in second.stderr
+        assert "since 2026-05-01T18:30:00" in second.stderr
+        assert table.referee()
+        assert table.turns == table.world.truth.turns
+    assert subprocess.run(command, capture_output=True, check=False, env=environment).returncode == 0
+
+
+def test_of_two_services_started_at_once_just_one_gets_the_journal(path: Path) -> None:
+    script = (
+        "import sys\n"
+        "from datetime import UTC, datetime\n"
+        "from pathlib import Path\n"
+        "from referee.errors import JournalBusyError\n"
+        "from referee.journal import Journal\n"
+        "sys.stdin.readline()\n"
+        "try:\n"
+        "    journal = Journal.open(Path(sys.argv[1]), wall_clock=lambda: datetime.now(UTC))\n"
+        "except JournalBusyError as error:\n"
+        "    print('refused', error, flush=True)\n"
+        "else:\n"
+        "    print('has it', flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    several = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for _ in range(3)
+    ]
+    for one in several:
+        assert one.stdin is not None
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    answers = [one.stdout.readline() for one in several if one.stdout is not None]
+    for one in several:
+        one.communicate("\n")
+    assert sorted(answer.split()[0] for answer in answers) == ["has", "refused", "refused"]
+    assert all(" in use by " in answer for answer in answers if answer.startswith("refused"))
+
+
+def test_a_service_told_the_journal_is_taken_leaves_it_as_it_is(path: Path) -> None:
+    with Journal.open(path, wall_clock=lambda: DAY) as journal:
+        journal.append(Event("new game", {"game": GAME}))
+        with pytest.raises(JournalBusyError):
+            Journal.open(path, wall_clock=lambda: DAY)
+        journal.append(Event("note", {"sentence": "still mine"}))
+        assert len(journal.events()) == 2
+
+
+def won_game() -> tuple[list[Event], str]:
+    """A game whose last turn wins: its events up to that turn, without the end."""
+    game: Any = load(GAME)
+    for seed in range(1000):
+        rng = random.Random(seed)
+        state = game.new({"blocks_gold": 1, "blocks_teal": 1})
+        events = [
+            Event("new game", {"game": GAME, "options": {"blocks_gold": 1, "blocks_teal": 1}}),
+            Event("set up", {"state": game.format_state(state)}),
+        ]
+        while game.outcome(state) is None and len(events) < 120:
+            turn = rng.choice(game.legal_turns(state))
+            state = game.apply(state, turn)
+            events.append(Event("turn", {"turn": game.format_turn(turn), "state": game.format_state(state)}))
+        outcome = game.outcome(state)
+        if outcome is not None and outcome.winner is not None:
+            return events, outcome.winner
+    raise AssertionError("no game was won")
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_game_cut_off_after_its_winning_turn_is_ended_at_the_next_start(path: Path, ended: bool) -> None:
+    events, winner = won_game()
+    if ended:
+        events.append(Event("end", {"winner": winner, "reason": "it is over"}))
+    with Journal.open(path, wall_clock=lambda: DAY) as journal:
+        for event in events:
+            journal.append(event)
+        table = Table(World(1, 1), journal)
+        table.service.start()
+        kinds = [event.kind for _, event in journal.events()]
+        assert kinds.count("end") == 1
+        assert kinds[-2:] == ["end", "new game"]
+        assert journal.games()[0].ended
+        assert [sentence for sentence in table.said if "wins" in sentence] == table.said
+        assert len(table.said) == (0 if ended else 1)
