@@ -37,7 +37,7 @@ class LivePanel:
         self._raise_if_ended()
         with self._changed:
             self._panel.show(signal, self._clock())
-            self._changed.notify()
+            self._changed.notify_all()
 
     @property
     def signal(self) -> Signal | None:
@@ -55,7 +55,7 @@ class LivePanel:
         """End the thread, put everything out and let go of every driver."""
         with self._changed:
             self._is_open = False
-            self._changed.notify()
+            self._changed.notify_all()
         self._threads.shutdown()
         self._panel.close()
 

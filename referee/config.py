@@ -19,7 +19,7 @@ from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
 from hardware.errors import PinError
 from referee.config_game import table_options
-from referee.config_hardware import pins
+from referee.config_hardware import button_settings, pins
 from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
 from referee.config_toml import as_toml
 from referee.config_values import Settings
@@ -91,6 +91,7 @@ def load(
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(fault, sources, file) for fault in error.errors())) from error
     check_game(settings, sources)
+    _check_buttons(settings, sources)
     return Configuration(settings.placed(bases, folder, environment), file, sources)
 
 
@@ -109,6 +110,17 @@ def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
     except PinError as error:
         source = _nearest_source(["lights"], sources) or Source("default")
         raise ConfigError(f"{source}: lights: {error}") from error
+
+
+def _check_buttons(settings: Settings, sources: Mapping[str, Source]) -> None:
+    """Raise ConfigError when a long press would be over before a press is believed."""
+    buttons = button_settings(settings.lights)
+    if buttons.long_press_s <= buttons.settle_s:
+        source = sources.get("lights.long_press_s") or _nearest_source(["lights", "debounce_ms"], sources)
+        raise ConfigError(
+            f"{source or Source('default')}: lights.long_press_s is {settings.lights.long_press_s:g}; expected more "
+            f"seconds than lights.debounce_ms, which is {settings.lights.debounce_ms:g} ms"
+        )
 
 
 def _check_rules(

@@ -103,7 +103,7 @@ class LightSettings(_Section):
     )
     pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")
     debounce_ms: float = Field(
-        default=20.0, ge=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+        default=20.0, gt=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
     )
     long_press_s: float = Field(
         default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."

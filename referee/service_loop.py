@@ -57,8 +57,8 @@ class Surroundings:
     read_timeout_s: float = 2.0
 
 
-def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -> None:
-    """Referee until the frames end or ``around.stop`` says so.
+def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -> str:
+    """Referee until the frames end or ``around.stop`` says so; gives why they ended, nothing when it was stopped.
 
     A camera that goes away is named once and waited for; a frame that can't be used is passed over. What the last
     frames showed is judged at the end.
@@ -69,9 +69,9 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
             request.answer(attend(service, request.asked))
         try:
             frame = camera.read(around.read_timeout_s)
-        except EndOfFramesError:
+        except EndOfFramesError as error:
             around.on_verdicts(None, service.finish())
-            return
+            return str(error)
         except FrameError as error:
             around.on_verdicts(None, service.bad_frame(str(error)))
             continue
@@ -90,6 +90,7 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
         for role in around.presses():
             verdicts += press(service, role)
         around.on_verdicts(frame, verdicts)
+    return ""
 
 
 def press(service: Service[Any, Any], role: str) -> list[Verdict]:

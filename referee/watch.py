@@ -22,7 +22,8 @@ from hardware.live_panel import LivePanel
 from hardware.panel import Panel
 from hardware.terminal import Grid
 from referee.errors import ConfigError, UnreachableError
-from referee.journal import BufferedJournal, Journal
+from referee.interrupts import InterruptibleSource, Interrupts
+from referee.journal import BufferedJournal, EvidenceLimits, Journal
 from referee.judge import JudgeSettings
 from referee.requests import Request, RequestDoor
 from referee.service import Reader, Service
@@ -33,13 +34,15 @@ from referee.service_settings import ServiceSettings
 from referee.watch_keys import Keys
 from referee.watch_report import DebugPictures, Report
 from vision.calibration_files import load_calibration
-from vision.cameras import Camera, open_camera
+from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
 from vision.errors import CalibrationError
 from vision.layout import TableLayout, default_layout, load_layout
 from vision.looks import load_looks, save_looks
 from vision.reader import TableReader
 
 _PICTURES_PER_SECOND = 15.0
+_GROWING = "folder:"
+_STOPPED = "What was accepted is in the journal; a recording starts from its beginning again."
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ class WatchOptions:
     and ``video``. ``stills``: every frame is a table at rest at the end of a turn; otherwise pictures count as
     taken 15 a second. ``calibration`` is needed; without ``layout`` the game's own is used, without ``looks`` the
     pieces' colours are learned from the set-up. Without ``journal`` nothing is kept. ``options`` are the game's, as
-    text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located.
+    text, and ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size``
+    (width, height) in pixels and ``camera_rate`` in frames a second are asked of a camera.
     """
 
     camera: str | None = None
@@ -69,6 +73,9 @@ class WatchOptions:
     turn_end: str = "rest"
     rest_s: float = 3.0
     margin: float = JudgeSettings.margin
+    camera_size: tuple[int, int] | None = None
+    camera_rate: float | None = None
+    evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     lights: LightSettings = field(default_factory=lambda: LightSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
 
@@ -87,7 +94,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         journal = stack.enter_context(_journal(options, console))
         learning = None if options.looks is not None else _learning_reader(options, layout, game, journal)
         reader: Reader = learning or _enrolled_reader(options, layout)
-        camera = stack.enter_context(_camera(options))
+        camera = stack.enter_context(_camera(options, journal))
         report = Report(console, stills=options.stills)
         panel = _panel(options, layout, console, report.remark)
         stack.enter_context(panel)
@@ -108,10 +115,18 @@ def watch(options: WatchOptions, console: Console) -> int:
             if isinstance(learning, LearningReader) and verdicts:
                 _keep_or_forget_colours(learning, service, options)
 
+        interrupts = stack.enter_context(Interrupts())
+        around = Surroundings(
+            lambda seconds: interrupts.waiting(lambda: time.sleep(seconds)),
+            presses=roles,
+            requests=requests,
+            on_verdicts=hear,
+        )
         try:
-            run(service, camera, Surroundings(time.sleep, presses=roles, requests=requests, on_verdicts=hear))
+            ended = run(service, InterruptibleSource(camera, interrupts), around)
+            report.remark(f"The pictures are over: {ended}.")
         except KeyboardInterrupt:
-            report.remark("Stopped. The same command goes on with the game.")
+            report.remark("Stopped. " + ("The same command goes on with the game." if options.camera else _STOPPED))
         report.close(game, service.belief)
         return 0 if service.belief else 1
 
@@ -141,15 +156,15 @@ def _journal(options: WatchOptions, console: Console) -> Iterator[BufferedJourna
         return datetime.now(UTC)
 
     opened = (
-        Journal.in_memory(wall_clock=wall_clock)
+        Journal.in_memory(wall_clock=wall_clock, limits=options.evidence)
         if options.journal is None
-        else Journal.open(options.journal, wall_clock=wall_clock)
+        else Journal.open(options.journal, wall_clock=wall_clock, limits=options.evidence)
     )
     with opened, BufferedJournal(opened, say) as journal:
         yield journal
 
 
-def _camera(options: WatchOptions) -> Camera:
+def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
     sources = [source for source in (options.camera, options.frames, options.video) if source is not None]
     if len(sources) != 1:
         raise ConfigError(f"{len(sources)} of camera, frames and video were given; expected exactly one")
@@ -157,7 +172,25 @@ def _camera(options: WatchOptions) -> Camera:
         return open_camera(f"images:{options.frames}", clock=_picture_clock())
     if options.video is not None:
         return open_camera(f"video:{options.video}")
-    return open_camera(str(options.camera))
+    spec = str(options.camera)
+    if spec.startswith(_GROWING):
+        folder = Path(spec.removeprefix(_GROWING))
+        skip = seen_before(folder, journal) if options.resume else ()
+        return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
+    return open_camera(spec, size=options.camera_size, frames_per_second=options.camera_rate)
+
+
+def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
+    """Give the pictures of a growing folder that a game being resumed is past: their names.
+
+    Those older than the journal's last event were judged before it; the newest of all is looked at in any case.
+    Raises CameraError when the folder cannot be listed.
+    """
+    events = journal.events(journal.latest_game())
+    if not events or not folder.is_dir():
+        return frozenset()
+    last_s = datetime.fromisoformat(events[-1][1].wall_time).timestamp()
+    return frozenset(path.name for path in image_paths(folder)[:-1] if path.stat().st_mtime < last_s)
 
 
 def _picture_clock() -> Callable[[], float]:

@@ -56,7 +56,8 @@ class Report:
                 (f"{verdict.kind.value:<13}", _STYLES[verdict.kind]),
                 verdict.sentence,
             )
-            if verdict.places and verdict.kind is not VerdictKind.SET_UP:
+            unsaid = any(place not in verdict.sentence for place in verdict.places)
+            if unsaid and verdict.kind is not VerdictKind.SET_UP:
                 line.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._console.print(line, soft_wrap=True, highlight=False)
 

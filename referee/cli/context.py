@@ -44,12 +44,11 @@ class CommandContext:
 
     def open_journal(self, path: Path | None, *, read_only: bool = True) -> Journal:
         """Open the journal at ``path``, or the one of the settings; raises JournalError."""
-        from referee.journal import EvidenceLimits, Journal
+        from referee.config_journal import evidence_limits
+        from referee.journal import Journal
 
         settings = self.configuration({"journal.path": path}).settings.journal
-        limits = EvidenceLimits(
-            picture_bytes=settings.evidence_picture_kib * 1024, total_bytes=settings.evidence_total_mib * 1024 * 1024
-        )
+        limits = evidence_limits(settings)
         if not read_only:
             settings.path.parent.mkdir(parents=True, exist_ok=True)
         return Journal.open(settings.path, wall_clock=utc_now, limits=limits, read_only=read_only)

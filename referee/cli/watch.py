@@ -59,16 +59,19 @@ def command(
     """Referee a real table, a video or pictures.
 
     Each verdict comes with its reason and is kept in the journal. Stop with Ctrl-C; the same command goes on with
-    the game later.
+    the game later. --calibration takes the JSON file that `referee calibrate --out FILE` wrote; without --looks the
+    pieces' colours are learned from the set-up. `referee correct` puts the game right while this one runs.
 
     Examples:
       referee watch --camera 0 --calibration camera.json --looks looks.json
       referee watch --frames pictures --stills --calibration camera.json --journal game.sqlite
       referee watch --video game.mp4 --new --option side_by_side=false
+      referee watch --camera folder:incoming --calibration camera.json
     """
     from engine import registry
     from referee.config_game import table_options
     from referee.config_hardware import button_settings, light_settings
+    from referee.config_journal import evidence_limits
     from referee.watch import WatchOptions, watch
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
@@ -111,6 +114,9 @@ def command(
             turn_end=settings.turn.end,
             rest_s=settings.turn.rest_s,
             margin=settings.turn.margin,
+            camera_size=(settings.camera.width_px, settings.camera.height_px),
+            camera_rate=settings.camera.frames_per_second,
+            evidence=evidence_limits(settings.journal),
             lights=lights,
             buttons=button_settings(settings.lights),
         ),

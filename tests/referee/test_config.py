@@ -158,6 +158,22 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, 
         load_text(folder, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[lights]\ndebounce_ms = 0\n", r":2: lights.debounce_ms is 0; input should be greater than 0"),
+        (
+            "[lights]\ndebounce_ms = 500\nlong_press_s = 0.4\n",
+            r":3: lights.long_press_s is 0.4; expected more seconds than lights.debounce_ms, which is 500 ms",
+        ),
+        ("[lights]\n\ndebounce_ms = 1000\n", r":3: lights.long_press_s is 1; expected more seconds"),
+    ],
+)
+def test_buttons_that_could_never_be_pressed_are_refused(folder: Path, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_text(folder, text)
+
+
 def test_it_may_be_open_who_starts(folder: Path) -> None:
     settings = load_text(folder, '[game.options]\nstarts = "either"\nblocks_gold = 3\n').settings
     assert settings.game.options == {"starts": "either", "blocks_gold": 3}

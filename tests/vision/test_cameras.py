@@ -126,6 +126,13 @@ def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time)
     assert shade(camera.read(1.0)) == 40
 
 
+def test_a_growing_folder_passes_over_what_was_seen_before(tmp_path, time):
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / name).write_bytes(jpeg(40))
+    camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait, skip={"a.jpg"})
+    assert camera.read(1.0).source == str(tmp_path / "b.jpg")
+
+
 def test_a_growing_folder_that_is_not_there_or_goes_away(tmp_path, time):
     with pytest.raises(CameraError, match="no folder"):
         GrowingFolder(tmp_path / "none", clock=time.clock, wait=time.wait)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from vision.cameras.camera import Clock, ClosingCamera, Wait
@@ -59,16 +59,26 @@ class GrowingFolder(ClosingCamera):
     """Gives a folder's images in name order as they appear, each once, and only when completely written.
 
     A file that is cut off is tried again until it is whole; after ``patience_s`` without growing it is named in a
-    FrameError and passed over. The folder is looked at every ``poll_s``, through the ``wait`` passed in.
+    FrameError and passed over. The folder is looked at every ``poll_s``, through the ``wait`` passed in. Files named
+    in ``skip`` are never given.
     """
 
-    def __init__(self, folder: Path, *, clock: Clock, wait: Wait, poll_s: float = 0.1, patience_s: float = 3.0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock,
+        wait: Wait,
+        poll_s: float = 0.1,
+        patience_s: float = 3.0,
+        skip: Collection[str] = (),
+    ) -> None:
         super().__init__(f"folder {folder}")
         if not folder.is_dir():
             raise CameraError(f"no folder {folder}; make it, or name another")
         self._folder, self._clock, self._wait = folder, clock, wait
         self._poll_s, self._patience_s = poll_s, patience_s
-        self._given: set[str] = set()
+        self._given: set[str] = set(skip)
         self._sequence = 0
         self._pending: tuple[str, int, float] | None = None
         self._closed = False

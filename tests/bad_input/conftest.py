@@ -1,0 +1,169 @@
+"""A short game on the virtual table as files, made once: what every bad input is made from."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli.root import root
+from simulator.player import Habits
+from simulator.table import VirtualTable, standard_setting
+from simulator.truth import TruthLog
+from simulator.viewpoint import lens
+from vision.calibration import Calibration
+from vision.calibration_files import save_calibration
+
+ROOT = Path(__file__).resolve().parents[2]
+HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
+SIZE = (960, 540)
+PATIENCE_S = 60.0
+
+Run = Callable[..., Result]
+
+
+@dataclass(frozen=True)
+class Game:
+    """A game's pictures in order (set-up, then the table after each turn), its film, calibration and looks."""
+
+    folder: Path
+    pictures: tuple[Path, ...]
+    film: Path
+    calibration: Path
+    looks: Path
+
+    @property
+    def seeing(self) -> list[str]:
+        """The options that tell ``watch`` how to see this table."""
+        return ["--calibration", str(self.calibration), "--looks", str(self.looks)]
+
+
+@pytest.fixture(scope="session")
+def game(tmp_path_factory: pytest.TempPathFactory) -> Game:
+    folder = tmp_path_factory.mktemp("game")
+    truth = TruthLog()
+    table = VirtualTable(5, turns=3, fps=4.0, habits=HONEST, truth=truth, setting=standard_setting(lens(SIZE)))
+    frames = list(table.frames())
+    ends_s = [event.gone_s for event in truth.events if event.kind == "turn"]
+    at_rest = [frames[0], *(next(frame for frame in frames if frame.time_s >= end_s + 0.3) for end_s in ends_s)]
+    pictures = []
+    for number, frame in enumerate(at_rest):
+        pictures.append(folder / f"{number:03d}.jpg")
+        cv2.imwrite(str(pictures[-1]), frame.image, [cv2.IMWRITE_JPEG_QUALITY, 95])
+    film = folder / "film.avi"
+    writer = cv2.VideoWriter(str(film), cv2.VideoWriter.fourcc(*"MJPG"), 4.0, SIZE)
+    for frame in frames:
+        writer.write(frame.image)
+    writer.release()
+    calibration, looks = folder / "camera.json", folder / "looks.json"
+    save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
+    arguments = ["enrol"]
+    for picture in table.enrolment_images():
+        cv2.imwrite(str(folder / f"{picture.colour}.png"), picture.image)
+        (folder / f"{picture.colour}.json").write_text(json.dumps(picture.as_json()))
+        arguments += [str(folder / f"{picture.colour}.png"), "--positions", str(folder / f"{picture.colour}.json")]
+    arguments += ["--calibration", str(calibration), "--out", str(looks)]
+    assert CliRunner().invoke(root, arguments, prog_name="referee").exit_code == 0
+    return Game(folder, tuple(pictures), film, calibration, looks)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run ``referee`` with arguments in an empty folder, without settings of this machine."""
+    for variable in list(os.environ):
+        if variable.startswith(("REFEREE_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
+    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
+    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+    return lambda *arguments, **more: runner.invoke(
+        root, [str(part) for part in arguments], prog_name="referee", **more
+    )
+
+
+@dataclass
+class Live:
+    """A referee in a process of its own, whose lines are read as they come."""
+
+    process: subprocess.Popen[str]
+    lines: list[str] = field(default_factory=list)
+    _coming: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._coming.put(line.rstrip("\n"))
+        self._coming.put(None)
+
+    def wait_for(self, words: str) -> str:
+        """Give the next line that holds ``words``; fails when the process ends or says nothing for long."""
+        while True:
+            line = self._coming.get(timeout=PATIENCE_S)
+            assert line is not None, f"it ended without {words!r}:\n" + "\n".join(self.lines)
+            self.lines.append(line)
+            if words in line:
+                return line
+
+    def stop(self) -> int:
+        """Press Ctrl-C, and give the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def kill(self) -> None:
+        """As a power cut would: at once, with nothing tidied up."""
+        self.process.kill()
+        self.ended()
+
+    def ended(self) -> int:
+        """Wait for the end; the lines said since are in ``lines``."""
+        code = self.process.wait(PATIENCE_S)
+        while (line := self._coming.get(timeout=PATIENCE_S)) is not None:
+            self.lines.append(line)
+        return code
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Live]]:
+    """Start ``referee`` in a process of its own; ``before`` is a command it is run by."""
+    started: list[Live] = []
+
+    def starting(*arguments: Any, before: Sequence[str] = ()) -> Live:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "XDG_"))}
+        process = subprocess.Popen(
+            [*before, sys.executable, "-u", "-P", "-m", "referee", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=tmp_path,
+            env={**kept, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "NO_COLOR": "1"},
+        )
+        started.append(Live(process))
+        return started[-1]
+
+    yield starting
+    for live in started:
+        if live.process.poll() is None:
+            live.process.kill()
+            live.process.wait()
+        assert live.process.stdout is not None
+        live.process.stdout.close()

@@ -1,0 +1,310 @@
+"""What befalls a referee while it runs: its camera, its disk, its power; and a person who corrects it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+
+from engine.registry import load
+from referee.cli.context import utc_now
+from referee.events import Event
+from referee.journal import Journal, fold
+from tests.bad_input.conftest import Game, Live, Run
+from vision.cameras import live
+from vision.frame import Image
+
+DEBLOCKLE = load("deblockle")
+Start = Callable[..., Live]
+
+
+def put(picture: Path, folder: Path, name: str = "") -> None:
+    """Let a picture appear in a folder at once and whole."""
+    target = folder / (name or picture.name)
+    shutil.copy(picture, folder / ".coming")
+    (folder / ".coming").rename(target)
+
+
+def watching(game: Game, folder: Path, journal: Path) -> list[Any]:
+    return ["watch", "--camera", f"folder:{folder}", "--stills", *game.seeing, "--journal", journal]
+
+
+def events_in(journal: Path) -> list[tuple[int, Event]]:
+    with Journal.open(journal, wall_clock=utc_now, read_only=True) as opened:
+        opened.check()
+        return opened.events()
+
+
+@pytest.fixture
+def incoming(tmp_path: Path) -> Path:
+    folder = tmp_path / "incoming"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    return tmp_path / "game.sqlite"
+
+
+def test_a_camera_unplugged_and_plugged_in_again(
+    run: Run, game: Game, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Image] = [cv2.imread(str(path)) for path in game.pictures[:2]]
+    plugged_in = [shown[0]] * 40 + [None] + [shown[1]] * 40
+    openings: list[int] = []
+    stopped: list[bool] = []
+
+    class Device:
+        """A USB camera that gives twenty pictures a second; it is gone after ``None`` until it is opened twice."""
+
+        def __init__(self, device: object) -> None:
+            openings.append(len(plugged_in))
+            self.opened = len(openings) != 2
+
+        def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
+            return self.opened
+
+        def set(self, *_: object) -> bool:
+            return True
+
+        def read(self) -> tuple[bool, Image | None]:
+            time.sleep(0.05)
+            if not plugged_in:
+                if not stopped:
+                    stopped.append(True)
+                    os.kill(os.getpid(), signal.SIGINT)
+                return True, shown[1]
+            image = plugged_in.pop(0)
+            return image is not None, image
+
+        def release(self) -> None:
+            pass
+
+    monkeypatch.setattr(live.cv2, "VideoCapture", Device)
+    done = run("watch", "--camera", "0", *game.seeing, "--journal", journal, "--rest-s", "0.3")
+    said = [line.strip() for line in done.stdout.splitlines()]
+    gone = "camera /dev/video0 went away; plug it in again, it is tried every 1 s. The game stands as it is; "
+    assert any(line.startswith(gone) for line in said), said
+    assert "The camera is back." in said
+    assert sum("accepted     Gold rolls e3" in line for line in said) == 1, said
+    assert said[-2:] == [
+        "Stopped. The same command goes on with the game.",
+        "1 turn accepted, 0 faults named; the game goes on.",
+    ]
+    assert len(openings) == 3
+    assert done.exit_code == 0
+
+
+def test_a_folder_that_goes_away_and_comes_back(start: Start, game: Game, incoming: Path, journal: Path) -> None:
+    referee = start(*watching(game, incoming, journal))
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    away = incoming.rename(incoming.with_name("away"))
+    referee.wait_for("I go on when the camera is back")
+    put(game.pictures[1], away)
+    away.rename(incoming)
+    referee.wait_for("The camera is back.")
+    referee.wait_for("accepted")
+    assert referee.stop() == 0
+    assert "Stopped. The same command goes on with the game." in referee.lines[-2]
+    assert not list(journal.parent.glob("*.ask"))
+
+
+def play_and_kill(
+    start: Start, game: Game, incoming: Path, journal: Path, moments: random.Random
+) -> tuple[list[str], int]:
+    """Play the game through, killing the referee now and then; give what it showed and how often it was killed."""
+    shown: list[str] = []
+    kills = 0
+    referee = start(*watching(game, incoming, journal))
+    for number, picture in enumerate(game.pictures):
+        put(picture, incoming)
+        words = "accepted" if number else "set up"
+        if moments.random() < 0.5:
+            # Anywhere between two events: while it starts, sees, judges, writes, speaks.
+            time.sleep(moments.uniform(0.0, 1.5))
+        else:
+            referee.wait_for(words)
+        referee.kill()
+        kills += 1
+        shown += [line for line in referee.lines if f" {words} " in line]
+        events = events_in(journal) if journal.exists() else []
+        referee = start(*watching(game, incoming, journal))
+        if sum(event.kind in {"set up", "turn"} for _, event in events) <= number:
+            referee.wait_for(words)
+    referee.wait_for("unchanged")
+    assert referee.stop() == 0
+    return [*shown, *(line for line in referee.lines if " accepted " in line)], kills
+
+
+def check_game(game: Game, journal: Path, shown: list[str]) -> None:
+    """The journal holds each turn of the game once, and everything that was ever shown."""
+    folded = fold(DEBLOCKLE, events_in(journal))
+    assert len(folded.turns) == len(game.pictures) - 1
+    kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
+    assert kinds == ["new game", "set up", *["turn"] * len(folded.turns)]
+    for line in shown:
+        told = line.partition("accepted")[2].strip() or "set up"
+        assert told == "set up" or any(
+            told.startswith(DEBLOCKLE.describe(DEBLOCKLE.parse_turn(before, text)))
+            for before, text in zip(
+                [folded.start[0], *(step.states[0] for step in folded.steps)], folded.turns, strict=False
+            )
+        ), line
+
+
+def test_a_referee_that_is_killed_goes_on_as_if_nothing_had_been(
+    start: Start, game: Game, incoming: Path, journal: Path
+) -> None:
+    shown, kills = play_and_kill(start, game, incoming, journal, random.Random(3))
+    assert kills == len(game.pictures)
+    check_game(game, journal, shown)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_a_referee_that_is_killed_at_many_moments(
+    start: Start, game: Game, incoming: Path, journal: Path, seed: int
+) -> None:
+    shown, _ = play_and_kill(start, game, incoming, journal, random.Random(seed))
+    check_game(game, journal, shown)
+
+
+def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
+    start: Start, run: Run, game: Game, incoming: Path, journal: Path
+) -> None:
+    referee = start(*watching(game, incoming, journal))
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    put(game.pictures[1], incoming)
+    referee.wait_for("accepted")
+    before = fold(DEBLOCKLE, events_in(journal)).states[0]
+
+    done = run("correct", "a1", "gold stop", "--by", "Ann", "--why", "it was hidden", "--journal", journal)
+    assert done.exit_code == 4
+    assert "gold would have 5 blocks" in done.stderr
+    done = run("correct", "c1=empty", "a1", "gold stop", "--to-move", "gold", "--by", "Ann", "--journal", journal)
+    assert done.exit_code == 0, done.stderr
+    told = "Ann says: a1 is gold block, stop up, c1 is empty."
+    assert done.stdout == f"{told} The running referee goes on from here.\n"
+    referee.wait_for(told)
+    corrected = fold(DEBLOCKLE, events_in(journal)).states[0]
+    said = {"a1": "gold block, stop up", "c1": "empty"}
+    assert DEBLOCKLE.appearance(corrected) == {**DEBLOCKLE.appearance(before), **said}
+    assert corrected.to_move == "gold"
+
+    put(game.pictures[1], incoming, "again.jpg")
+    referee.wait_for("a1 and c1 look different to me, but a person's word holds.")
+    referee.wait_for("unchanged")
+    done = run("take-back", "--by", "Ann", "--journal", journal)
+    assert done.stdout == "The last turn is taken back. The running referee goes on from here.\n"
+    referee.wait_for("is taken back")
+    assert referee.stop() == 0
+
+    done = run("correct", "--to-move", "teal", "--journal", journal)
+    assert done.exit_code == 0
+    assert "teal plays next. No referee is running; the next one goes on from here." in done.stdout
+    assert fold(DEBLOCKLE, events_in(journal)).states[0].to_move == "teal"
+    kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
+    assert kinds == ["new game", "set up", "turn", "correction", "take back", "correction"]
+    assert run("take-back", "--journal", journal).stderr == "referee: error: there is no turn to take back\n"
+
+
+def test_a_second_referee_on_the_same_journal_is_refused(
+    start: Start, run: Run, game: Game, incoming: Path, journal: Path
+) -> None:
+    referee = start(*watching(game, incoming, journal))
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    done = run(*watching(game, incoming, journal))
+    assert done.exit_code == 6
+    assert f"in use by process {referee.process.pid} on" in done.stderr
+    put(game.pictures[1], incoming)
+    referee.wait_for("accepted")
+    assert referee.stop() == 0
+
+
+@pytest.fixture
+def own_mounts() -> list[str]:
+    """The command that gives a process disks of its own; skips where that is not allowed."""
+    alone = shutil.which("unshare")
+    private = [alone or "unshare", "--mount", "--map-root-user"]
+    if alone is None or subprocess.run([*private, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a small disk of its own")
+    return private
+
+
+def on_disk(own_mounts: list[str], disk: Path, *commands: str) -> list[str]:
+    """The command that runs another one with a small disk mounted on ``disk`` and prepared by ``commands``."""
+    script = " && ".join([f"mount -t tmpfs -o size=1m tmpfs '{disk}'", *commands, 'exec "$@"'])
+    return [*own_mounts, "sh", "-c", script, "sh"]
+
+
+def test_a_disk_that_fills_up_in_mid_game(
+    start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    referee = start(*watching(game, incoming, disk / "game.sqlite"), before=on_disk(own_mounts, disk))
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    # The same disk, seen from outside its namespace.
+    inside = Path(f"/proc/{referee.process.pid}/root{disk}")
+    ballast = inside / "ballast"
+    ballast.write_bytes(bytes(shutil.disk_usage(inside).free - 8192))
+    put(game.pictures[1], incoming)
+    referee.wait_for("The game goes on, but only in memory: no room on the disk for the journal")
+    referee.wait_for("accepted")
+    ballast.unlink()
+    put(game.pictures[2], incoming)
+    referee.wait_for("The journal can be written again; the 2 events kept in memory are now in it.")
+    referee.wait_for("accepted")
+    kept = tmp_path / "kept.sqlite"
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{inside}/game.sqlite{suffix}", f"{kept}{suffix}")
+    assert referee.stop() == 0
+    assert [event.kind for _, event in events_in(kept)] == ["new game", "set up", "turn", "turn"]
+
+
+def test_a_disk_that_may_only_be_read(
+    start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = watching(game, incoming, disk / "game.sqlite")
+    referee = start(*command, before=on_disk(own_mounts, disk, f"mount -o remount,ro '{disk}'"))
+    assert referee.ended() == 6
+    (said,) = referee.lines
+    assert said == (
+        f"referee: error: cannot write in {disk} (Read-only file system); give a --journal in a folder you may write"
+    )
+
+
+def test_a_disk_that_becomes_read_only_in_mid_game(
+    start: Start, game: Game, incoming: Path, tmp_path: Path, own_mounts: list[str]
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    referee = start(*watching(game, incoming, disk / "game.sqlite"), before=on_disk(own_mounts, disk))
+    put(game.pictures[0], incoming)
+    referee.wait_for("set up")
+    enter = ["nsenter", "--target", str(referee.process.pid), "--user", "--preserve-credentials", "--mount"]
+    # Files that are open for writing keep a disk from being remounted as a whole; the mount alone can be closed.
+    done = subprocess.run(
+        [*enter, "mount", "-o", "remount,ro,bind", str(disk)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"needs the right to enter a process's mounts: {done.stderr}")
+    put(game.pictures[1], incoming)
+    referee.wait_for("accepted")
+    assert referee.stop() == 0
