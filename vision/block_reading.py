@@ -39,6 +39,8 @@ LEAST_LOG_ODDS = -6.0
 OVERLAP_SHARE = 0.72
 FEW_PLACES = 14
 
+STAR = "star"
+SURE_SUPPORT, SURE_EDGES, PRINTED_STAR_COST = 2.0, 2.2, 7.0
 FIT_SLOPE, FIT_MIDDLE = 26.0, 0.74
 COLOUR_EASY, COLOUR_COST, COLOUR_COST_LIMIT = 1.5, 0.8, 8.0
 OFFSET_EASY_MM, OFFSET_COST_PER_MM = 7.0, 0.8
@@ -236,7 +238,10 @@ class BlockReader:
             for view in side_views(image, solid, camera, pose, nearer)
             if (side_fit := self._sides.fit(view, colour)) is not None
         ]
-        log_odds += support(views) or 0.0
+        below = support(views) or 0.0
+        log_odds += below
+        if place in layout.star_places and fit.symbol == STAR and below < SURE_SUPPORT and fit.edges < SURE_EDGES:
+            log_odds -= PRINTED_STAR_COST
         possible = neighbours_in_net(layout.net, fit.symbol) if layout.net else self.looks.symbols
         sides = {}
         for view, side_fit in views:

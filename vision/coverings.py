@@ -32,6 +32,7 @@ BRIGHTNESS_LIMITS = (-1.7, 0.55)
 SMALLEST_COVERING_MM2 = 260.0
 HAND_CELLS = 1.7
 LINE_PRESENT = 0.35
+LINE_PLAIN = 0.5
 LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 FEWEST_LINES = 12
 BARE_LOG_ODDS, HARDLY_SEEN_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 0.7
@@ -101,7 +102,9 @@ def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> li
     """Find what covers the board besides the known blocks, largest first; ``lines`` as ``grid_lines`` gives them."""
     known = view.blocks | view.outside | _printed(view, layout)
     strange, strength = _strange_pixels(view, known)
-    bare_lines = _missing_lines(view, lines, known)
+    bare_lines, seen_lines = _look_for_lines(view, lines, known)
+    # where the grid shows as it should, the board is bare, whatever light falls there
+    strange &= ~(_framed_by_lines(view, layout, seen_lines) & (strength < STRONG_HUE))
     grown = cv2.morphologyEx(
         (strange | (bare_lines & ~known)).astype(np.uint8),
         cv2.MORPH_CLOSE,
@@ -282,9 +285,13 @@ def _over_open(contrast: npt.NDArray[np.floating], is_open: BoolImage) -> npt.ND
     return np.asarray(medians, dtype=np.float64)
 
 
-def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolImage:
-    """Bands around grid line segments that ought to be seen and are not; all false when lines are too faint."""
+def _look_for_lines(view: BoardView, lines: GridLines, known: BoolImage) -> tuple[BoolImage, npt.NDArray[np.bool_]]:
+    """Bands around grid line segments that ought to be seen and are not, and which segments are plainly seen.
+
+    Both are all false when lines are too faint to tell.
+    """
     missing = np.zeros(known.shape, dtype=np.uint8)
+    unseen = np.zeros(len(lines.ends), dtype=np.bool_)
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     segments, offsets, points, _ = lines.profiles.shape
     profile = sample(shade, lines.profiles.reshape(segments, -1, 2)).reshape(segments, offsets, points)
@@ -294,7 +301,7 @@ def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolI
     is_open = ~known[lines.open_at[..., 0], lines.open_at[..., 1]]
     judged = is_open.mean(axis=1) >= 0.5
     if judged.sum() < FEWEST_LINES:
-        return np.zeros_like(known)
+        return np.zeros_like(known), unseen
     # lines are dark on most boards and bright on some: whichever shows more is what to look for
     dark_lines = _over_open(beside - middle.min(axis=1), is_open)
     bright_lines = _over_open(middle.max(axis=1) - beside, is_open)
@@ -302,11 +309,33 @@ def _missing_lines(view: BoardView, lines: GridLines, known: BoolImage) -> BoolI
     usual = float(np.median(values[judged]))
     spread = float(np.median(np.abs(values[judged] - usual)))
     if usual < FAINTEST_LINE or spread > 0.45 * usual:
-        return np.zeros_like(known)
+        return np.zeros_like(known), unseen
     for (start, end), value, seen in zip(lines.ends, values, judged, strict=True):
         if seen and value < LINE_PRESENT * usual:
             cv2.line(missing, start, end, 1, round(12 * PX_PER_MM))
-    return np.asarray(missing > 0)
+    return np.asarray(missing > 0), np.asarray(judged & (values > LINE_PLAIN * usual))
+
+
+def _framed_by_lines(view: BoardView, layout: TableLayout, seen: npt.NDArray[np.bool_]) -> BoolImage:
+    """Squares all of whose inner edges show their grid line, as pixels."""
+    framed = np.zeros(view.blocks.shape, dtype=np.bool_)
+    half = layout.cell_mm / 2
+    segments = [(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)) for x1, y1, x2, y2 in grid_segments(layout)]
+    shown = {segment for segment, is_seen in zip(segments, seen, strict=True) if is_seen}
+    inner = set(segments)
+    for place in layout.places:
+        x, y = layout.centre_mm(place)
+        edges = {
+            (x - half, y - half, x - half, y + half),
+            (x + half, y - half, x + half, y + half),
+            (x - half, y - half, x + half, y - half),
+            (x - half, y + half, x + half, y + half),
+        } & inner
+        if edges <= shown:
+            left, top = view.window.to_pixels(x - half, y + half)
+            right, bottom = view.window.to_pixels(x + half, y - half)
+            framed[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
+    return framed
 
 
 def _proven(

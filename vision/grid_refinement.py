@@ -22,6 +22,8 @@ SEARCH_MM = 9.0
 STEP_MM = 0.5
 OFFSETS_MM = np.arange(-SEARCH_MM, SEARCH_MM + STEP_MM / 2, STEP_MM)
 CLEAR_GAIN = 1.1
+AGREEING_MM = 1.5
+AGREEING_SHARE = 0.5
 FEWEST_LINES = 20
 LINE_CONTRAST = 0.05
 ROUNDS = 3
@@ -75,6 +77,16 @@ def _grid_contrast(image: Image, camera: CameraModel, pose: Pose, layout: TableL
     profiles = _profiles(image, camera, pose, layout)
     on, beside = np.abs(OFFSETS_MM) < 0.9, (np.abs(OFFSETS_MM) > 3.0) & (np.abs(OFFSETS_MM) < 6.0)
     return float(np.median(_polarity(profiles) * (profiles[:, on].mean(axis=1) - profiles[:, beside].mean(axis=1))))
+
+
+def grid_agrees(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> bool:
+    """Whether most of the grid lines that can be made out lie where the pose puts them, to 1.5 mm."""
+    profiles = _profiles(image, camera, pose, layout)
+    profiles = _polarity(profiles) * profiles
+    peaks = profiles.max(axis=1) - np.median(profiles, axis=1)
+    clear = peaks > LINE_CONTRAST
+    near = np.abs(OFFSETS_MM[profiles.argmax(axis=1)]) <= AGREEING_MM
+    return bool(clear.sum() >= FEWEST_LINES and near[clear].mean() > AGREEING_SHARE)
 
 
 def _seen_lines(

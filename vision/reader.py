@@ -16,9 +16,9 @@ from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
 from vision.geometry import CameraModel, Pose, back_project, project
-from vision.grid_refinement import refine_by_grid
+from vision.grid_refinement import grid_agrees, refine_by_grid
 from vision.layout import TableLayout
-from vision.locating import Located
+from vision.locating import Located, seen_text
 from vision.looks import PieceLooks, look_name
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
@@ -28,6 +28,7 @@ from vision.tracking import TableTracker
 SYMBOL_TEMPERATURE = 0.03
 LEAST_PROBABILITY = 1e-5
 HIDDEN_SHARE = 0.1
+HIDDEN_SQUARE_SHARE = 0.3
 SEEN_THROUGH_SHARE = 0.35
 SEEN_FIT = 0.88
 STANDS_ON_IT_SHARE = 0.4
@@ -64,7 +65,7 @@ class TableReader:
         self._watcher: ChangeWatcher | None = None
         self._lines: GridLines | None = None
         self._last: tuple[Stages, Reading] | None = None
-        self._refined_from: tuple[Pose, Pose] | None = None
+        self._refined_from: tuple[Pose, Pose | None] | None = None
 
     @property
     def looks(self) -> PieceLooks:
@@ -91,7 +92,16 @@ class TableReader:
             self._pose = None
             moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
             return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
-        self._stand_at(self._refined(frame.image, table.located))
+        pose = self._refined(frame.image, table.located)
+        if pose is None:
+            self._pose = None
+            doubt = Hindrance(
+                "not located",
+                f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
+                "board's lines are not where that would put them; uncover another marker",
+            )
+            return Reading(frame.sequence, frame.time_s, {}, (doubt,), table.notices)
+        self._stand_at(pose)
         last = self._last
         changed = set() if self._watcher is None else self._watcher.changed(frame.image)
         if last is None:
@@ -111,13 +121,17 @@ class TableReader:
         self._watcher = ChangeWatcher(self.layout, self.camera, pose)
         self._last = None
 
-    def _refined(self, image: Image, located: Located) -> Pose:
-        """The located pose, or with few markers in sight the pose that the board's grid lines ask for."""
+    def _refined(self, image: Image, located: Located) -> Pose | None:
+        """The located pose, or with few markers in sight the pose that the board's grid lines ask for.
+
+        ``None`` when one marker alone gave the pose and the lines don't bear it out.
+        """
         if len(located.ids_used) > FEW_MARKERS:
             return located.pose
         if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > SAME_POSE_PX:
             better = refine_by_grid(image, self.camera, located.pose, self.layout, located.markers)
-            self._refined_from = (located.pose, better)
+            borne_out = len(located.ids_used) > 1 or grid_agrees(image, self.camera, better, self.layout)
+            self._refined_from = (located.pose, better if borne_out else None)
         return self._refined_from[1]
 
     def _apart_px(self, first: Pose, second: Pose) -> float:
@@ -208,6 +222,16 @@ class TableReader:
         window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, height, CROP_SIDE_PX / CROP_SIDE_MM)
         return np.asarray(sample(frame.image, plane_map(self.camera, self._pose, window)), dtype=np.uint8)
 
+    def _square(self, board: BoardView, place: str) -> npt.NDArray[np.bool_]:
+        """The pixels of a bare place in the board view."""
+        x, y = self.layout.centre_mm(place)
+        half = self.layout.cell_mm / 2
+        left, top = board.window.to_pixels(x - half, y + half)
+        right, bottom = board.window.to_pixels(x + half, y - half)
+        mask = np.zeros(board.blocks.shape, dtype=np.bool_)
+        mask[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
+        return mask
+
     def _hidden_places(self, stages: Stages) -> dict[str, str]:
         """Places of which a covering hides so much that they can't be read, and what hides them."""
         hidden: dict[str, str] = {}
@@ -220,9 +244,13 @@ class TableReader:
             area = max(1, int(mask.sum()))
             block = stages.blocks.get(place)
             clear = block is not None and block.log_odds > 0 and block.fit.fit > SEEN_FIT
+            square = self._square(stages.board, place)
             for covering in stages.coverings:
                 share = float((covering.pixels & mask).sum()) / area
-                if share > (SEEN_THROUGH_SHARE if clear else HIDDEN_SHARE):
+                on_square = float((covering.pixels & square).sum()) / max(1, int(square.sum()))
+                if share > (SEEN_THROUGH_SHARE if clear else HIDDEN_SHARE) or (
+                    not clear and on_square > HIDDEN_SQUARE_SHARE
+                ):
                     hidden[place] = covering.kind
                     break
         return hidden
