@@ -182,7 +182,7 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
             return [press.button for press in table.take_presses()]
 
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
-            computed_s = time.thread_time() - began[0]
+            computed_s = time.process_time() - began[0]
             for word in table.take_words():
                 played.words.append(word)
                 service.correct(Correction("player", position=word.state, why=word.why))
@@ -213,5 +213,5 @@ class _Timed:
 
     def read(self, timeout_s: float) -> Frame:
         frame = self.camera.read(timeout_s)
-        self.began[0] = time.thread_time()
+        self.began[0] = time.process_time()
         return frame

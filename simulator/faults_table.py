@@ -13,7 +13,6 @@ import cv2
 import numpy as np
 
 from engine.api import OptionValue
-from simulator.coverage import Coverage
 from simulator.cube import COMPASS, faces_of
 from simulator.faults import Disturbance, Disturbances, drawn_pose
 from simulator.faults_game import Episode, FaultyGame, Word
@@ -22,7 +21,7 @@ from simulator.player import Habits
 from simulator.render import Renderer
 from simulator.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
 from simulator.timeline import Moment
-from simulator.truth import FrameTruth, TruthLog
+from simulator.truth import TruthLog
 from simulator.viewpoint import lens
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame, Image
@@ -76,7 +75,6 @@ class FaultyTable:
         self.seed = seed
         self.fps = fps
         self._setting = setting or faulty_setting(seed)
-        self._truth = truth
         self._game = FaultyGame(
             seed,
             game_name,
@@ -91,7 +89,6 @@ class FaultyTable:
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)
         self._settings: dict[tuple[int, int], Setting] = {}
-        self._coverages: dict[int, Coverage] = {}
         self._sequence = 0
         self._presses_taken = 0
         self._words_taken = 0
@@ -198,7 +195,6 @@ class FaultyTable:
         image = self._renderer.render(self._scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
             image = _shaken(image, np.random.default_rng([self.seed, 49, self._sequence]))
-        self._note(moment, setting)
         return Frame(image, time_s, self._sequence, f"virtual table {self.seed}")
 
     def _setting_now(self, active: list[Disturbance]) -> Setting:
@@ -212,16 +208,6 @@ class FaultyTable:
             # Kept for ever: the renderer knows a setting by its identity.
             self._settings[key] = replace(self._setting, pose=pose, lighting=lighting)
         return self._settings[key]
-
-    def _note(self, moment: Moment, setting: Setting) -> None:
-        if self._truth is None:
-            return
-        if not moment.hands:
-            covered: tuple[str, ...] = ()
-        else:
-            coverage = self._coverages.get(id(setting)) or self._coverages.setdefault(id(setting), Coverage(setting))
-            covered = coverage.covered(moment.hands, self._game.looks(moment))
-        self._truth.frames.append(FrameTruth(self._sequence, self.time_s, {}, bool(moment.hands), covered))
 
 
 def _shaken(image: Image, rng: np.random.Generator) -> Image:

@@ -1,0 +1,116 @@
+"""Short games under faults, and the scoring of them: what it must find when a verdict is taken away or made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
+from benchmarks.soak_report import Report
+from benchmarks.soak_score import GameScore, Outcome, score
+from referee.events import Event
+from referee.verdict import Verdict, VerdictKind
+
+SIZE = (640, 360)
+
+
+@pytest.fixture(scope="module")
+def told() -> PlayedGame:
+    """A game seen by perfect eyes: honest turns, misdeeds and faults."""
+    return play(GamePlan(5, turns=12, perfect_eyes=True, kinds=("nothing", "illegal turn", "two quick turns")))
+
+
+def outcomes(scored: GameScore) -> list[Outcome]:
+    return [item.outcome for item in scored.items]
+
+
+def tampered(played: PlayedGame, change: Callable[[PlayedGame], PlayedGame]) -> GameScore:
+    return score(change(replace(played, said=list(played.said), events=list(played.events))))
+
+
+def test_a_told_game_is_right_throughout(told: PlayedGame) -> None:
+    scored = score(told)
+    assert scored.turns == 12
+    assert sum(item.what == "turn" for item in scored.items) == 12
+    assert sum(item.what.startswith("illegal") for item in scored.items) >= 3
+    assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
+    report = Report([scored], "")
+    assert report.met
+    assert report.latencies(by_button=True)
+
+
+def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: PlayedGame) -> None:
+    def change(game: PlayedGame) -> PlayedGame:
+        last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
+        del game.events[last]
+        return game
+
+    scored = tampered(told, change)
+    assert outcomes(scored).count(Outcome.LOST) == 1
+    assert not Report([scored], "").met
+
+
+def test_a_turn_nobody_played_is_wrong(told: PlayedGame) -> None:
+    def change(game: PlayedGame) -> PlayedGame:
+        number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
+        game.events.insert(number, (0, Event("turn", event.data | {"turn": "made up"}, event.frame_time_s)))
+        return game
+
+    assert Outcome.WRONG in outcomes(tampered(told, change))
+
+
+def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: PlayedGame) -> None:
+    def accept(game: PlayedGame) -> PlayedGame:
+        game.said = [
+            replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
+            if one.verdict.kind is VerdictKind.ILLEGAL
+            else one
+            for one in game.said
+        ]
+        return game
+
+    def forget(game: PlayedGame) -> PlayedGame:
+        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.ILLEGAL]
+        return game
+
+    assert Outcome.WRONG in outcomes(tampered(told, accept))
+    assert Outcome.LOST in outcomes(tampered(told, forget))
+
+
+def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: PlayedGame) -> None:
+    turn = next(event for event in told.truth.events if event.kind == "turn")
+
+    def say(kind: VerdictKind) -> Callable[[PlayedGame], PlayedGame]:
+        def change(game: PlayedGame) -> PlayedGame:
+            game.said.insert(0, Said(0, turn.began_s + 0.1, Verdict(kind, "Really?", turn.began_s + 0.1, 0)))
+            return game
+
+        return change
+
+    assert Outcome.WRONG in outcomes(tampered(told, say(VerdictKind.ILLEGAL)))
+    scored = tampered(told, say(VerdictKind.AMBIGUOUS))
+    assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
+    assert not Report([scored], "").met
+
+
+def test_a_game_replays_byte_for_byte() -> None:
+    plan = plan_of(21, 4, SIZE, perfect_eyes=True)
+    assert play(plan).digest == play(plan).digest
+    assert play(replace(plan, seed=22)).digest != play(plan).digest
+
+
+def test_a_game_in_pictures_under_faults_is_right() -> None:
+    plan = GamePlan(31, 3, SIZE, kinds=("illegal turn", "camera bumped", "frames dropped"))
+    scored = score(play(plan))
+    assert not [item for item in scored.items if item.failed]
+    assert scored.turns == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 51))
+def test_fifty_games_under_every_fault(seed: int) -> None:
+    scored = score(play(plan_of(seed, 40, (960, 540))))
+    assert not [item for item in scored.items if item.failed]
+    assert sum(item.outcome is Outcome.NEEDLESSLY for item in scored.items) <= 1
