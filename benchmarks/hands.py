@@ -1,0 +1,208 @@
+"""Whether a hand is ever taken for a clear board: on a film of real hands, and on the virtual table.
+
+Run: python benchmarks/hands.py [CLIP] --corners "x,y x,y x,y x,y" [--seed S] [--games N]
+
+CLIP is a film of a board seen from above, ``--corners`` the board's outline in it, in pixels. What a person saw in it
+is given as frame numbers, looked at every ``--every`` frames: those with a hand and those with a shadow only; the rest
+are clear. The defaults hold for ``clip.avi`` of github.com/WolfgangFahl/play-chess-with-a-webcam. Without CLIP, or with
+``--games``, games on the virtual table are watched, where it is known for every frame what a hand covers.
+
+Exit code 1 when a frame with a hand over the board is called clear, when fewer than 80 % of the clear frames are
+called clear at once or within ten frames, or when a shadow alone is called a hand for more than a second.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from simulator.player import Habits
+from simulator.scene import Setting
+from simulator.table import VirtualTable
+from simulator.truth import TruthLog
+from simulator.variety import varied_setting
+from vision.cameras.video import VideoFile
+from vision.errors import EndOfFramesError
+from vision.frame import FloatArray, Frame
+from vision.geometry import project
+from vision.reaching import ReachFinder, ReachKind
+
+CLEAR_WITHIN_FRAMES = 10
+LEAST_CLEAR_SHARE = 0.8
+LONGEST_SHADOW_HAND_S = 1.0
+LETTERS: dict[ReachKind, str] = {"starting": "s", "clear": ".", "hand": "H", "unsettled": "u"}
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What the finder said of each frame, and how long it took on average and at most, in milliseconds."""
+
+    kinds: tuple[ReachKind, ...]
+    mean_ms: float
+    slowest_ms: float
+
+    def clear_within(self, number: int) -> bool:
+        """Whether a frame, or one of the ten after it, was called clear."""
+        return "clear" in self.kinds[number : number + CLEAR_WITHIN_FRAMES + 1]
+
+
+def watch(frames: Iterable[Frame], corners_px: FloatArray) -> Watched:
+    """Let a finder look at every frame."""
+    finder: ReachFinder | None = None
+    kinds: list[ReachKind] = []
+    spent_ms: list[float] = []
+    for frame in frames:
+        if finder is None:
+            finder = ReachFinder(corners_px, (frame.image.shape[1], frame.image.shape[0]))
+        start_s = time.process_time()
+        kinds.append(finder.update(frame.image, frame.time_s).kind)
+        spent_ms.append((time.process_time() - start_s) * 1000)
+    return Watched(tuple(kinds), statistics.fmean(spent_ms), max(spent_ms))
+
+
+def points(text: str) -> FloatArray:
+    """Read ``x,y x,y x,y x,y``; raises BadParameter when it is not that."""
+    try:
+        corners = np.array([[float(value) for value in pair.split(",")] for pair in text.split()], dtype=np.float64)
+    except ValueError:
+        corners = np.zeros((0, 2))
+    if corners.ndim != 2 or corners.shape[1:] != (2,) or len(corners) < 3:
+        raise click.BadParameter(f'got {text!r}; expected the corners in pixels, such as "10,10 90,10 90,90 10,90"')
+    return corners
+
+
+def numbers(text: str) -> list[int]:
+    """Read frame numbers apart by spaces; raises BadParameter for anything else."""
+    try:
+        return [int(word) for word in text.replace(",", " ").split()]
+    except ValueError:
+        raise click.BadParameter(f"got {text!r}; expected frame numbers, such as 24 32 40") from None
+
+
+def film(path: Path) -> Iterator[Frame]:
+    """Every frame of a film, none left out."""
+    camera = VideoFile(path, clock=time.monotonic, wait=time.sleep)
+    try:
+        while True:
+            try:
+                yield camera.read(1.0)
+            except EndOfFramesError:
+                return
+    finally:
+        camera.close()
+
+
+def shadow_runs(kinds: Sequence[ReachKind], shadows: Iterable[int], hands: Iterable[int]) -> list[int]:
+    """How many frames each run of "hand" around a frame with a shadow only is long, up to the nearest real hand."""
+    with_hand = set(hands)
+    runs = []
+    for shadow in shadows:
+        length = 0
+        for step in (-1, 1):
+            number = shadow if step == 1 else shadow - 1
+            while 0 <= number < len(kinds) and kinds[number] == "hand" and number not in with_hand:
+                length += 1
+                number += step
+        runs.append(length)
+    return runs
+
+
+def judge_film(watched: Watched, hands: list[int], shadows: list[int], every: int, fps: float) -> bool:
+    """Print how the film went, and tell whether every line was met."""
+    seen = range(every, len(watched.kinds), every)
+    clear = [number for number in seen if number not in hands and number not in shadows]
+    missed = [number for number in hands if watched.kinds[number] == "clear"]
+    late = [number for number in clear if not watched.clear_within(number)]
+    runs = shadow_runs(watched.kinds, shadows, hands)
+    for first in range(0, len(watched.kinds), 80):
+        click.echo(f"{first:5d} {''.join(LETTERS[kind] for kind in watched.kinds[first : first + 80])}")
+    click.echo(f"hand frames taken as clear: {len(missed)} of {len(hands)} {missed or ''}")
+    click.echo(f"hand frames called hand: {sum(watched.kinds[number] == 'hand' for number in hands)} of {len(hands)}")
+    share = 1 - len(late) / max(1, len(clear))
+    click.echo(
+        f"clear frames clear within {CLEAR_WITHIN_FRAMES}: {len(clear) - len(late)} of {len(clear)}, {share:.0%}"
+        f"{f' {late}' if late else ''}"
+    )
+    click.echo(f"a shadow called hand for {max(runs, default=0)} frames at most")
+    click.echo(f"{watched.mean_ms:.2f} ms a frame, {watched.slowest_ms:.2f} at most")
+    return not missed and share >= LEAST_CLEAR_SHARE and max(runs, default=0) <= LONGEST_SHADOW_HAND_S * fps
+
+
+def board_corners_px(setting: Setting) -> FloatArray:
+    """The corners of the virtual board in the picture, shape (4, 2)."""
+    layout = setting.layout
+    x, y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    corners = [[side_x, side_y, layout.board_top_mm] for side_x, side_y in ((-x, -y), (x, -y), (x, y), (-x, y))]
+    return project(setting.camera, setting.pose, corners)
+
+
+def judge_game(seed: int, hardness: float, turns: int) -> bool:
+    """Watch one game on a virtual table drawn from the seed, print how it went, and tell whether all lines were met."""
+    setting, truth = varied_setting(seed, hardness), TruthLog()
+    table = VirtualTable(seed, setting=setting, turns=turns, habits=Habits(rest_share=0.5), truth=truth)
+    watched = watch(table.frames(), board_corners_px(setting))
+    said = list(zip(truth.frames, watched.kinds, strict=True))
+    missed = [frame.sequence for frame, kind in said if frame.covered and kind == "clear"]
+    clear = [frame.sequence for frame, _ in said if not frame.hand_present]
+    late = [number for number in clear if not watched.clear_within(number) and number < len(said) - CLEAR_WITHIN_FRAMES]
+    false = sum(kind == "hand" for frame, kind in said if not frame.hand_present)
+    share = 1 - len(late) / max(1, len(clear))
+    click.echo(
+        f"game {seed} ({setting.table.surface}, {setting.camera.size[0]} x {setting.camera.size[1]}): "
+        f"{sum(bool(frame.covered) for frame, _ in said)} frames with a hand over it, {len(missed)} taken as clear"
+        f"{f' {missed}' if missed else ''}; {len(clear)} without a hand, {share:.1%} clear within "
+        f"{CLEAR_WITHIN_FRAMES}, {false} called hand; {watched.mean_ms:.2f} ms a frame"
+    )
+    return not missed and share >= LEAST_CLEAR_SHARE
+
+
+@click.command()
+@click.argument("clip", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--corners", help="The board's outline in CLIP, in pixels: x,y x,y x,y x,y.")
+@click.option(
+    "--hands",
+    default="24 32 40 48 56 64 72 80 96 104 152 160 168 176 192 200 224 232 240 248 256",
+    show_default=True,
+    help="Frames of CLIP with a hand or an arm over the board.",
+)
+@click.option("--shadows", default="8 16 296", show_default=True, help="Frames of CLIP with a shadow only.")
+@click.option("--every", default=8, show_default=True, help="Every how many frames somebody looked.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the first game on the virtual table.")
+@click.option("--games", type=int, help="Games on the virtual table [default: none with CLIP, else 4].")
+@click.option("--turns", default=4, show_default=True, help="Turns in each game.")
+@click.option("--hardness", default=0.7, show_default=True, help="How awkward the tables are, 0 to 1.")
+def main(
+    clip: Path | None,
+    corners: str | None,
+    hands: str,
+    shadows: str,
+    every: int,
+    seed: int,
+    games: int | None,
+    turns: int,
+    hardness: float,
+) -> None:
+    """Say whether a hand is ever taken for a clear board, in CLIP and on the virtual table."""
+    good = True
+    if clip is not None:
+        if corners is None:
+            raise click.UsageError("CLIP needs --corners, the board's outline in it")
+        frames = list(film(clip))
+        fps = (len(frames) - 1) / max(1e-6, frames[-1].time_s - frames[0].time_s)
+        good &= judge_film(watch(frames, points(corners)), numbers(hands), numbers(shadows), every, fps)
+    for number in range((0 if clip else 4) if games is None else games):
+        good &= judge_game(seed + number, hardness, turns)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
