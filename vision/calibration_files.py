@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from vision.calibration import Calibration
+from vision.durable import write_durably
 from vision.errors import CalibrationError
 from vision.frame import Image
 from vision.geometry import CameraModel
@@ -38,7 +39,7 @@ def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> 
         "distortion": camera.distortion.tolist(),
     }
     try:
-        path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        write_durably(path, json.dumps(data, indent=2) + "\n")
     except OSError as error:
         raise CalibrationError(f"cannot write the calibration {path}: {error.strerror}") from error
 

@@ -16,6 +16,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from vision.durable import write_durably
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.symbols import Mask, drawn_masks
@@ -97,8 +98,8 @@ def looks_from_json(data: Mapping[str, Any]) -> PieceLooks:
 
 
 def save_looks(looks: PieceLooks, path: Path) -> None:
-    """Write the looks to a file."""
-    path.write_text(json.dumps(looks_to_json(looks), indent=1) + "\n", encoding="utf-8")
+    """Write the looks to a file, whole or not at all; raises OSError."""
+    write_durably(path, json.dumps(looks_to_json(looks), indent=1) + "\n")
 
 
 def load_looks(path: Path) -> PieceLooks:

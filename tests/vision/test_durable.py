@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vision.durable import write_durably
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from vision.durable import write_durably
+
+def die(*_):
+    os.kill(os.getpid(), 9)
+
+setattr(os, sys.argv[2], die) if hasattr(os, sys.argv[2]) else setattr(Path, sys.argv[2], die)
+write_durably(Path(sys.argv[1]), "after" * 100_000)
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_writes_and_writes_over(tmp_path: Path) -> None:
+    path = tmp_path / "looks.json"
+    write_durably(path, "first, ä\n")
+    assert path.read_text(encoding="utf-8") == "first, ä\n"
+    write_durably(path, "second\n")
+    assert path.read_text(encoding="utf-8") == "second\n"
+    assert names(tmp_path) == ["looks.json"]
+
+
+@pytest.mark.parametrize("where", ["fsync", "replace"])
+def test_a_kill_on_the_way_leaves_the_file_as_it_was(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "looks.json"
+    write_durably(path, "before")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", WRITER, str(path), where], check=False, env=environment)
+    assert done.returncode == -9
+    assert path.read_text(encoding="utf-8") == "before"
+    write_durably(path, "after all")
+    assert names(tmp_path) == ["looks.json"]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "looks.json"
+    write_durably(path, "before")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_durably(path, "after")
+    monkeypatch.undo()
+    assert path.read_text(encoding="utf-8") == "before"
+    assert names(tmp_path) == ["looks.json"]
+
+
+def test_content_is_synced_before_the_name_and_the_name_before_it_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, happened = tmp_path / "looks.json", []
+    plain = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        target = Path(f"/proc/self/fd/{descriptor}").readlink()
+        happened.append((target.name, path.exists()))
+        plain(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write_durably(path, "text")
+    assert happened == [(".looks.json.draft", False), (tmp_path.name, True)]
+
+
+def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    link.symlink_to(real)
+    write_durably(link, "text")
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "text"
+    write_durably(Path("/dev/null"), "text")
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_durably(tmp_path / "nowhere" / "looks.json", "text")

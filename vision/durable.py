@@ -1,0 +1,33 @@
+"""Files that are there whole or not at all, whenever the power goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_durably(path: Path, text: str) -> None:
+    """Put a text file in the place of the one before; on return it is on the disk. Raises OSError.
+
+    Cut off at any moment, the file is as it was before or as it is after.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        # A pipe or a terminal: nothing to be put in its place.
+        target.write_text(text, encoding="utf-8")
+        return
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
