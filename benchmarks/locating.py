@@ -8,11 +8,18 @@ pictures a camera. Nothing else is read.
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
 import json
 import statistics
 import time
 from itertools import combinations
-from pathlib import Path
 
 import click
 import numpy as np

@@ -6,14 +6,18 @@ the mean time of ``legal_turns``, ``apply``, ``unfinished`` and ``explain`` in m
 
 from __future__ import annotations
 
-import random
 import sys
-import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+import random
+import time
+from collections.abc import Callable
+from functools import partial
 
 from engine.api import EMPTY
 from engine.perft import perft

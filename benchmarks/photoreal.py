@@ -10,12 +10,19 @@ order, the first of them its set-up, and goes through the judge; any other is re
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
 import json
 import re
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click

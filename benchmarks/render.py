@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
 import argparse
 import time
 from dataclasses import replace

@@ -1,0 +1,35 @@
+"""Lets every benchmark be started with any Python 3.11 or newer: it goes on in the project's own environment.
+
+Standard library only, since it runs before there is anything else.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT, LOCK = ROOT / ".venv-check", ROOT / "requirements-check.txt"
+NEEDED = ("cv2", "numpy", "click", "rich", "pydantic", "gpiozero", "matplotlib", "apsw")
+
+
+def enter_environment(module_name: str) -> None:
+    """Go on in the environment that ``./check`` uses when this is a program and libraries are missing.
+
+    The environment is made first if it isn't there. Nothing happens when ``module_name`` is not ``__main__``.
+    """
+    if module_name != "__main__" or all(importlib.util.find_spec(name) for name in NEEDED):
+        return
+    python = ENVIRONMENT / "bin" / "python"
+    if Path(sys.prefix).resolve() == ENVIRONMENT.resolve():
+        sys.exit(f"the environment in {ENVIRONMENT.name} lacks a library; delete that folder and start again")
+    up_to_date = python.exists() and (ENVIRONMENT / "lock.txt").read_bytes() == LOCK.read_bytes()
+    if not up_to_date:
+        maker = ROOT / "scripts" / "make_environment.py"
+        made = subprocess.run([sys.executable, "-I", str(maker), str(ENVIRONMENT), str(LOCK)], check=False)
+        if made.returncode != 0:
+            sys.exit(made.returncode)
+    os.execv(python, [str(python), *sys.argv])
