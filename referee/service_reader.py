@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from vision.enrolment import learn_colours
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image
@@ -17,18 +19,24 @@ class LearningReader:
     """Reads frames like ``TableReader``; until the colours are known, it tries to learn them from each clear frame.
 
     ``colour_names`` go from the first player, nearest to the camera's lower edge in the layout's terms, to the last.
-    What is learned stays until ``forget``, which is for a set-up that was not one after all.
+    What is learned stays until ``forget``, which is for a set-up that was not one after all. ``keep`` gets it before
+    anything is read with it, so that no set-up is accepted by colours that a power cut could take away.
     """
 
-    def __init__(self, camera: CameraModel, layout: TableLayout, colour_names: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        camera: CameraModel,
+        layout: TableLayout,
+        colour_names: tuple[str, ...],
+        keep: Callable[[PieceLooks], None] | None = None,
+    ) -> None:
         self._camera = camera
         self._layout = layout
         self._names = colour_names
         self._plain = plain_looks(tuple(dict.fromkeys(layout.net.values())))
         self._reader = TableReader(camera, layout, self._plain)
         self._learned = False
-        self.kept = False
-        """Whether the owner of this reader has kept what was learned."""
+        self._keep = keep
 
     @property
     def looks(self) -> PieceLooks | None:
@@ -46,6 +54,8 @@ class LearningReader:
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance("bad frame", f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
+        if self._keep is not None:
+            self._keep(looks)
         self._reader = TableReader(self._camera, self._layout, looks)
         self._learned = True
         return self._reader.read(frame)
@@ -56,5 +66,5 @@ class LearningReader:
 
     def forget(self) -> None:
         """Learn the colours afresh from the next clear frame."""
-        self._learned = self.kept = False
+        self._learned = False
         self._reader = TableReader(self._camera, self._layout, self._plain)

@@ -37,7 +37,7 @@ from vision.calibration_files import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
 from vision.errors import CalibrationError
 from vision.layout import TableLayout, default_layout, load_layout
-from vision.looks import load_looks, save_looks
+from vision.looks import PieceLooks, load_looks, save_looks
 from vision.reader import TableReader
 
 _PICTURES_PER_SECOND = 15.0
@@ -92,10 +92,11 @@ def watch(options: WatchOptions, console: Console) -> int:
     settings = _service_settings(options, game)
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(options, console))
-        learning = None if options.looks is not None else _learning_reader(options, layout, game, journal)
+        report = Report(console, stills=options.stills)
+        keep = _keeper(options, report.remark)
+        learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, keep)
         reader: Reader = learning or _enrolled_reader(options, layout)
         camera = stack.enter_context(_camera(options, journal))
-        report = Report(console, stills=options.stills)
         panel = _panel(options, layout, console, report.remark)
         stack.enter_context(panel)
         service: Service[Any, Any] = Service(
@@ -112,8 +113,8 @@ def watch(options: WatchOptions, console: Console) -> int:
             report.tell(frame, verdicts)
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
-            if isinstance(learning, LearningReader) and verdicts:
-                _keep_or_forget_colours(learning, service, options)
+            if isinstance(learning, LearningReader) and verdicts and not service.belief:
+                learning.forget()
 
         interrupts = stack.enter_context(Interrupts())
         around = Surroundings(
@@ -216,14 +217,18 @@ def _learned_path(options: WatchOptions) -> Path | None:
 
 
 def _learning_reader(
-    options: WatchOptions, layout: TableLayout, game: Game[Any, Any], journal: BufferedJournal
+    options: WatchOptions,
+    layout: TableLayout,
+    game: Game[Any, Any],
+    journal: BufferedJournal,
+    keep: Callable[[PieceLooks], None],
 ) -> Reader:
     """Learn the colours from the set-up; a game that is under way has no set-up to learn from, so they were kept."""
     camera = _calibrated(options)
     number = journal.latest_game()
     kinds = {event.kind for _, event in journal.events(number)} if number is not None else set()
     if not options.resume or "set up" not in kinds or "end" in kinds:
-        return LearningReader(camera, layout, game.players)
+        return LearningReader(camera, layout, game.players, keep)
     kept = _learned_path(options)
     if kept is None or not kept.is_file():
         raise ConfigError(
@@ -233,13 +238,22 @@ def _learning_reader(
     return TableReader(camera, layout, load_looks(kept))
 
 
-def _keep_or_forget_colours(learning: LearningReader, service: Service[Any, Any], options: WatchOptions) -> None:
+def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[PieceLooks], None]:
+    """Give what keeps the colours learned from a set-up beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
-    if not service.belief:
-        learning.forget()
-    elif path is not None and learning.looks is not None and not learning.kept:
-        save_looks(learning.looks, path)
-        learning.kept = True
+
+    def keep(looks: PieceLooks) -> None:
+        if path is None:
+            return
+        try:
+            save_looks(looks, path)
+        except OSError as error:
+            say(
+                f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
+                "the looks that `referee enrol` makes."
+            )
+
+    return keep
 
 
 def _panel(options: WatchOptions, layout: TableLayout, console: Console, say: Callable[[str], None]) -> LivePanel:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from rich.console import Console
 from engine.errors import OptionError
 from hardware.factory import LightSettings
 from referee.errors import ConfigError
+from referee.events import Event, Evidence
 from referee.journal import Journal
 from referee.watch import WatchOptions, watch
 from referee.watch_keys import Keys
@@ -112,6 +114,31 @@ def read_kinds(path: Path) -> list[str]:
 
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as journal:
         return [event.kind for _, event in journal.events() if event.kind != "note"]
+
+
+def test_learned_colours_are_on_the_disk_before_the_set_up_is(
+    options: WatchOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[str, bool] = {}
+    plain = Journal.append
+
+    def append(self: Journal, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        kept[event.kind] = self.path.with_suffix(".looks.json").is_file()
+        return plain(self, event, evidence)
+
+    monkeypatch.setattr(Journal, "append", append)
+    watched(options)
+    assert kept["set up"] is True
+
+
+def test_colours_that_cannot_be_kept_are_no_reason_to_stop(options: WatchOptions, tmp_path: Path) -> None:
+    (tmp_path / "game.looks.json").mkdir()
+    code, text = watched(options)
+    assert code == 0
+    assert "The pieces' colours could not be kept in" in text
+    assert options.journal is not None
+    with Journal.open(options.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        assert [event.kind for _, event in journal.events()][:3] == ["new game", "set up", "turn"]
 
 
 def test_without_a_set_up_there_was_no_game(options: WatchOptions, table_folder: Path, tmp_path: Path) -> None:
