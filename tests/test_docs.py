@@ -31,7 +31,7 @@ EXAMPLE_GAME = "pebbles"
 """The game that CONTRIBUTING makes up; its files are not there."""
 
 PRIVATE = (
-    r"(?<![\w.])/(work|tmp|home|root|mnt|Users)/\w",
+    r"(?<![\w.])/(work|home|root|mnt|Users)/\w",
     r"\bissues? #?\d",
     r"\bsessions?\b",
     r"\bhelpers?\b",
