@@ -20,7 +20,7 @@ from simulator.faults import SURROUNDINGS
 from simulator.faults_game import PLAIN
 from simulator.truth import TruthEvent
 
-BY_SIDES = frozenset({"turned in place", "turned while hopping", "put back turned"})
+BY_SIDES = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
 """Misdeeds that no top gives away."""
 
 _SETTLES_S = 2.0
@@ -216,7 +216,8 @@ class _Scorer:
                     number += 1
             elif event.kind == "turn":
                 board = _board(self._game, event)
-                if number < len(self._turns) and board == dict(self._turns[number].after):
+                turn = self._turns[number] if number < len(self._turns) else None
+                if turn is not None and turn.began_s <= time_s and board == dict(turn.after):
                     self._resolved[number] = ("turn", time_s)
                     number += 1
                 elif not any(from_s <= time_s <= to_s for _, (from_s, to_s) in misdeeds):

@@ -28,7 +28,8 @@ def sides_tell(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, beli
                 for place, facings in game.facings(after).items():
                     possible.setdefault(place, []).extend(dict(facing) for facing in facings)
     for place, facing in event.facings.items():
-        if place not in possible or not possible[place]:
+        moved = event.misdeed != "turned while hopping" and event.before[place] != event.after[place]
+        if moved or not possible.get(place):
             continue
         seen = {side: facing[side] for side in _sides_in_view(played, event, place)}
         if seen and not any(all(one.get(side) == symbol for side, symbol in seen.items()) for one in possible[place]):

@@ -7,7 +7,7 @@ what lies about and press again, then they straighten the block, and at last the
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +29,8 @@ DOINGS = (
     "two quick turns",
     "illegal turn",
     "put back turned",
-    "hand over the board",
+    "another block turned",
+    "hand stays on the block",
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of misdeed in turn."""
 
@@ -130,16 +131,21 @@ class FaultyGame(PlayedGame):
                 yield from self._carry_out(self._people.try_out())
                 yield self._still(self._habits.settle_s)
                 yield from self._turn()
-            case "hand resting" | "hand over the board":
+            case "hand resting":
                 yield from self._carry_out(self._people.rest_hand())
+                yield from self._turn()
+            case "hand stays on the block":
+                yield from self._turn(stays_s=float(self._fates.uniform(1.0, 2.5)))
+            case "another block turned":
+                yield from self._illegal_turn(self._people.turn_besides_turning())
                 yield from self._turn()
             case "two quick turns":
                 yield from self._two_quick_turns()
             case "illegal turn":
-                yield from self._illegal_turn(put_back_turned=False)
+                yield from self._illegal_turn(self._drawn_misdeed())
                 yield from self._turn()
             case "put back turned":
-                yield from self._illegal_turn(put_back_turned=True)
+                yield from self._illegal_turn(self._drawn_misdeed(), put_back_turned=True)
                 yield from self._turn()
             case _:
                 yield from self._turn()
@@ -165,15 +171,17 @@ class FaultyGame(PlayedGame):
         yield from self._choreography.stretches(standing, action, rest_at)
         self._people.perform(action)
         gone_s = self._planned_s
-        ended_s = gone_s + _PRESS_AFTER_S if action.ends_turn else None
+        # Somebody whose hand stays on the block presses with the other one.
+        early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
+        ended_s = gone_s + (_PRESS_AFTER_S if early_s == 0 else -early_s) if action.ends_turn else None
         self._note_event(action, standing, began_s, gone_s, ended_s)
         if ended_s is not None and self._turn_end == "button":
             self._presses.append(Press(ended_s))
 
-    def _turn(self) -> Iterator[Stretch]:
+    def _turn(self, stays_s: float = 0.0) -> Iterator[Stretch]:
         if self._people.is_over or self._played >= self._turns:
             return
-        action = self._people.turn()
+        action = replace(self._people.turn(), rest_s=stays_s)
         self._clear_the_way(action)
         self._played += 1
         yield from self._carry_out(action)
@@ -205,15 +213,17 @@ class FaultyGame(PlayedGame):
         column = round(x_mm / layout.cell_mm + (layout.columns - 1) / 2)
         return f"{chr(ord('a') + column)}{round(y_mm / layout.cell_mm + (layout.rows - 1) / 2) + 1}"
 
-    def _illegal_turn(self, *, put_back_turned: bool) -> Iterator[Stretch]:
-        people = self._people
-        action = None
+    def _drawn_misdeed(self) -> Action | None:
         for _ in range(len(ALL_MISDEEDS)):
-            action = people.misdeed_of(self._drawn("misdeeds", tuple(ALL_MISDEEDS)))
+            action = self._people.misdeed_of(self._drawn("misdeeds", tuple(ALL_MISDEEDS)))
             if action is not None:
-                break
+                return action
+        return None
+
+    def _illegal_turn(self, action: Action | None, *, put_back_turned: bool = False) -> Iterator[Stretch]:
         if action is None:
             return
+        people = self._people
         before = people.standing
         self._clear_the_way(action)
         yield from self._carry_out(action)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from simulator.cube import turned
 from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES
 from simulator.faults_onlooker import Onlooker
 from simulator.misdeeds import Table
-from simulator.player import Habits, Players
+from simulator.player import Habits, Players, RollAndHop
 from vision.layout import TableLayout
 
 _TRIES = 12
@@ -81,6 +81,21 @@ class FaultyPlayers(Players):
                 carries[number] = replace(carry, pose=replace(carry.pose, north=faces["north"]))
                 return Action("misdeed", player, tuple(carries), misdeed="put back turned")
         return None
+
+    def turn_besides_turning(self) -> Action | None:
+        """A legal turn, and on the way another own block is put back with another side to the north."""
+        turns = self._game.legal_turns(self.state)
+        chosen = turns[int(self._rng.integers(len(turns)))]
+        carries = self.carries_of(cast(RollAndHop, chosen))
+        others = [
+            place for place in self._own(chosen.player) if place in self._game.places and place != carries[0].start
+        ]
+        if not others:
+            return None
+        place = others[int(self._rng.integers(len(others)))]
+        faces = turned(self._handler.faces(self.standing[place]), int(self._rng.integers(1, 4)))
+        put_back = self._handler.lay(self.standing, place, place, faces["up"], faces["north"])
+        return Action("misdeed", chosen.player, (put_back, *carries), misdeed="another turned", ends_turn=True)
 
     def slip(self) -> None:
         """Have every block slip a little, as when somebody bumps into the table."""

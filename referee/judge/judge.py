@@ -164,7 +164,9 @@ class Judge(Generic[StateT, TurnT]):
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         turned = faults.turned_in_place(self._game, self._belief, seen.without(self._set_aside), self._settings)
         if turned:
-            return self._fault_ruling(turned, frozenset(), seen, occasion, decision.margin)
+            # A fault that was put back the wrong way round is named as soon as the table shows it.
+            after_fault = occasion if self._fault is None else Occasion.RESTED
+            return self._fault_ruling(turned, frozenset(), seen, after_fault, decision.margin)
         if decision.set_aside:
             if not occasion.names_faults:
                 return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
@@ -199,6 +201,12 @@ class Judge(Generic[StateT, TurnT]):
             return self._tell.which_of(resolved, decision, seen)
         cost = max(against_sides(self._game, decision.best.state, turn, seen) for turn in resolved.turns)
         asked_before = occasion is Occasion.DECLARED and self._asked_about_sides == decision.best.changes
+        turned = faults.turned_in_place(self._game, self._belief, seen.without(self._set_aside), self._settings)
+        if turned and asked_before:
+            withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
+            return replace(self._accept(resolved.turns, decision, seen, self._by_tops), withdrawn=withdrawn)
+        if turned:
+            return self._ask_about_turned(turned, decision, seen)
         if cost < self._settings.side or asked_before:
             return self._accept(resolved.turns, decision, seen)
         if cost >= self._settings.turned:
@@ -336,6 +344,17 @@ class Judge(Generic[StateT, TurnT]):
             candidates=tuple(self._game.format_turn(turn) for turn in resolved.turns),
         )
         return Ruling((verdict,))
+
+    def _ask_about_turned(
+        self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask about a piece that seems to have been turned where it stands, besides a turn that is fine."""
+        self._asked_about_sides = decision.best.changes
+        places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
+        sentence = words.turned_besides(turned)
+        return self._tell.ruling(
+            VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes)
+        )
 
     def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if not occasion.names_faults:

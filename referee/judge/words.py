@@ -97,6 +97,11 @@ def against_sides(described: str) -> str:
     return f"{described.rstrip('.')}? The sides of that block look otherwise. Press the button again if it is right."
 
 
+def turned_besides(breaches: Sequence[Breach]) -> str:
+    """A turn that is fine, and a piece elsewhere whose sides say that it was turned."""
+    return f"{fault(breaches)} Or press the button again if it stands as it did."
+
+
 def unexplained(places: Sequence[Place]) -> str:
     """The table and the rules do not fit, and the judge can't say why."""
     return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."

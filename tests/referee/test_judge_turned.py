@@ -1,0 +1,83 @@
+"""Blocks turned on the sly: besides a turn, or while a fault is put right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge, Occasion
+from referee.verdict import VerdictKind
+
+START = {
+    "c1": "gold block, slider up",
+    "e1": "gold block, cross up",
+    "c3": "gold block, stop up",
+    "e3": "gold block, x up",
+    "c5": "teal block, slider up",
+    "e5": "teal block, cross up",
+    "c7": "teal block, star up",
+    "e7": "teal block, hoops up",
+}
+SEEN = {"e3": {"south": "star"}}
+TURNED = {"e3": {"south": "slider", "east": "star"}}
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return {place: START.get(place, "empty") for place in deblockle.places}
+
+
+@pytest.fixture
+def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides=SEEN)])
+    return judge
+
+
+@pytest.fixture
+def after_turn(deblockle: Any, judge: Judge[Any, Any]) -> dict[str, str]:
+    state = judge.belief[0]
+    turn = next(one for one in deblockle.legal_turns(state) if one.start == "c1" and one.top == "stop")
+    return dict(deblockle.appearance(deblockle.apply(state, turn)))
+
+
+def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
+    judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]
+) -> None:
+    before = judge.belief
+    verdict = judge.consider([make_reading(after_turn, sides=TURNED)], Occasion.DECLARED).verdict
+    assert verdict.kind is VerdictKind.AMBIGUOUS
+    assert verdict.places == ("e3",)
+    assert "e3" in verdict.sentence
+    assert "press the button again" in verdict.sentence
+    assert judge.belief == before
+
+
+def test_turned_back_the_turn_counts(judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]) -> None:
+    judge.consider([make_reading(after_turn, sides=TURNED)], Occasion.DECLARED)
+    verdict = judge.consider([make_reading(after_turn, sides=SEEN)], Occasion.DECLARED).verdict
+    assert verdict.kind is VerdictKind.ACCEPTED
+
+
+def test_pressing_again_says_that_the_sides_had_been_misread(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, after_turn: dict[str, str]
+) -> None:
+    reading = make_reading(after_turn, sides=TURNED)
+    judge.consider([reading], Occasion.DECLARED)
+    ruling = judge.consider([reading], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert ruling.withdrawn
+    facings = deblockle.facings(judge.belief[0])["e3"]
+    assert [facing["south"] for facing in facings] == ["slider"]
+
+
+def test_a_fault_that_is_put_back_turned_is_named_anew(
+    judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
+) -> None:
+    moved = {**start, "e3": "empty", "f5": START["e3"]}
+    assert judge.consider([make_reading(moved)], Occasion.DECLARED).verdict.kind is VerdictKind.ILLEGAL
+    verdict = judge.consider([make_reading(start, sides=TURNED)], Occasion.GLANCE).verdict
+    assert verdict.kind is VerdictKind.ILLEGAL
+    assert [breach.rule for breach in verdict.breaches] == ["block-turned-in-place"]
+    assert judge.consider([make_reading(start, sides=SEEN)], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
