@@ -35,6 +35,10 @@ _COLOURS = {
 """Red, green and blue of the colours that pieces come in; any other is drawn grey."""
 _GREY = (128, 128, 128)
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
+_HEADING_PX = 30
+_WORDS_PX = 136
+_WORDS_SCALE = 0.46
+_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -104,20 +108,35 @@ def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Li
 def beside(camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Signal, *, height_px: int = 540) -> Image:
     """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
-    left = cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA)
-    words_px = 124
-    square = (height_px - words_px) * 2 // (2 * len(grid.rows) + 1)
+    left: Image = np.asarray(cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    square = (height_px - _HEADING_PX - _WORDS_PX) * 2 // (2 * len(grid.rows) + 1)
     board = board_picture(appearance, grid, signal.lights, square_px=square)
     panel: Image = np.full((height_px, board.shape[1] + square // 2, 3), 32, dtype=np.uint8)
-    panel[: board.shape[0], : board.shape[1]] = board
+    panel[_HEADING_PX : _HEADING_PX + board.shape[0], : board.shape[1]] = board
+    _heading(left, "what the camera sees")
+    _heading(panel, "what the referee thinks")
     style = MOOD_STYLES[signal.mood]
     colour = _bgr(style.colour.value)
-    top = height_px - words_px + 18
+    top = height_px - _WORDS_PX + 18
     cv2.circle(panel, (18, top), 9, colour, -1, cv2.LINE_AA)
-    cv2.putText(panel, signal.mood.value, (36, top + 6), _FONT, 0.55, colour, 1, cv2.LINE_AA)
-    for number, line in enumerate(wrapped(signal.words, (panel.shape[1] - 16) // 8)[:5]):
-        cv2.putText(panel, line, (8, top + 27 + 18 * number), _FONT, 0.42, (235, 235, 235), 1, cv2.LINE_AA)
-    return np.ascontiguousarray(np.hstack([np.asarray(left, dtype=np.uint8), panel]))
+    cv2.putText(panel, signal.mood.value, (36, top + 6), _FONT, 0.6, colour, 1, cv2.LINE_AA)
+    for number, line in enumerate(wrapped(signal.words, _columns(panel.shape[1] - 20))[:_LINES]):
+        cv2.putText(panel, line, (10, top + 30 + 20 * number), _FONT, _WORDS_SCALE, (240, 240, 240), 1, cv2.LINE_AA)
+    return np.ascontiguousarray(np.hstack([left, panel]))
+
+
+def _columns(width_px: int) -> int:
+    """How many characters fit; the fonts of OpenCV's versions differ in width."""
+    sample = "the gold block on c3 "
+    (sample_px, _), _ = cv2.getTextSize(sample, _FONT, _WORDS_SCALE, 1)
+    return max(10, width_px * len(sample) // max(1, sample_px))
+
+
+def _heading(picture: Image, words: str) -> None:
+    """Darken a strip along the upper edge, and write on it."""
+    strip = picture[:_HEADING_PX]
+    strip[:] = strip // 3
+    cv2.putText(picture, words, (10, _HEADING_PX - 9), _FONT, 0.5, (225, 225, 225), 1, cv2.LINE_AA)
 
 
 def wrapped(words: str, columns: int) -> list[str]:
@@ -183,7 +202,10 @@ def _symbol_corners(symbol: str) -> list[tuple[float, float]] | None:
 def _draw_light(picture: Image, light: Light, left: int, top: int, square_px: int) -> None:
     colour = _bgr(light.colour.value)
     cv2.rectangle(picture, (left + 2, top + 2), (left + square_px - 3, top + square_px - 3), colour, 3)
-    cv2.putText(picture, _letter(light.role), (left + 5, top + 15), _FONT, 0.4, colour, 1, cv2.LINE_AA)
+    badge = max(12, square_px // 3)
+    cv2.rectangle(picture, (left + 2, top + 2), (left + badge, top + badge), colour, -1)
+    at = (left + badge // 4, top + badge - badge // 5)
+    cv2.putText(picture, _letter(light.role), at, _FONT, badge / 40, (255, 255, 255), 1, cv2.LINE_AA)
 
 
 def _label(picture: Image, name: str, x: int, y: int) -> None:

@@ -25,14 +25,16 @@ from hardware.panel import DriverSource, Panel
 from hardware.signals import Signal
 from hardware.terminal import Grid, status_line
 from referee.board_view import beside, board_text
-from referee.demo_film import Film
+from referee.demo_film import Pictures
 from referee.demo_score import Score, score_of
+from referee.interrupts import InterruptibleSource, Interrupts
 from referee.journal import BufferedJournal, Journal
 from referee.journal.record import record_of
 from referee.service import Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
+from referee.signalling import looking_signal
 from referee.verdict import Verdict
 from simulator.table import VirtualTable
 from simulator.truth import TruthLog
@@ -50,7 +52,8 @@ _KEPT_LINES = 6
 class DemoOptions:
     """What is played and how it is shown.
 
-    ``fast`` does not wait for real time; ``video`` films it; without ``journal`` it is kept in a new temporary
+    ``fast`` does not wait for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
+    first fault is being explained; without ``journal`` it is kept in a new temporary
     folder; ``lights`` is ``terminal``, or ``none`` for the verdicts alone.
     """
 
@@ -58,6 +61,7 @@ class DemoOptions:
     turns: int = 12
     fast: bool = False
     video: Path | None = None
+    still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
 
@@ -101,39 +105,40 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remarks.say)
         grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
         screen = _Screen(service, game, grid, ears, console, lights=options.lights != "none")
-        film = None if options.video is None else Film(options.video, FRAMES_PER_SECOND)
+        pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         remarks.hear = screen.remark
         pace = _Pace(None if options.fast else time.sleep, time.monotonic)
 
         def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
             screen.show(verdicts, now.time_s)
             if frame is not None:
-                if film is not None and ears.signal is not None:
-                    film.add(beside(frame.image, screen.appearance(), grid, ears.signal))
+                signal = ears.signal or looking_signal()
+                pictures.add(lambda: beside(frame.image, screen.appearance(), grid, signal), verdicts)
                 pace.keep(frame.time_s)
 
+        interrupts = Interrupts()
+        around = Surroundings(
+            time.sleep,
+            presses=lambda: [press.button for press in table.take_presses()],
+            on_verdicts=show,
+        )
+        stopped = False
         try:
             service.start(resume=False, seed=options.seed)
-            with screen:
-                run(
-                    service,
-                    _Ticking(table, now),
-                    Surroundings(
-                        time.sleep,
-                        presses=lambda: [press.button for press in table.take_presses()],
-                        on_verdicts=show,
-                    ),
-                )
+            with interrupts, screen:
+                run(service, InterruptibleSource(_Ticking(table, now), interrupts), around)
+        except KeyboardInterrupt:
+            stopped = True
         finally:
-            if film is not None:
-                film.close()
+            pictures.close()
         events = journal.events(service.game_number)
         console.print()
         if service.belief:
             console.print(Text(record.write(record_of(game, events))), soft_wrap=True)
-    if options.video is not None:
-        console.print(f"The film is in {options.video}", soft_wrap=True)
-    console.print(f"The journal is in {path}", soft_wrap=True)
+    _say_where(options, path, console)
+    if stopped:
+        console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
+        return 0
     score = score_of(game, truth, screen.verdicts, events)
     _close(score, console)
     return 0 if score.agreed else 1
@@ -260,6 +265,15 @@ class _Screen:
         ascii_only = not (self.console.encoding or "").lower().startswith("utf")
         board = board_text(self.appearance(), self.grid, signal.lights if signal else (), ascii_only=ascii_only)
         return Group(board, status_line(signal) if signal else Text())
+
+
+def _say_where(options: DemoOptions, journal: Path, console: Console) -> None:
+    if options.video is not None:
+        console.print(f"The film is in {options.video}", soft_wrap=True)
+    if options.still is not None:
+        there = options.still.is_file()
+        console.print(f"The picture is in {options.still}" if there else "No fault was made, so there is no picture.")
+    console.print(f"The journal is in {journal}", soft_wrap=True)
 
 
 def _close(score: Score, console: Console) -> None:

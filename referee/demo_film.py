@@ -1,11 +1,13 @@
-"""Writing a film of the demo."""
+"""Writing a film of the demo, or one picture of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
 
+from referee.verdict import Verdict, VerdictKind
 from vision.errors import FrameError
 from vision.frame import Image
 
@@ -40,3 +42,58 @@ class Film:
         """Finish the file."""
         if self._writer is not None:
             self._writer.release()
+
+
+class Still:
+    """Keeps the picture in which the first fault is named; none without a ``path``.
+
+    It is shrunk to ``width_px`` and calmed a little, since noise makes large files. Raises FrameError when it can't
+    be written.
+    """
+
+    def __init__(self, path: Path | None, width_px: int = 1000) -> None:
+        self._path = path
+        self._width_px = width_px
+        self._kept = False
+
+    def is_due(self, verdicts: Sequence[Verdict]) -> bool:
+        """Whether these verdicts are the moment."""
+        wanted = self._path is not None and not self._kept
+        return wanted and any(verdict.kind is VerdictKind.ILLEGAL for verdict in verdicts)
+
+    def keep(self, picture: Image, verdicts: Sequence[Verdict]) -> None:
+        """Write the picture if this is the moment."""
+        if self._path is None or not self.is_due(verdicts):
+            return
+        size = (self._width_px, round(picture.shape[0] * self._width_px / picture.shape[1]))
+        small = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
+        calm = cv2.bilateralFilter(small, 5, 12, 3)
+        try:
+            written = cv2.imwrite(str(self._path), calm, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+        except cv2.error as error:
+            raise FrameError(f"a picture can't be called {self._path.name}; expected .png or .jpg") from error
+        if not written:
+            raise FrameError(f"the picture {self._path} can't be written: is the folder there, and writable?")
+        self._kept = True
+
+
+class Pictures:
+    """The film and the still of one demo, each only if it was asked for; a picture is drawn only when needed."""
+
+    def __init__(self, video: Path | None, still: Path | None, frames_per_second: float) -> None:
+        self._film = None if video is None else Film(video, frames_per_second)
+        self._still = Still(still)
+
+    def add(self, draw: Callable[[], Image], verdicts: Sequence[Verdict]) -> None:
+        """Take one more moment and what was said in it."""
+        if self._film is None and not self._still.is_due(verdicts):
+            return
+        picture = draw()
+        self._still.keep(picture, verdicts)
+        if self._film is not None:
+            self._film.add(picture)
+
+    def close(self) -> None:
+        """Finish the film."""
+        if self._film is not None:
+            self._film.close()

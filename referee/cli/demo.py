@@ -16,6 +16,7 @@ from referee.cli.options import WRITABLE_FILE
 @click.option("--turns", type=click.IntRange(1, 10000), help="How many turns are played.  [default: 12]")
 @click.option("--fast", is_flag=True, default=None, help="Play as fast as the computer can.")
 @click.option("--video", type=WRITABLE_FILE, help="Film it: what the camera saw beside what the referee thought.")
+@click.option("--still", type=WRITABLE_FILE, help="Keep a picture of the moment the first fault is named.")
 @click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
 @click.option(
     "--lights", type=click.Choice(["terminal", "none"]), default="terminal", show_default=True, help="Show the lights?"
@@ -27,6 +28,7 @@ def command(
     turns: int | None,
     fast: bool | None,
     video: Path | None,
+    still: Path | None,
     journal: Path | None,
     lights: str,
 ) -> int:
@@ -38,11 +40,18 @@ def command(
       referee demo
       referee demo --seed 3 --turns 20 --fast
       referee demo --video demo.mp4 --journal demo.sqlite
+      referee demo --fast --still demo.png
     """
     from referee.demo import DemoOptions, run_demo
 
     settings = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings.demo
     options = DemoOptions(
-        seed=settings.seed, turns=settings.turns, fast=settings.fast, video=video, journal=journal, lights=lights
+        seed=settings.seed,
+        turns=settings.turns,
+        fast=settings.fast,
+        video=video,
+        still=still,
+        journal=journal,
+        lights=lights,
     )
     return run_demo(options, output())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import signal
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -16,13 +18,15 @@ from rich.console import Console
 
 import referee
 from referee.demo import DemoOptions, run_demo
-from referee.demo_film import Film
+from referee.demo_film import Film, Pictures
 from referee.demo_score import score_of
 from referee.events import Event
 from referee.journal import Journal
 from referee.verdict import Verdict, VerdictKind
+from simulator.table import VirtualTable
 from simulator.truth import TruthEvent, TruthLog
 from vision.errors import FrameError
+from vision.frame import Frame, Image
 
 
 def play(options: DemoOptions, **terminal: Any) -> tuple[int, str]:
@@ -50,6 +54,46 @@ def test_a_game_is_refereed_filmed_and_kept(tmp_path: Path) -> None:
     events = events_of(tmp_path / "journal.sqlite")
     assert [event.kind for _, event in events][:2] == ["new game", "set up"]
     assert events[0][1].data["seed"] == 7
+
+
+def test_ctrl_c_ends_with_a_sentence_and_keeps_what_was_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = VirtualTable.read
+
+    def read(self: VirtualTable, timeout_s: float = 0.0) -> Frame:
+        frame = whole(self, timeout_s)
+        if frame.time_s > 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return frame
+
+    monkeypatch.setattr(VirtualTable, "read", read)
+    journal = tmp_path / "journal.sqlite"
+    code, output = play(DemoOptions(turns=3, fast=True, journal=journal, still=tmp_path / "still.png"))
+    assert code == 0
+    assert "Stopped before the end; what was accepted until then is in the journal." in output
+    assert "No fault was made, so there is no picture." in output
+    assert [event.kind for _, event in events_of(journal)] == ["new game", "set up"]
+
+
+def test_a_picture_is_kept_of_the_first_fault_and_of_nothing_else(tmp_path: Path) -> None:
+    pictures = Pictures(None, tmp_path / "still.png", 12.0)
+    asked: list[int] = []
+
+    def draw() -> Image:
+        asked.append(1)
+        return np.full((540, 1400, 3), 90, np.uint8)
+
+    fault = Verdict(VerdictKind.ILLEGAL, "That is forbidden.", 1.0, 1)
+    for verdicts in ([], [replace(fault, kind=VerdictKind.ACCEPTED)], [fault], [fault], []):
+        pictures.add(draw, verdicts)
+    pictures.close()
+    assert len(asked) == 1
+    assert cv2.imread(str(tmp_path / "still.png")).shape == (386, 1000, 3)
+    with pytest.raises(FrameError, match=r"expected \.png or \.jpg"):
+        Pictures(None, tmp_path / "still.what", 12.0).add(draw, [fault])
+    with pytest.raises(FrameError, match="can't be written"):
+        Pictures(None, tmp_path / "nowhere" / "still.png", 12.0).add(draw, [fault])
 
 
 @pytest.mark.long
