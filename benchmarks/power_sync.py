@@ -1,8 +1,9 @@
 """The journal on a disk that loses power: one game, a cut at every sync point, and what a restart finds.
 
 A game is played in *lives*. In each the real service referees a virtual game onto a journal whose file layer takes
-notes; then the power goes, what is left of the files is drawn, and the next life begins with that. Afterwards every
-point of every life is cut again, several times, and each time a plain SQLite opens what is left.
+notes. Within a life it may be killed and started again, so that there are files that are whole but not all synced.
+Then the power goes, what is left of the files is drawn, and the next life begins with that. Afterwards every point of
+every life is cut again, several times, and each time a plain SQLite opens what is left.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ LIMITS = EvidenceLimits(picture_bytes=16 * 1024, total_bytes=192 * 1024)
 """Small, so that pictures make room for others within one game."""
 
 _LIFE_FRAMES = (60, 200)
+_MOST_PARTS = 3
 _CHECKPOINT_PAGES = 60
 _SHARE_WITH_NOISE = 0.2
 _DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -163,11 +165,11 @@ class PlayedOnDisk:
         self._game = load(GAME)
         self._folded: set[int] = set()
         self._world = World(seed, turns)
-        rng = random.Random(f"{seed} lives")
+        self._rng = random.Random(f"{seed} lives")
         files: dict[str, bytes] = {}
-        while self._live(files, rng.randint(*_LIFE_FRAMES)):
+        while self._live(files, self._rng.randint(*_LIFE_FRAMES)):
             disk = self.lives[-1].disk
-            files = disk.after_cut(len(disk), rng.choice(list(Outcome)), rng)
+            files = disk.after_cut(len(disk), self._rng.choice(list(Outcome)), self._rng)
 
     @property
     def turns_played(self) -> tuple[str, ...]:
@@ -189,7 +191,13 @@ class PlayedOnDisk:
         write_files(self._scratch, files)
         life = Life(Disk(files), before)
         self.lives.append(life)
-        layer = NotingFiles(life.disk)
+        numbers: dict[str, int] = {}
+        parts = self._rng.randint(1, _MOST_PARTS)
+        return not any(self._referee(life, numbers, frames // parts) for _ in range(parts))
+
+    def _referee(self, life: Life, numbers: dict[str, int], frames: int) -> bool:
+        """Referee so many frames and be killed, or the rest of the game and close in order; tells which."""
+        layer = NotingFiles(life.disk, numbers)
         opened = _Opened(self._scratch / JOURNAL, layer.connect, layer.sync_folder)
         reader = ToldReader()
         service: Service[Any, Any] = Service(
@@ -205,16 +213,19 @@ class PlayedOnDisk:
             glimpse = self._world.look()
             if glimpse is None:
                 opened.journal.close()
-                return False
+                return True
             reader.told = glimpse.reading
             service.step(frame_of(glimpse.reading))
             for role in glimpse.presses:
                 press(service, role)
-        ended_at = len(life.disk)
+        killed_at, names = len(life.disk), dict(layer.numbers)
         opened.journal.close()
-        # The power was gone before that: what closing asked for never reached the disk.
-        del life.disk.requests[ended_at:]
-        return True
+        # It was killed before that: what closing asked for never happened, but the system still has the rest.
+        del life.disk.requests[killed_at:]
+        numbers.clear()
+        numbers.update(names)
+        write_files(self._scratch, life.disk.after_cut(killed_at, Outcome.ALL_KEPT, self._rng))
+        return False
 
     def cases(self, draws: int, elsewhere: int) -> Iterator[Case]:
         """Every sync point of every life with every outcome, ``draws`` times where chance has a say.

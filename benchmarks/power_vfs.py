@@ -25,10 +25,10 @@ _numbers = itertools.count(1)
 class NotingFiles(apsw.VFS):
     """A file layer for one folder; ``numbers`` are the files its names stand for."""
 
-    def __init__(self, disk: Disk) -> None:
-        """Put a layer over SQLite's own; ``disk`` begins with what the folder holds."""
+    def __init__(self, disk: Disk, numbers: Mapping[str, int]) -> None:
+        """Put a layer over SQLite's own; ``disk`` has what the folder holds, by the names known so far or its own."""
         self.disk = disk
-        self.numbers: dict[str, int] = {}
+        self.numbers = dict(numbers)
         self.name = f"noting-{next(_numbers)}"
         super().__init__(self.name, "")
 
