@@ -11,24 +11,27 @@ their journal, since where in its work a kill falls is the machine's doing and d
 
 from __future__ import annotations
 
-import shutil
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import ROOT, enter_environment
+
+enter_environment(__name__)
+
+import shutil
 import tempfile
 import time
-from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.power_disk import Outcome
 from benchmarks.power_kill import KilledGame, KillError, Tally, ready_to_fork
 from benchmarks.power_sync import Case, CutError, PlayedOnDisk
 from benchmarks.power_vfs import scratch_folder
 
-ROOT = Path(__file__).resolve().parents[1]
 _MOST_FAULTS_SHOWN = 10
 
 
@@ -39,7 +42,13 @@ def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress,
     bar = progress.add_task("power cuts", total=games)
     for game in range(seed, seed + games):
         with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
-            on_disk = PlayedOnDisk(game, turns, Path(scratch))
+            try:
+                on_disk = PlayedOnDisk(game, turns, Path(scratch))
+            except CutError as error:
+                faults += 1
+                console.print(f"{error}\n  in the game of --seed {game} --turns {turns}, at a start within it")
+                progress.advance(bar)
+                continue
             lives += len(on_disk.lives)
             played += len(on_disk.turns_played)
             points += sum(len(life.disk.sync_points) for life in on_disk.lives)
@@ -123,7 +132,11 @@ def replayed(seed: int, turns: int, text: str, console: Console) -> int:
         names = ", ".join(one.name for one in Outcome)
         raise click.BadParameter(f"{text!r}: expected LIFE:REQUESTS:OUTCOME:DRAW, outcome one of {names}") from error
     with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
-        on_disk = PlayedOnDisk(seed, turns, Path(scratch))
+        try:
+            on_disk = PlayedOnDisk(seed, turns, Path(scratch))
+        except CutError as error:
+            console.print(f"{error}\n  at a start within the game, before that cut", soft_wrap=True)
+            return 1
         if not (case.life < len(on_disk.lives) and case.requests <= len(on_disk.lives[case.life].disk)):
             raise click.BadParameter(f"{text!r}: the game of seed {seed} has no such life or request")
         try:

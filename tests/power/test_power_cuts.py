@@ -113,6 +113,19 @@ def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+def test_a_game_that_cannot_go_on_after_a_cut_within_it_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(seed: int, turns: int, scratch: Path) -> PlayedOnDisk:
+        raise CutError(f"event {turns} of {seed} is lost")
+
+    monkeypatch.setattr(power_cut, "PlayedOnDisk", lost)
+    done = CliRunner().invoke(power_cut.main, ["--kills", "0", "--games", "2", "--turns", "4", "--seed", "5"])
+    assert done.exit_code == 1
+    assert "event 4 of 5 is lost" in done.output
+    assert "2 with something lost, added or changed" in done.output
+    again = CliRunner().invoke(power_cut.main, ["--turns", "4", "--seed", "5", "--replay", "0:1:SECTORS:1"])
+    assert again.exit_code == 1
+
+
 @pytest.mark.parametrize("text", ["", "1:2:3", "0:1:SOMETHING:3", "7:1:SECTORS:1", "0:99999:SECTORS:1"])
 def test_a_replay_that_cannot_be_made_is_refused(text: str) -> None:
     done = CliRunner().invoke(power_cut.main, ["--seed", "5", "--turns", "1", "--replay", text])
