@@ -55,11 +55,13 @@ class Reach:
     ``kind``: ``clear``, nothing is over the board; ``hand``, something reaches over it; ``unsettled``, the light or
     several pieces change, so that nothing is said yet; ``starting``, too few frames were seen. ``mask`` marks what
     the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``ReachFinder.share``
-    measures in it.
+    measures in it. ``connected`` tells whether the hand is seen all the way from the border: where it is not, it may
+    also be several pieces that were just moved, until they have rested.
     """
 
     kind: ReachKind
     mask: BoolImage
+    connected: bool = False
 
 
 class ReachFinder:
@@ -129,7 +131,8 @@ class ReachFinder:
         self._learn(self._clear, now, difference, parts)
         kind = self._kind(difference, parts, hand)
         self._confirm(kind, time_s)
-        return Reach(kind if self._calm or kind == "hand" else "starting", hand)
+        connected = bool((hand & parts.border[parts.labels]).any())
+        return Reach(kind if self._calm or kind == "hand" else "starting", hand, connected)
 
     def share(self, reach: Reach, outline_px: npt.ArrayLike) -> float:
         """How much of an outline in the picture, shape (n, 2), the hand hides, from 0 to 1."""

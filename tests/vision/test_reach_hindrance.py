@@ -1,0 +1,75 @@
+"""The hand that a film shows, added to readings that say nothing of it, on the virtual table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from simulator.player import Habits
+from simulator.scene import Sensor, Setting
+from simulator.table import VirtualTable
+from simulator.truth import FrameTruth, TruthLog
+from simulator.viewpoint import lens, looking_at
+from vision.frame import Frame
+from vision.reach_hindrance import ReachWatcher
+from vision.reading import Hindrance, PlaceReading, Reading
+
+Film = tuple[Setting, Sequence[Frame], Sequence[FrameTruth]]
+
+
+@pytest.fixture(scope="module")
+def film() -> Film:
+    """One turn, from before the hand comes in until after it is gone."""
+    setting = Setting(lens((480, 360), 64.0), looking_at(680.0, 20.0), sensor=Sensor(noise=2.0))
+    truth = TruthLog()
+    table = VirtualTable(4, setting=setting, turns=1, habits=Habits(misdeed_share=0.0), truth=truth)
+    frames = [frame for _, frame in zip(range(80), table.frames(), strict=False)]
+    return setting, frames, truth.frames
+
+
+def clear_reading(setting: Setting, frame: Frame) -> Reading:
+    places = {place: PlaceReading({"empty": 0.9, "gold block, x up": 0.1}) for place in setting.layout.places}
+    return Reading(frame.sequence, frame.time_s, places)
+
+
+def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
+    setting, frames, truth = film
+    watcher = ReachWatcher(setting.camera, setting.layout)
+    readings = [watcher.completed(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
+    covered = [number for number, one in enumerate(truth) if one.covered]
+    assert len(covered) > 10
+    found = [number for number, reading in enumerate(readings) if reading.hindered_by("hand")]
+    assert set(covered[1:]) <= set(found)
+    assert len([number for number in found if not truth[number].hand_present]) <= 6
+    hidden = set(readings[covered[len(covered) // 2]].hidden)
+    assert hidden
+    assert hidden < set(setting.layout.places)
+    for reading in readings:
+        for place in reading.hidden:
+            assert reading.places[place].hidden_by == "hand"
+            assert reading.places[place].probabilities == {"empty": 0.5, "gold block, x up": 0.5}
+
+
+def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
+    setting, frames, _ = film
+    watcher = ReachWatcher(setting.camera, setting.layout)
+    for number, frame in enumerate(frames[::3]):
+        late = replace(frame, time_s=float(number))
+        reading = clear_reading(setting, late)
+        assert watcher.completed(late, setting.pose, reading) is reading
+
+
+def test_a_hand_already_found_is_not_learned_as_the_board(film: Film) -> None:
+    setting, frames, truth = film
+    watcher = ReachWatcher(setting.camera, setting.layout)
+    hand = Hindrance("hand", "a hand or arm is over d4", ("d4",))
+    first = next(number for number, one in enumerate(truth) if one.covered)
+    said = []
+    for frame, one in zip(frames[first:], truth[first:], strict=True):
+        reading = clear_reading(setting, frame)
+        reading = replace(reading, hindrances=(hand,)) if one.hand_present else reading
+        said.append((one, watcher.completed(frame, setting.pose, reading)))
+    assert all(reading.hindrances == (hand,) for one, reading in said if one.hand_present)
+    assert not any(reading.hindrances for one, reading in said if not one.hand_present)

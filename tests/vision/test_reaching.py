@@ -1,0 +1,210 @@
+"""The hand finder on boards drawn here: no board model, only what is seen frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vision.frame import Image
+from vision.reaching import Reach, ReachFinder
+
+SIZE = (320, 240)
+CORNERS = ((70, 30), (250, 30), (250, 210), (70, 210))
+FPS = 15.0
+SKINS = ((130, 160, 215), (60, 90, 140), (150, 180, 230), (35, 45, 70))
+
+Paint = Callable[[Image], None]
+
+
+def bare(_: Image) -> None:
+    """Leave the board as it is."""
+
+
+def chequered(square_px: int = 30) -> Image:
+    """A wooden table with a chequered board and a rim."""
+    rng = np.random.default_rng(3)
+    grain = cv2.GaussianBlur(rng.normal(0, 40, (SIZE[1], SIZE[0])), (0, 0), sigmaX=12, sigmaY=1.5)
+    image = np.clip(np.array([70, 105, 140]) + grain[..., None], 0, 255).astype(np.uint8)
+    cv2.rectangle(image, (66, 26), (254, 214), (190, 205, 215), -1)
+    for row in range(180 // square_px):
+        for column in range(180 // square_px):
+            left, top = 70 + column * square_px, 30 + row * square_px
+            colour = (200, 225, 230) if (row + column) % 2 else (50, 80, 130)
+            cv2.rectangle(image, (left, top), (left + square_px - 1, top + square_px - 1), colour, -1)
+    return image
+
+
+def hand(skin: tuple[int, int, int], tip: tuple[int, int], sleeve: tuple[int, int, int] = (40, 35, 30)) -> Paint:
+    """An arm that comes in from the right, with its fist at ``tip``."""
+
+    def paint(image: Image) -> None:
+        x, y = tip
+        cv2.line(image, (x + 20, y), (SIZE[0], y + 25), sleeve, 26)
+        cv2.line(image, (x, y), (x + 36, y + 5), skin, 22)
+        cv2.circle(image, (x, y), 17, skin, -1)
+
+    return paint
+
+
+def piece(at: tuple[int, int], colour: tuple[int, int, int] = (20, 30, 40)) -> Paint:
+    """A round piece that fills most of a square."""
+
+    def paint(image: Image) -> None:
+        cv2.circle(image, at, 10, colour, -1)
+
+    return paint
+
+
+class Film:
+    """Frames of one board, with sensor noise; ``light`` multiplies them."""
+
+    def __init__(self, board: Image | None = None, seed: int = 1) -> None:
+        self.board = chequered() if board is None else board
+        self.finder = ReachFinder(CORNERS, SIZE)
+        self.frames = 0
+        rng = np.random.default_rng(seed)
+        self._noise = [rng.normal(0, 2.0, self.board.shape).astype(np.float32) for _ in range(7)]
+
+    def show(self, *paints: Paint, light: np.ndarray | float = 1.0) -> Reach:
+        image = self.board.copy()
+        for paint in paints:
+            paint(image)
+        noisy = image * np.asarray(light, dtype=np.float32) + self._noise[self.frames % len(self._noise)]
+        self.frames += 1
+        return self.finder.update(np.clip(noisy, 0, 255).astype(np.uint8), self.frames / FPS)
+
+    def kinds(self, count: int, *paints: Paint, light: np.ndarray | float = 1.0) -> list[str]:
+        return [self.show(*paints, light=light).kind for _ in range(count)]
+
+
+@pytest.fixture
+def film() -> Film:
+    """A film whose board has been seen for two and a half seconds."""
+    started = Film()
+    kinds = started.kinds(38)
+    assert set(kinds[-20:]) == {"clear"}
+    return started
+
+
+def test_nothing_is_said_of_the_first_frames() -> None:
+    assert Film().kinds(5) == ["starting"] * 5
+
+
+@pytest.mark.parametrize("skin", SKINS)
+def test_a_hand_of_any_skin_is_found_and_stays_found_at_rest(film: Film, skin: tuple[int, int, int]) -> None:
+    entering = [film.show(hand(skin, (300 - 20 * step, 120))).kind for step in range(9)]
+    assert "clear" not in entering[4:]
+    assert film.kinds(45, hand(skin, (130, 120))) == ["hand"] * 45
+    assert film.kinds(12)[-1] == "clear"
+
+
+def test_the_mask_covers_the_hand_and_leaves_the_far_side(film: Film) -> None:
+    reach = film.show(hand(SKINS[0], (160, 120)))
+    assert reach.connected
+    assert film.finder.share(reach, [(150, 110), (180, 110), (180, 130), (150, 130)]) > 0.8
+    assert film.finder.share(reach, [(75, 35), (100, 35), (100, 205), (75, 205)]) == 0
+
+
+def test_a_hand_beside_the_board_is_not_over_it(film: Film) -> None:
+    assert set(film.kinds(10, hand(SKINS[0], (300, 60)))) == {"clear"}
+
+
+def test_a_piece_moved_is_no_hand(film: Film) -> None:
+    assert "hand" not in film.kinds(5, piece((115, 75)))
+    kinds = film.kinds(15, piece((145, 105)))
+    assert "hand" not in kinds
+    assert kinds[-5:] == ["clear"] * 5
+
+
+def test_a_hand_that_leaves_a_piece_behind_leaves_the_board_clear(film: Film) -> None:
+    film.kinds(10, hand(SKINS[1], (145, 105)))
+    assert film.kinds(10, piece((145, 105)))[-1] == "clear"
+
+
+def test_a_shadow_is_no_hand_and_is_got_used_to(film: Film) -> None:
+    shadow = np.ones((SIZE[1], SIZE[0], 1))
+    cv2.line(shadow, (150, 120), (319, 140), 0.45, 40)
+    shadow = cv2.GaussianBlur(shadow, (0, 0), 4)[..., None]
+    kinds = film.kinds(30, light=shadow)
+    assert "hand" not in kinds
+    assert kinds[0] == "unsettled"
+    assert kinds[-1] == "clear"
+
+
+@pytest.mark.parametrize("light", [0.4, 1.15, (0.55, 0.8, 1.0)])
+def test_a_lamp_switched_neither_blinds_nor_startles(film: Film, light: float | tuple[float, float, float]) -> None:
+    assert "hand" not in film.kinds(20, light=np.asarray(light))
+    assert "clear" not in film.kinds(10, hand(SKINS[2], (150, 100)), light=np.asarray(light))
+    film.kinds(20, light=np.asarray(light))
+    film.kinds(3, hand(SKINS[2], (150, 100)), light=np.asarray(light))
+    # the lamp goes back on while the hand is there
+    assert "clear" not in film.kinds(20, hand(SKINS[2], (150, 100)))
+
+
+def test_one_torn_frame_at_the_start_does_no_harm() -> None:
+    film = Film()
+    torn = film.board.copy()
+    torn[:80] = (250, 200, 180)
+    film.finder.update(torn, 0.0)
+    assert set(film.kinds(25)[-10:]) == {"clear"}
+
+
+def test_a_hand_that_was_there_from_the_start_is_forgotten_once_gone() -> None:
+    film = Film()
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        tip = (150 + int(rng.integers(-3, 4)), 110 + int(rng.integers(-3, 4)))
+        film.show(hand(SKINS[0], tip))
+    assert film.kinds(45)[-1] == "clear"
+
+
+def test_a_thing_left_over_the_edge_is_got_used_to(film: Film) -> None:
+    kinds = film.kinds(round(11 * FPS), hand(SKINS[0], (160, 120)))
+    assert kinds[: round(9 * FPS)] == ["hand"] * round(9 * FPS)
+    assert kinds[-1] == "clear"
+
+
+@settings(max_examples=8)
+@given(
+    skin=st.tuples(st.integers(20, 240), st.integers(20, 240), st.integers(20, 240)),
+    x=st.integers(95, 200),
+    y=st.integers(60, 180),
+    light=st.floats(0.5, 1.1),
+)
+def test_a_hand_of_any_colour_is_never_a_clear_board(skin: tuple[int, int, int], x: int, y: int, light: float) -> None:
+    film = Film(seed=x)
+    film.kinds(14)
+    assert "clear" not in film.kinds(4, hand(skin, (x, y)), light=light)
+
+
+def test_grey_pictures_will_do() -> None:
+    finder = ReachFinder(CORNERS, SIZE)
+    grey = cv2.cvtColor(chequered(), cv2.COLOR_BGR2GRAY)
+    kinds = [finder.update(grey, number / FPS).kind for number in range(20)]
+    assert kinds[-1] == "clear"
+    covered = chequered()
+    hand(SKINS[0], (150, 120))(covered)
+    assert finder.update(cv2.cvtColor(covered, cv2.COLOR_BGR2GRAY), 21 / FPS).kind == "hand"
+
+
+def test_a_frame_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="got a frame of 100 x 50 pixels; expected 320 x 240"):
+        ReachFinder(CORNERS, SIZE).update(np.zeros((50, 100, 3), dtype=np.uint8), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("corners", "message"),
+    [
+        ([(0, 0), (10, 0)], "2 corners; expected at least 3"),
+        ([(0, 0), (10, 0), (float("nan"), 5)], "expected at least 3, in pixels"),
+        ([(900, 900), (1100, 900), (1100, 1100), (900, 1100)], "outside a picture of 320 x 240"),
+    ],
+)
+def test_an_outline_that_makes_no_sense_is_refused(corners: list[tuple[float, float]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ReachFinder(corners, SIZE)
