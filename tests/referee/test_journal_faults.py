@@ -123,3 +123,68 @@ def test_a_journal_cut_off_in_the_middle_can_be_read_without_being_changed(tmp_p
     with Journal.open(copy, wall_clock=lambda: NOW) as journal:
         journal.check()
         assert len(journal.events()) == 2, "the torn transaction is not there at all"
+
+
+def left_by_a_cut(path: Path) -> Path:
+    """A journal of three events that are still in its log, as a cut leaves it."""
+    copy = path.with_name("copy.sqlite")
+    with Journal.open(path, wall_clock=lambda: NOW) as journal:
+        for _ in range(3):
+            journal.append(NEW_GAME)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{copy}{suffix}")
+    return copy
+
+
+def log_of(journal: Path) -> Path:
+    return journal.with_name(journal.name + "-wal")
+
+
+def test_what_a_cut_left_in_the_log_is_folded_in_before_anything_is_written(tmp_path: Path) -> None:
+    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    assert log_of(copy).stat().st_size > 3 * FRAME_BYTES
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        assert log_of(copy).stat().st_size == 0
+        assert len(journal.events()) == 3
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE])
+def test_without_room_to_fold_the_log_in_the_events_stay_there(tmp_path: Path, code: int) -> None:
+    class Failing(sqlite3.Connection):
+        def execute(self, statement: str, /, *arguments: object) -> sqlite3.Cursor:
+            if "wal_checkpoint" in statement:
+                error = sqlite3.OperationalError("it failed")
+                error.sqlite_errorcode = code
+                raise error
+            return super().execute(statement, *arguments)  # type: ignore[arg-type]
+
+    def fail(target: str) -> sqlite3.Connection:
+        return sqlite3.connect(target, uri=True, isolation_level=None, factory=Failing)
+
+    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    if code == sqlite3.SQLITE_FULL:
+        with Journal.open(copy, wall_clock=lambda: NOW, connect=fail) as journal:
+            assert journal.append(NEW_GAME) == 4
+    else:
+        with pytest.raises(JournalError, match="it failed"):
+            Journal.open(copy, wall_clock=lambda: NOW, connect=fail)
+    with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+        journal.check()
+        assert len(journal.events()) >= 3
+
+
+def test_a_reader_at_the_time_does_not_keep_the_journal_from_being_opened(tmp_path: Path) -> None:
+    copy = left_by_a_cut(tmp_path / "journal.sqlite")
+    with Journal.open(copy, wall_clock=lambda: NOW, read_only=True) as reader:
+        assert len(reader.events()) == 3
+        with Journal.open(copy, wall_clock=lambda: NOW) as journal:
+            assert journal.append(NEW_GAME) == 4
+        assert len(reader.events()) == 4
+
+
+def test_a_new_journal_s_folder_is_synced_and_an_old_one_s_too(tmp_path: Path) -> None:
+    path, synced = tmp_path / "journal.sqlite", []
+    for _ in range(2):
+        with Journal.open(path, wall_clock=lambda: NOW, sync_folder=synced.append):
+            assert path.exists()
+    assert synced == [tmp_path, tmp_path]
