@@ -42,6 +42,7 @@ LEAST_OPEN_SHARE = 0.2
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
 GRID_ALONG = np.linspace(0.1, 0.9, 17)
 FAINTEST_LINE = 0.08
+USUAL_LINE, FEWEST_PRESENT = 0.65, 0.45
 BLOCK_MARGIN_MM = 3.5
 STAR_MARGIN_MM = 15.0
 
@@ -306,9 +307,11 @@ def _look_for_lines(view: BoardView, lines: GridLines, known: BoolImage) -> tupl
     dark_lines = _over_open(beside - middle.min(axis=1), is_open)
     bright_lines = _over_open(middle.max(axis=1) - beside, is_open)
     values = dark_lines if np.median(dark_lines[judged]) >= np.median(bright_lines[judged]) else bright_lines
-    usual = float(np.median(values[judged]))
-    spread = float(np.median(np.abs(values[judged] - usual)))
-    if usual < FAINTEST_LINE or spread > 0.45 * usual:
+    # a large hand takes many lines away, so what is usual is read off the better half of them
+    usual = float(np.quantile(values[judged], USUAL_LINE))
+    present = values[judged & (values > LINE_PRESENT * usual)]
+    spread = float(np.median(np.abs(present - usual))) if present.size else np.inf
+    if usual < FAINTEST_LINE or present.size < FEWEST_PRESENT * judged.sum() or spread > 0.45 * usual:
         return np.zeros_like(known), unseen
     for (start, end), value, seen in zip(lines.ends, values, judged, strict=True):
         if seen and value < LINE_PRESENT * usual:
