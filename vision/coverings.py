@@ -24,6 +24,7 @@ from vision.solids import BlockSolid, outline_px
 BoolImage = npt.NDArray[np.bool_]
 
 PX_PER_MM = 1.0
+COARSER = 2
 SMOOTHING_MM = 2.5
 HUE_FLOOR = 0.13
 USUAL_LIGHT = 0.3
@@ -31,6 +32,7 @@ STRONG_HUE = 0.35
 BRIGHTNESS_LIMITS = (-1.7, 0.55)
 SMALLEST_COVERING_MM2 = 260.0
 HAND_CELLS = 1.7
+AT_EDGE_PX = 6
 LINE_PRESENT = 0.35
 LINE_PLAIN = 0.5
 LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
@@ -125,7 +127,7 @@ def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> li
         left, top = statistics[label, cv2.CC_STAT_LEFT], statistics[label, cv2.CC_STAT_TOP]
         right = left + statistics[label, cv2.CC_STAT_WIDTH]
         bottom = top + statistics[label, cv2.CC_STAT_HEIGHT]
-        at_edge = left <= 2 or top <= 2 or right >= columns - 2 or bottom >= rows - 2
+        at_edge = min(left, top, columns - right, rows - bottom) <= AT_EDGE_PX
         coverings.append(
             Covering(
                 "hand" if at_edge and area > HAND_CELLS * layout.cell_mm**2 else "object", np.asarray(pixels), area
@@ -178,37 +180,44 @@ def _printed(view: BoardView, layout: TableLayout) -> BoolImage:
     return np.asarray(printed > 0)
 
 
-def _smooth(values: npt.NDArray[np.float64], bare: BoolImage) -> npt.NDArray[np.float64]:
+def _smooth(values: FloatImage, bare: FloatImage, weight: FloatImage) -> npt.NDArray[np.float64]:
     """Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)."""
-    weight = cv2.GaussianBlur(bare.astype(np.float32), (0, 0), SMOOTHING_MM * PX_PER_MM)
-    total = cv2.GaussianBlur((values * bare).astype(np.float32), (0, 0), SMOOTHING_MM * PX_PER_MM)
+    total = cv2.GaussianBlur(values * bare, (0, 0), SMOOTHING_MM * PX_PER_MM / COARSER)
     return np.asarray(total / np.maximum(weight, 1e-3), dtype=np.float64)
 
 
 def _strange_pixels(view: BoardView, known: BoolImage) -> tuple[BoolImage, npt.NDArray[np.float64]]:
-    """Pixels whose hue or brightness the bare board does not have, and how far off their hue is."""
-    bare = ~known
+    """Pixels whose hue or brightness the bare board does not have, and how far off their hue is.
+
+    Worked out at half the view's scale, which is still finer than what is smoothed away.
+    """
+    rows, columns = known.shape
+    size = (columns // COARSER, rows // COARSER)
+    bare = cv2.resize((~known).astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.99
     if bare.sum() < 0.1 * bare.size:
         return np.zeros_like(known), np.zeros(known.shape)
-    light = view.light.astype(np.float64)
+    light = np.asarray(cv2.resize(view.light, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
     # as if exposed alike: in a dim picture the floors below would wash out every hue
-    light = light * (USUAL_LIGHT / max(float(np.median(light[bare])), 1e-4))
-    hues = hue(light)
-    brightness = np.log(light.mean(axis=2) + 0.004)
-    rows, columns = known.shape
-    y, x = np.mgrid[0:rows, 0:columns]
-    x, y = x / columns - 0.5, y / rows - 0.5
+    light = light * np.float32(USUAL_LIGHT / max(float(np.median(light[bare])), 1e-4))
+    hues = hue(light.astype(np.float64))
+    brightness = np.log(light.mean(axis=2) + np.float32(0.004))
+    y, x = np.mgrid[0 : size[1], 0 : size[0]]
+    x, y = x / size[0] - 0.5, y / size[1] - 0.5
     terms = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    share = bare.astype(np.float32)
+    weight = np.asarray(cv2.GaussianBlur(share, (0, 0), SMOOTHING_MM * PX_PER_MM / COARSER), dtype=np.float32)
     offs = []
     for values, order in ((hues[..., 0], 3), (hues[..., 1], 3), (brightness, 6)):
-        smooth = _smooth(values, bare)
+        smooth = _smooth(np.asarray(values, dtype=np.float32), share, weight)
         offs.append(smooth - _trimmed_surface(smooth, terms[..., :order], bare))
     off_hue = np.hypot(offs[0], offs[1])
     usual = float(np.median(off_hue[bare]))
     limit = max(HUE_FLOOR, 4.5 * usual)
     darker, brighter = BRIGHTNESS_LIMITS
-    strange = (off_hue > limit) | (offs[2] > brighter) | (offs[2] < darker)
-    return np.asarray(strange & bare), off_hue
+    strange = ((off_hue > limit) | (offs[2] > brighter) | (offs[2] < darker)) & bare
+    full_strange = cv2.resize(strange.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
+    full_hue = cv2.resize(off_hue, (columns, rows), interpolation=cv2.INTER_NEAREST)
+    return np.asarray(full_strange & ~known), np.asarray(full_hue, dtype=np.float64)
 
 
 def _trimmed_surface(
@@ -216,7 +225,7 @@ def _trimmed_surface(
 ) -> npt.NDArray[np.float64]:
     """Fit a low-order surface to bare pixels, leaving out what does not fit (least trimmed squares)."""
     sparse = np.zeros_like(bare)
-    sparse[::4, ::4] = True
+    sparse[::2, ::2] = True
     chosen = sparse & bare
     inputs, targets = terms[chosen], values[chosen]
     start = np.zeros(terms.shape[-1])

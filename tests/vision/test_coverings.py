@@ -51,7 +51,7 @@ def test_a_cup_in_the_middle_is_an_object(colour: tuple[int, int, int]) -> None:
 
 
 def test_an_arm_that_reaches_in_over_the_edge_is_a_hand() -> None:
-    arm = [(-110.0, -145.0), (-50.0, -145.0), (-45.0, 0.0), (-95.0, 0.0)]
+    arm = [(10.0, -145.0), (70.0, -145.0), (75.0, 0.0), (25.0, 0.0)]
     assert [kind for kind, _ in coverings_in(painted(arm, (120, 150, 205)))] == ["hand"]
 
 
