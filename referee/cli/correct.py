@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=ExampleCommand)
 @click.argument("squares", nargs=-1, metavar="[SQUARE LOOK]...")
-@click.option("--position", default="", metavar="TEXT", help="The whole position, as `referee replay` writes states.")
+@click.option("--position", default="", metavar="TEXT", help="The whole position as text (docs/games/).")
 @click.option("--to-move", default="", metavar="SIDE", help="Who plays next.  [default: as before]")
 @click.option("--why", default="", metavar="TEXT", help="Why, for the journal.")
 @by_option
