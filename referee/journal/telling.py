@@ -53,12 +53,21 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
         case "take back":
             return f"{before.turns[-1]} is taken back by {data['by']}"
         case "correction":
-            return f"corrected by {data['by']}" + (f": {data['why']}" if data.get("why") else "")
+            why = f" ({data['why']})" if data.get("why") else ""
+            return f"corrected by {data['by']}{_said(game, event, after)}{why}"
         case "end":
             winner = data["winner"]
             return (f"{winner} wins" if winner is not None else "a draw") + f": {data['reason']}"
         case "illegal" | "put right" | "question" | "note":
             return str(data.get("sentence") or data.get("text") or "")
+
+
+def _said(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
+    """What a person said stands where, as far as the event names places."""
+    places = event.data.get("places")
+    looks = game.appearance(after.states[0])
+    named = [str(place) for place in places if place in looks] if isinstance(places, list) else []
+    return ": " + ", ".join(f"{place} is {looks[place]}" for place in named) if named else ""
 
 
 def _described(game: Game[Any, Any], text: str, before: Folded[Any]) -> str:

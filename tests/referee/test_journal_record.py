@@ -99,7 +99,7 @@ def test_every_kind_of_event_is_told() -> None:
     assert sentences["question"] == "Is that a star?"
     assert sentences["illegal"] == "That was not a roll."
     assert sentences["put right"] == ""
-    assert sentences["correction"] == "corrected by Ann: the lamp"
+    assert sentences["correction"] == "corrected by Ann (the lamp)"
     assert sentences["note"] == "a remark"
     assert sentences["take back"] == f"{turn.data['turn']} is taken back by Ben"
     assert sentences["end"] == "a draw: agreed"
