@@ -51,6 +51,7 @@ from vision.reading import EMPTY, Reading
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
 _GAME = "deblockle"
+LARGE_PLACES = 2
 
 
 class Cameras:
@@ -99,6 +100,12 @@ def blocks_seen(reading: Reading) -> list[dict[str, str]]:
     return seen
 
 
+def is_covered(reading: Reading) -> bool:
+    """Whether a hand is over the board, or something large that was not made out to be one."""
+    thing = reading.hindered_by("object")
+    return reading.hindered_by("hand") is not None or (thing is not None and len(thing.places) >= LARGE_PLACES)
+
+
 def read_pictures(
     frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: PieceLooks
 ) -> Iterator[dict[str, Any]]:
@@ -112,7 +119,7 @@ def read_pictures(
             "image": frame.source,
             "ms": round(spent_ms, 1),
             "blocks": blocks_seen(reading),
-            "occluded": reading.hindered_by("hand") is not None,
+            "occluded": is_covered(reading),
             "hindrances": [hindrance.message for hindrance in reading.hindrances],
         }
 

@@ -122,8 +122,9 @@ def colour_distances(
 
 
 def _distance(ratio: FloatArray, known: FloatArray, spread: float) -> float:
-    matt = np.exp(known) - RATIO_FLOOR
-    glossy = (matt + GLOSS[:, None]) / (1 + GLOSS[:, None])
-    with_gloss = np.log(np.maximum(glossy, 0.0) + RATIO_FLOOR)
-    squares = np.mean(((ratio - with_gloss) / spread) ** 2, axis=1) + (GLOSS / GLOSS_SPREAD) ** 2
+    # the brighter of face and ink is 1 in each channel; undo log_ratio's floor for the darker
+    darker = np.clip((1 + RATIO_FLOOR) * np.exp(-np.abs(known)) - RATIO_FLOOR, 0.0, 1.0)
+    face, ink = np.where(known > 0, 1.0, darker), np.where(known > 0, darker, 1.0)
+    glossy = log_ratio(np.maximum(face + GLOSS[:, None], 0.0), np.maximum(ink + GLOSS[:, None], 0.0))
+    squares = np.mean(((ratio - glossy) / spread) ** 2, axis=1) + (GLOSS / GLOSS_SPREAD) ** 2
     return float(np.sqrt(squares.min()))

@@ -39,7 +39,7 @@ LINE_OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 FEWEST_LINES = 12
 BARE_LOG_ODDS, HARDLY_SEEN_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 0.7
 BARE_SIDE_MM = 27.0
-BLEACHED, BLEACHED_COST = 0.97, 5.0
+BLEACHED, BLEACHED_EASILY, BLEACHED_COST = 0.985, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
 GRID_ALONG = np.linspace(0.1, 0.9, 17)
@@ -66,8 +66,8 @@ class BoardView:
 
 @dataclass(frozen=True, eq=False)
 class Covering:
-    """One thing over the board: ``kind`` is ``hand`` (it reaches in over an edge) or ``object``; its pixels in the
-    board view, and its area in square millimetres of board hidden.
+    """What hides a part of the board: ``kind`` is ``hand`` (it reaches in over an edge), ``object`` or ``glare``; its
+    pixels in the board view, and its area in square millimetres of board hidden.
     """
 
     kind: str
@@ -128,11 +128,11 @@ def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> li
         right = left + statistics[label, cv2.CC_STAT_WIDTH]
         bottom = top + statistics[label, cv2.CC_STAT_HEIGHT]
         at_edge = min(left, top, columns - right, rows - bottom) <= AT_EDGE_PX
-        coverings.append(
-            Covering(
-                "hand" if at_edge and area > HAND_CELLS * layout.cell_mm**2 else "object", np.asarray(pixels), area
-            )
-        )
+        is_hand = at_edge and area > HAND_CELLS * layout.cell_mm**2
+        # pale skin in bright light fills one channel; a light too bright for the camera fills two at least
+        bleached = float((np.median(view.light[pixels], axis=1) > BLEACHED).mean()) > 0.5
+        kind = "glare" if bleached else "hand" if is_hand else "object"
+        coverings.append(Covering(kind, np.asarray(pixels), area))
     return sorted(coverings, key=lambda covering: -covering.area_mm2)
 
 
@@ -165,7 +165,7 @@ def bareness(view: BoardView, layout: TableLayout) -> dict[str, float]:
         rougher = float(np.log(max(unevenness[place], 1e-6) / max(usual, 1e-6)))
         starred = place in layout.star_places
         doubt = UNEVEN_COST * max(0.0, rougher - (STAR_UNEVEN if starred else EASILY_UNEVEN))
-        doubt += BLEACHED_COST * bleached_shares[place]
+        doubt += BLEACHED_COST * max(0.0, bleached_shares[place] - BLEACHED_EASILY)
         odds[place] = max(LEAST_BARE_LOG_ODDS, BARE_LOG_ODDS - doubt)
     return odds
 

@@ -32,9 +32,12 @@ def look_name(colour: str, symbol: str) -> str:
 
 
 def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
-    """Log of face over ink in linear light, shape (3,), blue-green-red; very dark faces are held at a floor."""
-    brighter = np.maximum(ink, 1e-4)
-    return np.asarray(np.log(np.maximum(face / brighter, 0.0) + RATIO_FLOOR), dtype=np.float64)
+    """Log of face over ink in linear light, channels last, blue-green-red.
+
+    The darker of the two is held at a small share of the brighter, below which a camera sees only noise.
+    """
+    floor = RATIO_FLOOR * np.maximum(np.maximum(face, ink), 1e-4)
+    return np.asarray(np.log((face + floor) / (ink + floor)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
