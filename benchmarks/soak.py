@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -21,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.soak_play import GamePlan, Said, plan_of, play
 from benchmarks.soak_report import Report
-from benchmarks.soak_score import GameScore, score
+from benchmarks.soak_score import GameScore, Outcome, score
 from referee.verdict import Verdict
 from vision.frame import Frame
 
@@ -87,7 +88,8 @@ def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameSc
     scores = []
     columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with (
-        ProcessPoolExecutor(jobs or None, initializer=_begin_process) as pool,
+        # Started afresh: a fork would copy the threads of the progress bar half-way.
+        ProcessPoolExecutor(jobs or None, get_context("spawn"), _begin_process) as pool,
         Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
     ):
         task = progress.add_task("", total=len(plans))
@@ -136,7 +138,8 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
         console.print(text, markup=False, highlight=False)
     console.print(f"fingerprint {scored.digest}")
     if save is not None:
-        _save(plan, [item.time_s for item in scored.items if item.failed or "needless" in item.outcome.value], save)
+        bad = [item for item in scored.items if item.failed or item.outcome is Outcome.NEEDLESSLY]
+        save_frames(plan, [item.time_s for item in bad], save)
     return scored
 
 
@@ -147,7 +150,7 @@ def _line(console: Console, said: Said) -> None:
     console.print(text, markup=False, highlight=False)
 
 
-def _save(plan: GamePlan, times_s: list[float], folder: Path) -> None:
+def save_frames(plan: GamePlan, times_s: list[float], folder: Path) -> None:
     """Play it again, which gives the same frames, and write those around each failure."""
     folder.mkdir(parents=True, exist_ok=True)
 

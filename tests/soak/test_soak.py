@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from benchmarks.soak import main, save_frames
 from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
 from benchmarks.soak_report import Report
 from benchmarks.soak_score import GameScore, Outcome, score
@@ -106,6 +109,24 @@ def test_a_game_in_pictures_under_faults_is_right() -> None:
     scored = score(play(plan))
     assert not [item for item in scored.items if item.failed]
     assert scored.turns == 3
+
+
+def test_the_frames_around_a_failure_are_written(tmp_path: Path) -> None:
+    save_frames(GamePlan(31, 1, SIZE, kinds=("nothing",)), [0.4], tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names[0] == "game-31-frame-00000.png"
+    assert len(names) >= 8
+
+
+def test_one_game_is_told_and_a_wrong_size_refused() -> None:
+    told = CliRunner().invoke(main, ["--game", "5", "--turns", "2", "--perfect-eyes"])
+    assert told.exit_code == 0, told.output
+    assert "accepted" in told.output
+    assert "met    wrong: 0, none allowed" in told.output
+    assert "fingerprint" in told.output
+    refused = CliRunner().invoke(main, ["--size", "huge"])
+    assert refused.exit_code == 2
+    assert "expected something like 1280x720" in refused.output
 
 
 @pytest.mark.long
