@@ -20,6 +20,7 @@ from vision.grid_refinement import grid_agrees, refine_by_grid
 from vision.layout import TableLayout
 from vision.locating import Located, seen_text
 from vision.looks import PieceLooks, look_name
+from vision.reach_hindrance import ReachWatcher
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
 from vision.solids import BlockSolid, outline_px
@@ -60,6 +61,7 @@ class TableReader:
         self.camera = camera
         self.layout = layout
         self._tracker = TableTracker(camera, layout)
+        self._reach = ReachWatcher(camera, layout)
         self._blocks = BlockReader(layout, looks)
         self._pose: Pose | None = None
         self._watcher: ChangeWatcher | None = None
@@ -102,14 +104,19 @@ class TableReader:
             )
             return Reading(frame.sequence, frame.time_s, {}, (doubt,), table.notices)
         self._stand_at(pose)
+        reading = self._read_places(frame, table.notices)
+        return self._reach.completed(frame, pose, reading)
+
+    def _read_places(self, frame: Frame, notices: tuple[str, ...]) -> Reading:
+        """Read the places that changed since the last frame; the others say what they said."""
         last = self._last
         changed = set() if self._watcher is None else self._watcher.changed(frame.image)
         if last is None:
             changed = set(self.layout.places)
         if last is not None and not changed:
-            return replace(last[1], sequence=frame.sequence, time_s=frame.time_s, notices=table.notices)
+            return replace(last[1], sequence=frame.sequence, time_s=frame.time_s, notices=notices)
         stages = self._run(frame.image, changed, None if last is None else last[0].blocks)
-        reading = self.reading(frame, stages, table.notices)
+        reading = self.reading(frame, stages, notices)
         self._last = (stages, reading)
         return reading
 
