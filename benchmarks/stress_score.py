@@ -209,9 +209,7 @@ def calibration_of(squares: Sequence[SquareScore]) -> Calibration:
 
 
 def lines_not_met(pictures: Sequence[PictureScore]) -> list[str]:
-    """What falls short of what is asked: certain and wrong, hands missed or invented, calibration; empty when all is
-    well.
-    """
+    """What falls short of what is asked: certain and wrong, hands, sets not enrolled, calibration; empty if nothing."""
     total = tally(pictures)
     squares = [square for picture in pictures for square in picture.squares]
     missing = []
@@ -219,6 +217,10 @@ def lines_not_met(pictures: Sequence[PictureScore]) -> list[str]:
         missing.append(
             f"{total.wrong_and_certain} of {total.certain} squares called certain are wrong (1 in 10,000 may be)"
         )
+    if not total.certain:
+        missing.append("no square was called certain: nothing was shown")
+    if total.refused:
+        missing.append(f"the piece sets of {total.refused} pictures could not be enrolled (all should be)")
     if total.hands_missed:
         missing.append(f"{total.hands_missed} of {total.hands} hands over the board were missed (none may be)")
     if total.hands_invented:
