@@ -27,13 +27,14 @@ class AttentionSettings:
     A pixel of the shrunk picture has changed when it differs by more than ``grey_levels`` (of 255) and by more than
     noise explains, after the two pictures were made equally bright; the picture has when at least ``pixels`` have.
     ``reads`` readings are taken
-    of a picture at rest, then one every ``refresh_s`` seconds.
+    of a picture at rest, then one every ``refresh_s`` seconds, or ``hindered_refresh_s`` where something is in the way.
     """
 
     grey_levels: float = 6.0
     pixels: int = 3
     reads: int = 2
     refresh_s: float = 3.0
+    hindered_refresh_s: float = 0.2
 
 
 class AttentiveReader:
@@ -66,13 +67,17 @@ class AttentiveReader:
         known = self._reading
         if known is None or self._read is None or self._differs(self._read, small):
             self._reads = 0
-        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._settings.refresh_s:
+        elif self._reads >= self._settings.reads and frame.time_s - self._read_at_s < self._stands_s(known):
             return replace(known, sequence=frame.sequence, time_s=frame.time_s)
         self._reading = self._reader.read(frame)
         self._read, self._read_at_s = small, frame.time_s
         self._reads += 1
         self.whole_readings += 1
         return self._reading
+
+    def _stands_s(self, known: Reading) -> float:
+        """How long a reading of a still picture stands; what was in the way may have been gone already."""
+        return self._settings.hindered_refresh_s if known.hindrances else self._settings.refresh_s
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises what the reader raises."""
