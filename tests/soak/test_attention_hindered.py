@@ -27,7 +27,7 @@ class SeesAHandUntil:
 
 def test_a_hand_that_is_gone_is_not_believed_for_long() -> None:
     inner = SeesAHandUntil(gone=3)
-    reader = AttentiveReader(inner, AttentionSettings(reads=2, refresh_s=60.0, hindered_refresh_s=0.2))
+    reader = AttentiveReader(inner, AttentionSettings(reads=2, refresh_s=60.0, hindered_refresh_s=0.15))
     still = np.full((90, 160, 3), 120, dtype=np.uint8)
     readings = [reader.read(Frame(still, number / 10, number)) for number in range(12)]
     assert inner.read_frames == [0, 1, 3]
