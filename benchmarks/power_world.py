@@ -44,7 +44,10 @@ class World:
         self._game = load(GAME)
         self._layout = default_layout(GAME)
         self.truth = TruthLog()
-        habits = Habits(misdeed_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6)
+        # Nobody plays on before the light has answered: three turns that no referee saw are not what is asked here.
+        habits = Habits(
+            misdeed_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
+        )
         self._played = PlayedGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
         self._sequence = 0
         self._presses_taken = 0
