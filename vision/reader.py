@@ -26,7 +26,13 @@ from vision.sampling import PlaneWindow, plane_map, sample
 from vision.solids import BlockSolid, outline_px
 from vision.tracking import TableTracker
 
-SYMBOL_TEMPERATURE = 0.03
+SYMBOL_TEMPERATURE = 0.016
+ODD_ONE_OUT = 0.002
+SAID_OF = {
+    "hand": "a hand or arm is over",
+    "object": "something that is no block is over",
+    "glare": "the light is too bright for the camera on",
+}
 LEAST_PROBABILITY = 1e-5
 HIDDEN_SHARE = 0.1
 HIDDEN_SQUARE_SHARE = 0.3
@@ -267,9 +273,8 @@ def _hindrances(coverings: Sequence[Covering], hidden: Mapping[str, str]) -> tup
     hindrances = []
     for kind in dict.fromkeys(covering.kind for covering in coverings):
         places = tuple(place for place, by in hidden.items() if by == kind)
-        thing = "a hand or arm is" if kind == "hand" else "something that is no block is"
-        over = f"over {', '.join(places)}" if places else "over the board"
-        hindrances.append(Hindrance(kind, f"{thing} {over}", places))
+        where = ", ".join(places) if places else "the board"
+        hindrances.append(Hindrance(kind, f"{SAID_OF.get(kind, SAID_OF['object'])} {where}", places))
     return tuple(hindrances)
 
 
@@ -292,15 +297,22 @@ def _block_probabilities(block: BlockSight, looks: PieceLooks) -> dict[str, floa
     best = max(block.fit.scores.values())
     symbols = {name: float(np.exp((score - best) / SYMBOL_TEMPERATURE)) for name, score in block.fit.scores.items()}
     symbol_total = sum(symbols.values())
+    # now and then a face is not what it seems, whatever its fit
+    symbols = {
+        name: (1 - ODD_ONE_OUT) * share / symbol_total + ODD_ONE_OUT / len(symbols) for name, share in symbols.items()
+    }
     nearest = min(block.colour_distance.values(), default=0.0)
     colours = {
         name: float(np.exp(-0.5 * min(60.0, distance**2 - nearest**2)))
         for name, distance in block.colour_distance.items()
     }
     colour_total = sum(colours.values()) or 1.0
+    colours = {
+        name: (1 - ODD_ONE_OUT) * share / colour_total + ODD_ONE_OUT / len(colours) for name, share in colours.items()
+    }
     probabilities = {EMPTY: 1 - there}
     for colour in looks.colours:
         for symbol in looks.masks:
-            share = (colours[colour] / colour_total) * (symbols.get(symbol, 0.0) / symbol_total)
+            share = colours[colour] * symbols.get(symbol, 0.0)
             probabilities[look_name(colour, symbol)] = there * share
     return _mixed(probabilities)
