@@ -68,9 +68,9 @@ def main(
                 stages = reader.stages(picture, located.pose)
                 if stage in {"blocks", "read"}:
                     found = {place: _block(block) for place, block in stages.blocks.items()}
-                    drawn = draw_blocks(picture, dict(stages.blocks), camera, located.pose)
+                    drawn = draw_blocks(picture, stages.blocks, camera, located.pose)
                 if stage in {"coverings", "read"}:
-                    drawn = draw_coverings(drawn if stage == "read" else picture, stages.board, list(stages.coverings))
+                    drawn = draw_coverings(drawn if stage == "read" else picture, stages.board, stages.coverings)
                 if stage == "coverings":
                     found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in stages.coverings]
                 if stage == "read":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import cv2
 import numpy as np
 
@@ -14,7 +16,7 @@ from vision.solids import SIDES
 _SURE, _UNSURE, _SIDE, _COVERED = (80, 220, 80), (60, 60, 255), (255, 200, 60), (200, 60, 200)
 
 
-def draw_blocks(image: Image, blocks: dict[str, BlockSight], camera: CameraModel, pose: Pose) -> Image:
+def draw_blocks(image: Image, blocks: Mapping[str, BlockSight], camera: CameraModel, pose: Pose) -> Image:
     """Give a copy of the picture with every block's outline, top symbol and readable sides written on it.
 
     Green is sure, red is not (log-odds at or below 0, which are written beside it).
@@ -43,7 +45,7 @@ def draw_blocks(image: Image, blocks: dict[str, BlockSight], camera: CameraModel
     return picture
 
 
-def draw_coverings(image: Image, board: BoardView, coverings: list[Covering]) -> Image:
+def draw_coverings(image: Image, board: BoardView, coverings: Sequence[Covering]) -> Image:
     """Give a copy of the picture with everything that covers the board tinted, and what it was taken for."""
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     height, width = picture.shape[0], picture.shape[1]

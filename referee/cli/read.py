@@ -15,7 +15,9 @@ from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of, seeing_
 @click.command(cls=ExampleCommand)
 @click.argument("image", type=READABLE_FILE)
 @seeing_options
-@click.option("--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located drawn on it.")
+@click.option(
+    "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
+)
 @click.pass_obj
 def command(
     context: CommandContext,
@@ -38,6 +40,7 @@ def command(
     from referee.cli.reading_json import reading_to_json
     from referee.cli.seeing import camera_of, save_image
     from vision.drawing import draw
+    from vision.drawing_blocks import draw_blocks, draw_coverings
     from vision.enrolment import learn_colours
     from vision.frame import Frame
     from vision.frames import load_image
@@ -58,8 +61,12 @@ def command(
         symbols = tuple(dict.fromkeys(table.net.values()))
         players = registry.load(settings.game.name).players
         known = learn_colours(picture, camera, pose, table, plain_looks(symbols), players)
+    reader = TableReader(camera, table, known)
     if debug_image is not None:
-        save_image(debug_image, draw(picture, locate(picture, camera, table), table, camera))
-    reading = TableReader(camera, table, known).read(Frame(picture, 0.0, 0, str(image)))
+        located = locate(picture, camera, table)
+        stages = reader.stages(picture, located.pose)
+        drawn = draw_blocks(draw(picture, located, table, camera), stages.blocks, camera, located.pose)
+        save_image(debug_image, draw_coverings(drawn, stages.board, stages.coverings))
+    reading = reader.read(Frame(picture, 0.0, 0, str(image)))
     click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     return OK if reading.places else CHECK_FAILED
