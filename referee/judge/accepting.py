@@ -8,7 +8,7 @@ from typing import Generic
 
 from engine.api import EMPTY, Game, Place, StateT, TurnT
 from referee.judge.belief import Explorer, applied, narrowed
-from referee.judge.hypotheses import Explanation, best_by_sides, sure_sides
+from referee.judge.hypotheses import Explanation, against_sides, best_by_sides, sure_sides
 from referee.judge.pooling import PooledReading
 from referee.judge.rulings import Step
 from referee.judge.settings import JudgeSettings
@@ -16,10 +16,14 @@ from referee.judge.settings import JudgeSettings
 
 @dataclass(frozen=True)
 class Resolved(Generic[TurnT]):
-    """What an explanation comes down to: the turns in order, or the candidates that can't be told apart."""
+    """What an explanation comes down to: the turns in order, or the candidates that can't be told apart.
+
+    ``against`` is by how many log-odds the side faces seen speak against the turns.
+    """
 
     turns: tuple[TurnT, ...]
     candidates: tuple[TurnT, ...] = ()
+    against: float = 0.0
 
 
 def resolve(
@@ -34,7 +38,7 @@ def resolve(
     Look-alikes are told apart by the side faces seen, else combined into one turn that stands for all. Where that
     can't be done the result has no turns but candidates.
     """
-    sequences: list[tuple[TurnT, ...]] = []
+    weighed: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.apply(one.state, one.first[0]) if one.second else one.state
@@ -43,15 +47,29 @@ def resolve(
         if combined is None:
             return Resolved((), tuple(kept))
         sequence = (one.first[0], combined) if one.second else (combined,)
-        if sequence not in sequences:
-            sequences.append(sequence)
+        against = against_sides(game, one.state, sequence, seen)
+        weighed[sequence] = min(against, weighed.get(sequence, against))
+    least = min(weighed.values())
+    sequences = [sequence for sequence, against in weighed.items() if against < least + settings.side]
     if len(sequences) == 1:
-        return Resolved(sequences[0])
+        return Resolved(sequences[0], against=least)
     if all(len(sequence) == 1 for sequence in sequences):
         combined = explorer.combined([sequence[0] for sequence in sequences])
         if combined is not None:
-            return Resolved((combined,))
+            return Resolved((combined,), against=least)
     return Resolved((), tuple(dict.fromkeys(turn for sequence in sequences for turn in sequence)))
+
+
+def resolve_first(
+    game: Game[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
+) -> Resolved[TurnT]:
+    """Make one turn of explanations by a turn and part of the next, which is not weighed."""
+    firsts = tuple(dict.fromkeys(one.first[0] for one in explanations))
+    if len(firsts) > 1:
+        return Resolved((), firsts)
+    # A piece that has gone on from where the turn left it says nothing of that turn.
+    costs = [against_sides(game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
+    return Resolved(firsts, against=min(costs))
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def beyond_one_turn(
             untouched = sum(place not in suspects for place, _ in changes)
             if untouched > 1 or untouched == len(changes):
                 continue
-            for group in _as_one(explorer, turns):
+            for group in as_one(explorer, turns):
                 after = game.apply(state, group)
                 if untouched and after.to_move != state.to_move:
                     continue
@@ -120,7 +120,8 @@ def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
     return frozenset(changed | seen.hidden)
 
 
-def _as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
+def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
+    """Give one turn that stands for all of these look-alikes, or each of them when there is none."""
     combined = explorer.combined(turns)
     if combined is None:
         yield from turns
@@ -164,16 +165,21 @@ def best_by_sides(
     """
     if len(turns) < 2:
         return tuple(turns)
-    scores = [-against_sides(game, state, turn, seen) for turn in turns]
+    scores = [-against_sides(game, state, (turn,), seen) for turn in turns]
     best = max(scores)
     return tuple(turn for turn, score in zip(turns, scores, strict=True) if score > best - side_lead)
 
 
-def against_sides(game: Game[StateT, TurnT], state: StateT, turn: TurnT, seen: PooledReading) -> float:
-    """By how many log-odds the side faces seen on a turn's places speak against it; 0 where none were seen."""
-    facings = game.facings(game.apply(state, turn))
+def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[TurnT], seen: PooledReading) -> float:
+    """By how many log-odds the side faces seen on the places of turns in a row speak against them; 0 where none were.
+
+    Raises IllegalTurnError when the state doesn't allow them.
+    """
+    for turn in turns:
+        state = game.apply(state, turn)
+    facings = game.facings(state)
     cost = 0.0
-    for place in turn.places:
+    for place in dict.fromkeys(place for turn in turns for place in turn.places):
         sides = seen.places[place].sides if place in seen.places else {}
         if sides and facings.get(place):
             free = sum(max(symbols.values()) for symbols in sides.values() if symbols)

@@ -8,15 +8,17 @@ from typing import Generic
 
 from engine.api import Breach, Game, OptionValue, Place, StateT, TurnT
 from referee.judge import faults, starting, words
-from referee.judge.accepting import Resolved, advance, resolve
+from referee.judge.accepting import Resolved, advance, resolve, resolve_first
 from referee.judge.belief import Explorer, changes_between
 from referee.judge.deciding import Decision, Standing, decide
-from referee.judge.hypotheses import Changes, Happening, against_sides
+from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PooledReading, pool
-from referee.judge.rulings import Ruling, verdict_about
+from referee.judge.rulings import Ruling
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.telling import Teller
 from referee.judge.trusting import Word, looked_at
+from referee.judge.unwatched import more_turns_explain
+from referee.judge.weighing import Leaning, least_against, weigh
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -199,21 +201,40 @@ class Judge(Generic[StateT, TurnT]):
             return self._tell.pending(words.may_go_on(part.to_do), resolved, decision, seen)
         if not resolved.turns:
             return self._tell.which_of(resolved, decision, seen)
-        cost = max(against_sides(self._game, decision.best.state, turn, seen) for turn in resolved.turns)
-        asked_before = occasion is Occasion.DECLARED and self._asked_about_sides == decision.best.changes
-        turned = faults.turned_in_place(self._game, self._belief, seen.without(self._set_aside), self._settings)
-        if turned and asked_before:
-            withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
-            return replace(self._accept(resolved.turns, decision, seen, self._by_tops), withdrawn=withdrawn)
-        if turned:
-            return self._ask_about_turned(turned, decision, seen)
-        if cost < self._settings.side or asked_before:
-            return self._accept(resolved.turns, decision, seen)
-        if cost >= self._settings.turned:
-            breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
-            if breaches:
-                return self._fault_ruling(breaches, decision.best.changes, seen, occasion, cost)
-        return self._ask_about_sides(resolved, decision, seen)
+        return self._take(resolved, decision, seen, occasion)
+
+    def _take(
+        self,
+        resolved: Resolved[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        occasion: Occasion,
+        most: int | None = None,
+    ) -> Ruling:
+        """Accept turns, the first ``most`` of them, unless the side faces seen speak against any of them."""
+        taken, changes = resolved.turns[:most], decision.best.changes
+        weighed = weigh(self._game, self._belief, resolved, decision.best, seen, self._set_aside, self._settings)
+        confirmed = occasion is Occasion.DECLARED and self._asked_about_sides == changes
+        if weighed.leaning is Leaning.BREAKS_A_RULE:
+            return self._fault_ruling(weighed.breaches, changes, seen, occasion, resolved.against)
+        if weighed.leaning is Leaning.FOR or (weighed.leaning is Leaning.DOUBTFUL and confirmed):
+            return self._accept(taken, decision, seen)
+        if weighed.leaning is Leaning.TURNED_BESIDES and confirmed:
+            return self._accept_by_tops(taken, decision, seen)
+        if not occasion.names_faults:
+            return self._tell.not_yet(decision.shown, seen, decision.margin)
+        if weighed.leaning is Leaning.RULED_OUT:
+            if self._more_turns_explain(changes, seen):
+                return self._tell.more_turns(changes, seen)
+            return self._tell.forbidden_by_sides(resolved, decision, seen)
+        self._asked_about_sides = changes
+        if weighed.leaning is Leaning.TURNED_BESIDES:
+            return self._tell.turned_besides(weighed.breaches, decision, seen)
+        return self._tell.against_sides(resolved, decision, seen)
+
+    def _more_turns_explain(self, changes: Changes, seen: PooledReading) -> bool:
+        visible = seen.without(self._set_aside)
+        return more_turns_explain(self._game, self._explorer, self._belief, changes, visible, self._settings)
 
     def _more_than_a_turn(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         whole = decision.best.happening is Happening.TWO_TURNS
@@ -229,13 +250,14 @@ class Judge(Generic[StateT, TurnT]):
         if whole:
             resolved = resolve(self._game, self._explorer, alike, seen, self._settings)
         else:
-            firsts = tuple(dict.fromkeys(one.first[0] for one in alike))
-            resolved = Resolved(firsts) if len(firsts) == 1 else Resolved((), firsts)
+            resolved = resolve_first(self._game, alike, seen)
         if not resolved.turns:
             return self._tell.which_of(resolved, decision, seen)
         if whole and occasion.accepts:
-            return self._accept(resolved.turns, decision, seen)
-        ruling = self._accept(resolved.turns[:1], decision, seen)
+            return self._take(resolved, decision, seen, occasion)
+        ruling = self._take(resolved, decision, seen, occasion, most=1)
+        if not ruling.steps:
+            return ruling
         following = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
         if following.standing is not Standing.ALLOWED:
             return ruling
@@ -246,7 +268,7 @@ class Judge(Generic[StateT, TurnT]):
             after = self._turn(following, seen, quietly)
         else:
             return ruling
-        return Ruling(ruling.verdicts + after.verdicts, ruling.steps + after.steps, ruling.notes + after.notes)
+        return ruling.then(after)
 
     def _accept(
         self,
@@ -256,47 +278,39 @@ class Judge(Generic[StateT, TurnT]):
         states: tuple[StateT, ...] | None = None,
     ) -> Ruling:
         game, earlier = self._game, states or self._belief
-        expected = game.appearance(earlier[0])
         moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
-        after = game.appearance(moved.states[0])
         set_aside = self._set_aside | frozenset(decision.set_aside)
         by_tops = advance(game, self._explorer, self._by_tops, turns, None, self._settings)
-        places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
-        word = self._word.without(places)
+        expected = game.appearance(earlier[0])
+        accepted = self._tell.accepted(turns, moved, expected, decision.margin, seen)
+        word = self._word.without(accepted.places)
         self._believe(moved.states, by_tops.states)
         self._set_aside, self._word = set_aside, word
-        accepted = Verdict(
-            VerdictKind.ACCEPTED,
-            " ".join(game.describe(turn) for turn in turns),
-            seen.time_s,
-            seen.sequence,
-            turns=tuple(step.turn for step in moved.steps),
-            places=places,
-            expected={place: expected[place] for place in places},
-            seen={place: after[place] for place in places},
-            margin=decision.margin,
-        )
         questions = (self._tell.question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
         notes = tuple(words.dropped_sighting(place) for place in moved.dropped)
         return Ruling((accepted, *questions), moved.steps, notes)
 
+    def _accept_by_tops(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Accept turns, and withdraw what side faces told before."""
+        withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
+        return replace(self._accept(turns, decision, seen, self._by_tops), withdrawn=withdrawn)
+
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         turns, changes = self._waiting
-        if occasion is Occasion.TOUCH_RESTED and turns and changes < decision.shown:
+        touched = occasion is Occasion.TOUCH_RESTED and turns and changes < decision.shown
+        if touched and least_against(self._game, self._belief, turns, seen) < self._settings.side:
             return self._accept_then_judge(turns, decision, seen, occasion)
         if self._may_name(decision.shown, occasion):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:
                 return against_sides
+            if self._more_turns_explain(decision.shown, seen):
+                return self._tell.more_turns(decision.shown, seen)
             breaches = faults.breaches_of(self._game, self._belief, decision.shown, seen, self._settings)
             if not breaches:
-                places = self._tell.changed(decision.shown)
-                return self._tell.ruling(
-                    VerdictKind.AMBIGUOUS, words.unexplained(places), seen, places=places, shown=dict(decision.shown)
-                )
+                return self._tell.unexplained(decision.shown, seen)
             return self._fault_ruling(breaches, decision.shown, seen, occasion, decision.margin)
-        places = self._tell.changed(decision.shown)
-        return self._tell.quiet(words.not_a_turn_yet(places), places, decision.shown, seen, decision.margin)
+        return self._tell.not_yet(decision.shown, seen, decision.margin)
 
     def _accept_then_judge(
         self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion
@@ -310,7 +324,7 @@ class Judge(Generic[StateT, TurnT]):
             after = self._undecided(following, seen, occasion)
         else:
             return accepted
-        return Ruling(accepted.verdicts + after.verdicts, accepted.steps + after.steps, accepted.notes + after.notes)
+        return accepted.then(after)
 
     def _against_sides_only(self, seen: PooledReading, occasion: Occasion) -> Ruling | None:
         """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
@@ -319,42 +333,15 @@ class Judge(Generic[StateT, TurnT]):
         decision = decide(self._game, self._explorer, self._by_tops, seen.without(self._set_aside), self._settings)
         if decision.standing is not Standing.ALLOWED or decision.best.happening is not Happening.TURN:
             return None
-        resolved = resolve(self._game, self._explorer, decision.explanations, seen, self._settings)
-        if not resolved.turns:
+        turns = tuple(one for one in decision.explanations if one.happening is Happening.TURN)
+        resolved = resolve(self._game, self._explorer, turns, seen, self._settings)
+        if not resolved.turns or resolved.against >= self._settings.turned:
             return None
         changes = decision.best.changes
         if occasion is Occasion.DECLARED and self._asked_about_sides == changes:
-            withdrawn = tuple(self._game.format_state(state) for state in self._by_tops)
-            return replace(self._accept(resolved.turns, decision, seen, self._by_tops), withdrawn=withdrawn)
-        return self._ask_about_sides(resolved, decision, seen)
-
-    def _ask_about_sides(
-        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
-        """Ask about a turn whose side faces don't fit; a second declaration confirms it."""
-        self._asked_about_sides = decision.best.changes
-        verdict = verdict_about(
-            self._game,
-            self._belief,
-            VerdictKind.AMBIGUOUS,
-            words.against_sides(self._game.describe(resolved.turns[0])),
-            seen,
-            places=tuple(resolved.turns[0].places),
-            shown=dict(decision.best.changes),
-            candidates=tuple(self._game.format_turn(turn) for turn in resolved.turns),
-        )
-        return Ruling((verdict,))
-
-    def _ask_about_turned(
-        self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading
-    ) -> Ruling:
-        """Ask about a piece that seems to have been turned where it stands, besides a turn that is fine."""
-        self._asked_about_sides = decision.best.changes
-        places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
-        sentence = words.turned_besides(turned)
-        return self._tell.ruling(
-            VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes)
-        )
+            return self._accept_by_tops(resolved.turns, decision, seen)
+        self._asked_about_sides = changes
+        return self._tell.against_sides(resolved, decision, seen)
 
     def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         if not occasion.names_faults:
@@ -369,21 +356,11 @@ class Judge(Generic[StateT, TurnT]):
     def _fault_ruling(
         self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, occasion: Occasion, margin: float
     ) -> Ruling:
-        places = tuple(dict.fromkeys([place for breach in breaches for place in breach.places]))
-        places = places or self._tell.changed(changes)
         if not self._may_name(changes, occasion):
+            places = tuple(dict.fromkeys(place for breach in breaches for place in breach.places))
+            places = places or self._tell.changed(changes)
             return self._tell.quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
-        verdict = verdict_about(
-            self._game,
-            self._belief,
-            VerdictKind.ILLEGAL,
-            words.fault(breaches),
-            seen,
-            places=tuple(dict.fromkeys([*places, *self._tell.changed(changes)])),
-            shown=dict(changes),
-            margin=margin,
-            breaches=tuple(breaches),
-        )
+        verdict = self._tell.illegal(breaches, changes, seen, margin)
         self._fault = faults.StandingFault(changes, verdict)
         return Ruling((verdict,))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.api import Breach, Game, Place, Player, StateT, TurnT
 from referee.judge.pooling import PooledReading
@@ -38,6 +38,15 @@ class Ruling:
     steps: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
+
+    def then(self, after: Ruling) -> Ruling:
+        """Both rulings as one: the other came of the same look, after it."""
+        return replace(
+            self,
+            verdicts=self.verdicts + after.verdicts,
+            steps=self.steps + after.steps,
+            notes=self.notes + after.notes,
+        )
 
     @property
     def verdict(self) -> Verdict:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from engine.api import Game, Place, StateT, TurnT
+from engine.api import Appearance, Breach, Game, Place, StateT, TurnT
 from referee.judge import words
-from referee.judge.accepting import Resolved
+from referee.judge.accepting import Advance, Resolved
 from referee.judge.deciding import Decision
 from referee.judge.hypotheses import Changes
 from referee.judge.pooling import PooledReading
@@ -37,6 +37,90 @@ class Teller(Generic[StateT, TurnT]):
             candidates=tuple(self.game.format_turn(turn) for turn in resolved.candidates),
         )
         return Ruling((verdict,))
+
+    def against_sides(
+        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask about turns whose side faces don't fit; a second declaration is to confirm them."""
+        described = " ".join(self.game.describe(turn) for turn in resolved.turns)
+        return Ruling((self._about_turns(words.against_sides(described), resolved.turns, decision, seen),))
+
+    def forbidden_by_sides(
+        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask what stands where, since the tops fit turns in a row that the side faces rule out."""
+        sentence = words.sides_forbid([self.game.describe(turn) for turn in resolved.turns])
+        return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
+
+    def turned_besides(
+        self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask about a piece that seems to have been turned where it stands, besides turns that are fine."""
+        places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
+        sentence = words.turned_besides(turned)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes))
+
+    def more_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
+        """Ask what stands where, since more turns were played than are followed."""
+        places = self.changed(changes)
+        return self.ruling(VerdictKind.AMBIGUOUS, words.more_turns(places), seen, places=places, shown=dict(changes))
+
+    def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
+        """Name a fault."""
+        places = [place for breach in breaches for place in breach.places]
+        return verdict_about(
+            self.game,
+            self.belief,
+            VerdictKind.ILLEGAL,
+            words.fault(breaches),
+            seen,
+            places=tuple(dict.fromkeys([*places, *self.changed(changes)])),
+            shown=dict(changes),
+            margin=margin,
+            breaches=tuple(breaches),
+        )
+
+    def _about_turns(
+        self, sentence: str, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Verdict:
+        return verdict_about(
+            self.game,
+            self.belief,
+            VerdictKind.AMBIGUOUS,
+            sentence,
+            seen,
+            places=tuple(dict.fromkeys(place for turn in turns for place in turn.places)),
+            shown=dict(decision.best.changes),
+            candidates=tuple(self.game.format_turn(turn) for turn in turns),
+        )
+
+    def accepted(
+        self, turns: Sequence[TurnT], moved: Advance[StateT], expected: Appearance, margin: float, seen: PooledReading
+    ) -> Verdict:
+        """Say what was played, where ``expected`` is what was believed before."""
+        places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
+        after = self.game.appearance(moved.states[0])
+        return Verdict(
+            VerdictKind.ACCEPTED,
+            " ".join(self.game.describe(turn) for turn in turns),
+            seen.time_s,
+            seen.sequence,
+            turns=tuple(step.turn for step in moved.steps),
+            places=places,
+            expected={place: expected[place] for place in places},
+            seen={place: after[place] for place in places},
+            margin=margin,
+        )
+
+    def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
+        """Ask about changes that neither the rules nor the engine's reasons explain."""
+        places = self.changed(changes)
+        return self.ruling(VerdictKind.AMBIGUOUS, words.unexplained(places), seen, places=places, shown=dict(changes))
+
+    def not_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
+        """Show, quietly, changes that are no turn while nobody has ended one."""
+        places = self.changed(changes)
+        return self.quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
 
     def pending(
         self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Breach, Place
 
+_SAY_SO = "Please say what stands where and who plays next (referee correct)."
+
 
 def listed(places: Sequence[Place], joint: str = "and") -> str:
     """Join names as a sentence does: ``c3``, ``c3 and c4``, ``c3, c4 and d1``."""
@@ -100,6 +102,17 @@ def against_sides(described: str) -> str:
 def turned_besides(breaches: Sequence[Breach]) -> str:
     """A turn that is fine, and a piece elsewhere whose sides say that it was turned."""
     return f"{fault(breaches)} Or press the button again if it stands as it did."
+
+
+def sides_forbid(described: Sequence[str]) -> str:
+    """Several turns would be fine, were it not for side faces that can't be."""
+    played = " ".join(described).rstrip(".")
+    return f"{played}? The sides look otherwise, so a piece was turned or more than two turns were played. {_SAY_SO}"
+
+
+def more_turns(places: Sequence[Place]) -> str:
+    """More turns than the judge follows explain the table."""
+    return f"More than two turns seem to have been played on {listed(places)}, and I can't tell which. {_SAY_SO}"
 
 
 def unexplained(places: Sequence[Place]) -> str:

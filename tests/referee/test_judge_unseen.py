@@ -1,0 +1,168 @@
+"""Turns that nobody watched: what the judge makes of more than one, weighed by the sides as well as by the tops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge, Occasion
+from referee.verdict import VerdictKind
+
+BELIEVED = (
+    "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
+    "a5:T.cross/north=star e5:T.hoops/north=star c7:T.x/north=slider f7:T.hoops/north=x removed=0,0"
+)
+TWO = ("c1-b1=stop", "e5-f5=cross-f4")
+THREE = ("c1-c2=slider-c1", "e5-f5=cross-f4", "c1-b1=stop")
+SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
+
+
+@pytest.fixture
+def believed(deblockle: Any) -> Any:
+    return deblockle.parse_state(BELIEVED)
+
+
+def played(game: Any, state: Any, texts: tuple[str, ...]) -> Any:
+    for text in texts:
+        state = game.apply(state, game.parse_turn(state, text))
+    return state
+
+
+def look_at(
+    game: Any, make_reading: Any, state: Any, sureness: float = 0.98, besides: Mapping[str, str] | None = None
+) -> Any:
+    """A reading of a state whose nets are known, with every south side; ``besides`` gives some other ones."""
+    reading = make_reading(game.appearance(state))
+    places = dict(reading.places)
+    for place, (facing,) in game.facings(state).items():
+        south = (besides or {}).get(place, facing["south"])
+        symbols = {name: sureness if name == south else (1 - sureness) / 5 for name in SYMBOLS}
+        places[place] = replace(places[place], sides={"south": symbols})
+    return replace(reading, places=places)
+
+
+def test_the_turns_in_question_leave_the_same_tops(deblockle: Any, believed: Any) -> None:
+    two, three = played(deblockle, believed, TWO), played(deblockle, believed, THREE)
+    assert deblockle.appearance(two) == deblockle.appearance(three)
+    assert deblockle.facings(two)["b1"] != deblockle.facings(three)["b1"]
+
+
+@pytest.mark.parametrize("occasion", [Occasion.RESTED, Occasion.DECLARED])
+def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
+    deblockle: Any, make_reading: Any, believed: Any, occasion: Occasion
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE))
+    for _ in range(3):
+        ruling = judge.consider([reading], occasion)
+        assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+        assert ruling.steps == ()
+        assert "b1" in ruling.verdict.places
+        assert "more than two turns" in ruling.verdict.sentence.lower()
+        assert "referee correct" in ruling.verdict.sentence
+    assert judge.belief == (believed,)
+
+
+def test_two_turns_that_the_sides_agree_with_are_accepted(deblockle: Any, make_reading: Any, believed: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    after = played(deblockle, believed, TWO)
+    ruling = judge.consider([look_at(deblockle, make_reading, after)], Occasion.DECLARED)
+    assert ruling.verdict.turns == TWO
+    assert judge.belief == (after,)
+
+
+def test_two_turns_that_the_sides_doubt_are_asked_about_and_confirmed_by_a_second_press(
+    deblockle: Any, make_reading: Any, believed: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE), sureness=0.9)
+    asked = judge.consider([reading], Occasion.DECLARED)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert asked.verdict.candidates == TWO
+    assert "Press the button again" in asked.verdict.sentence
+    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider([reading], Occasion.DECLARED).verdict.turns == TWO
+
+
+def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
+    deblockle: Any, make_reading: Any, believed: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    # From e5, the block that shows cross on f4 came with its star to the north.
+    reading = look_at(deblockle, make_reading, played(deblockle, believed, TWO), 0.999, besides={"f4": "star"})
+    for _ in range(2):
+        verdict = judge.consider([reading], Occasion.DECLARED).verdict
+        assert verdict.kind is VerdictKind.AMBIGUOUS
+        assert verdict.candidates == TWO
+        assert "was turned or more than two turns were played" in verdict.sentence
+    assert judge.belief == (believed,)
+
+
+def test_another_block_turned_besides_two_turns_is_asked_about(
+    deblockle: Any, make_reading: Any, believed: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    after = played(deblockle, believed, TWO)
+    reading = look_at(deblockle, make_reading, after, besides={"a3": "hoops"})
+    asked = judge.consider([reading], Occasion.DECLARED).verdict
+    assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, ("a3",))
+    assert judge.consider([look_at(deblockle, make_reading, after)], Occasion.DECLARED).verdict.turns == TWO
+
+
+@pytest.mark.parametrize("occasion", [Occasion.TOUCH, Occasion.TOUCH_RESTED, Occasion.RESTED, Occasion.DECLARED])
+def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_begun(
+    deblockle: Any, make_reading: Any, believed: Any, occasion: Occasion
+) -> None:
+    first = played(deblockle, believed, TWO[:1])
+    lifted = next(part for part in deblockle.unfinished(first) if part.places == ("e5",))
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    reading = look_at(deblockle, make_reading, first, besides={"b1": "x"})
+    places = {**reading.places, "e5": make_reading(lifted.appearance).places["e5"]}
+    ruling = judge.consider([replace(reading, places=places)], occasion)
+    quiet = occasion is Occasion.TOUCH
+    assert ruling.verdict.kind is (VerdictKind.NOT_FINISHED if quiet else VerdictKind.AMBIGUOUS)
+    assert ruling.steps == ()
+    right = look_at(deblockle, make_reading, first)
+    places = {**right.places, "e5": places["e5"]}
+    accepted = judge.consider([replace(right, places=places)], occasion)
+    assert [step.turn for step in accepted.steps] == ["c1-b1=stop"]
+
+
+def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
+    deblockle: Any, make_reading: Any, believed: Any
+) -> None:
+    first = played(deblockle, believed, TWO[:1])
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge.consider([look_at(deblockle, make_reading, first)], Occasion.TOUCH)
+    wrong = make_reading({**deblockle.appearance(first), "e5": "empty", "g2": "teal block, hoops up"}, sureness=0.999)
+    sides = {"south": {name: 0.98 if name == "x" else 0.004 for name in SYMBOLS}}
+    turned = replace(wrong, places={**wrong.places, "b1": replace(wrong.places["b1"], sides=sides)})
+    ruling = judge.consider([turned], Occasion.TOUCH_RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert ruling.steps == ()
+    ruling = judge.consider([wrong], Occasion.TOUCH_RESTED)
+    assert [step.turn for step in ruling.steps] == ["c1-b1=stop"]
+
+
+def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    state = played(deblockle, believed, TWO)
+    third = next(turn for turn in deblockle.legal_turns(state) if turn.start == "a3")
+    after = deblockle.apply(state, third)
+    verdict = judge.consider([look_at(deblockle, make_reading, after, 0.99)], Occasion.DECLARED).verdict
+    assert verdict.kind is VerdictKind.AMBIGUOUS
+    assert "More than two turns" in verdict.sentence
+    assert {"a3", third.end, "b1", "f4"} <= set(verdict.places)
+    assert judge.belief == (believed,)
+
+
+def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make_reading: Any, believed: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    after = dict(deblockle.appearance(played(deblockle, believed, TWO)))
+    swapped = {**after, "a3": "empty", "g2": after["a3"]}
+    verdict = judge.consider([make_reading(swapped, sureness=0.999)], Occasion.DECLARED).verdict
+    assert verdict.kind is VerdictKind.ILLEGAL
+    assert "two-blocks-moved" in [breach.rule for breach in verdict.breaches]
