@@ -99,13 +99,19 @@ def learn_colours(
     when the blocks seen don't fall into that many colours.
     """
     best: dict[str, tuple[BlockSight, float]] = {}
+    # no block starts on a star square, but the star printed there looks like one with dark ink
+    looked_at = [place for place in layout.places if place not in layout.star_places]
     for scale in SYMBOL_SCALES:
         scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in looks.masks.items()}
-        for place, sight in BlockReader(layout, PieceLooks({}, scaled)).read(image, camera, pose).items():
-            # no block starts on a star square, but the star printed there looks like one with dark ink
-            clear = sight.fit.fit > SET_UP_FIT and sight.log_odds > 0 and place not in layout.star_places
+        seen = BlockReader(layout, PieceLooks({}, scaled)).read(image, camera, pose, only=looked_at)
+        for place, sight in seen.items():
+            clear = sight.fit.fit > SET_UP_FIT and sight.log_odds > 0
             if clear and (place not in best or sight.fit.fit > best[place][0].fit.fit):
                 best[place] = (sight, scale)
+        # a symbol of another size fits badly at first, yet it is seen; what shows nothing like a face never will
+        looked_at = [place for place in looked_at if place in seen and not _fits_well(best.get(place))]
+        if not looked_at:
+            break
     sights = [sight for sight, _ in best.values()]
     masks = _masks_at_scale(looks, list(best.values()))
     if len(sights) < len(names):
@@ -130,6 +136,10 @@ def learn_colours(
     colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
     _check_apart(colours)
     return PieceLooks(colours, masks)
+
+
+def _fits_well(found: tuple[BlockSight, float] | None) -> bool:
+    return found is not None and found[0].fit.fit > GOOD_FIT
 
 
 def _masks_at_scale(looks: PieceLooks, seen: Sequence[tuple[BlockSight, float]]) -> dict[str, Mask]:
