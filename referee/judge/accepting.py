@@ -113,6 +113,13 @@ def advance(
     return Advance(current, steps, dropped)
 
 
+def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
+    """Say whether turns, if there are any, end the game from all of these states."""
+    for turn in turns:
+        states = applied(game, states, turn)
+    return bool(turns) and bool(states) and all(game.outcome(state) is not None for state in states)
+
+
 def narrow_by_sides(
     game: Game[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, settings: JudgeSettings
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:

@@ -8,7 +8,7 @@ from typing import Generic
 
 from engine.api import Breach, Game, OptionValue, Place, StateT, TurnT
 from referee.judge import faults, starting, words
-from referee.judge.accepting import Resolved, advance, resolve, resolve_first
+from referee.judge.accepting import Resolved, advance, end_the_game, resolve, resolve_first
 from referee.judge.belief import Explorer, changes_between
 from referee.judge.deciding import Decision, Standing, decide
 from referee.judge.hypotheses import Changes, Happening
@@ -147,7 +147,7 @@ class Judge(Generic[StateT, TurnT]):
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
-            return self._undecided(decision, seen, occasion)
+            return self._tell.undecided(decision, seen, occasion)
         if decision.best.changes not in self._refused:
             self._refused = frozenset()
         elif occasion is not Occasion.DECLARED:
@@ -192,7 +192,8 @@ class Judge(Generic[StateT, TurnT]):
         turns = tuple(one for one in decision.explanations if one.happening is Happening.TURN)
         part = next((one for one in decision.explanations if one.happening is Happening.PART), None)
         resolved = resolve(self._game, self._explorer, turns, seen, self._settings)
-        if not occasion.accepts and not (occasion.ends_by_touch and self._ends_the_game(resolved)):
+        over = occasion.ends_by_touch and end_the_game(self._game, self._belief, resolved.turns)
+        if not occasion.accepts and not over:
             if occasion.ends_by_touch and resolved.turns:
                 self._waiting = (resolved.turns, decision.best.changes)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
@@ -321,7 +322,7 @@ class Judge(Generic[StateT, TurnT]):
         if following.standing is Standing.FORBIDDEN:
             after = self._forbidden(following, seen, occasion)
         elif following.standing is Standing.UNDECIDED:
-            after = self._undecided(following, seen, occasion)
+            after = self._tell.undecided(following, seen, occasion)
         else:
             return accepted
         return accepted.then(after)
@@ -343,16 +344,6 @@ class Judge(Generic[StateT, TurnT]):
         self._asked_about_sides = changes
         return self._tell.against_sides(resolved, decision, seen)
 
-    def _undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        if not occasion.names_faults:
-            return self._tell.quiet(
-                words.doubtful(decision.places, {}), decision.places, decision.shown, seen, decision.margin
-            )
-        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
-        candidates = tuple(dict.fromkeys(self._game.format_turn(one.first[0]) for one in turns))
-        verdict = self._tell.question_about(decision.places, decision.shown, seen, candidates)
-        return Ruling((verdict,))
-
     def _fault_ruling(
         self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, occasion: Occasion, margin: float
     ) -> Ruling:
@@ -367,12 +358,6 @@ class Judge(Generic[StateT, TurnT]):
     def _may_name(self, changes: Changes, occasion: Occasion) -> bool:
         """Faults are named when a turn has ended, and a fault that was named goes on being named."""
         return occasion.names_faults or (self._fault is not None and self._fault.changes == changes)
-
-    def _ends_the_game(self, resolved: Resolved[TurnT]) -> bool:
-        if not resolved.turns:
-            return False
-        moved = advance(self._game, self._explorer, self._belief, resolved.turns, None, self._settings)
-        return all(self._game.outcome(state) is not None for state in moved.states)
 
     def _believe(self, states: tuple[StateT, ...], by_tops: tuple[StateT, ...] | None = None) -> None:
         self._belief = states

@@ -10,9 +10,10 @@ from engine.api import Appearance, Breach, Game, Place, StateT, TurnT
 from referee.judge import words
 from referee.judge.accepting import Advance, Resolved
 from referee.judge.deciding import Decision
-from referee.judge.hypotheses import Changes
+from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PooledReading
 from referee.judge.rulings import Ruling, verdict_about
+from referee.judge.settings import Occasion
 from referee.verdict import Verdict, VerdictKind
 
 
@@ -139,6 +140,15 @@ class Teller(Generic[StateT, TurnT]):
             margin=decision.margin,
         )
         return Ruling((verdict,))
+
+    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        """Ask about the places a decision hangs on, quietly unless the occasion names faults."""
+        places, shown = decision.places, decision.shown
+        if not occasion.names_faults:
+            return self.quiet(words.doubtful(places, {}), places, shown, seen, decision.margin)
+        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
+        candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
+        return Ruling((self.question_about(places, shown, seen, candidates),))
 
     def quiet(
         self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float

@@ -13,7 +13,7 @@ from referee.judge.pooling import PooledReading
 from referee.judge.settings import JudgeSettings
 
 _TURNS = 3
-_MOST_STATES = 400
+_MOST_STATES = 24
 
 
 def more_turns_explain(
@@ -26,9 +26,11 @@ def more_turns_explain(
 ) -> bool:
     """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
 
-    Only told to people: so many turns fit so much that they are never accepted. Gives up, and says no, after a few
-    hundred positions.
+    Only told to people: so many turns fit so much that they are never accepted. Says no where fewer places changed than
+    that, since a misdeed explains those as well, and gives up after two dozen positions: the players wait for it.
     """
+    if len(changes) < _TURNS:
+        return False
     for state in states:
         target = {**explorer.expand(states[0]).appearance, **dict(changes)}
         visible = {place: look for place, look in target.items() if place in seen.places}
@@ -62,7 +64,8 @@ class _Search(Generic[StateT, TurnT]):
         for changes, turns in expansion.by_changes.items():
             if not any(place in self.changed for place, _ in changes):
                 continue
-            if self._missing(expansion, changes) > most * left:
+            missing = self._missing(expansion, changes)
+            if missing > most * left or (left and not missing):
                 continue
             for turn in as_one(self.explorer, turns):
                 sequence = (*played, turn)

@@ -132,6 +132,30 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
     assert game.appearance(judge.belief[0]) == game.appearance(after)
 
 
+@given(SEEDS)
+@settings(max_examples=25)
+def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, make_reading: Any, seed: int) -> None:
+    game, rng = deblockle, random.Random(seed)
+    believed = world = random_start(game, rng)
+    shortcuts = {(turn.start, turn.top, turn.end) for turn in game.legal_turns(believed)}
+    first = rng.choice(game.legal_turns(believed))
+    world = game.apply(believed, first)
+    world = game.apply(world, rng.choice(game.legal_turns(world)))
+    # A block that goes on to where it could have gone at once leaves the tops of a turn fewer.
+    thirds = [turn for turn in game.legal_turns(world) if turn.start == first.end]
+    alike = [turn for turn in thirds if (first.start, turn.top, turn.end) in shortcuts]
+    thirds = alike or thirds
+    if thirds:
+        world = game.apply(world, rng.choice(thirds))
+    sides = {place: facings[0] for place, facings in game.facings(world).items()}
+    reading = make_reading(game.appearance(world), rng=rng, sureness=0.99, sides=sides)
+    for occasion in (Occasion.RESTED, Occasion.DECLARED):
+        judge = Judge(game, belief=(believed,))
+        if judge.consider([reading], occasion).steps:
+            assert game.appearance(judge.belief[0]) == game.appearance(world)
+            assert game.facings(judge.belief[0]) == game.facings(world)
+
+
 @pytest.mark.long
 @given(SEEDS)
 def test_noise_alone_is_never_an_event(deblockle: Any, make_reading: Any, seed: int) -> None:
