@@ -1,4 +1,4 @@
-"""Which places changed since they were last read, so that only those are read again.
+"""Which places and markers changed since they were last looked at, so that only those are looked at again.
 
 The picture is kept at a quarter of its size, where sensor noise averages out. The reference of a place is renewed only
 when the place is read, so a change that creeps in slowly is noticed too, once it has added up.
@@ -13,23 +13,29 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose
+from vision.geometry import CameraModel, Pose, project
 from vision.layout import TableLayout
 from vision.solids import BlockSolid, outline_px
 
 SHRINK = 4
 CHANGED_LEVELS = 9
 CHANGED_PIXELS = 2
+MARKER_GROWN = 1.25
+
+
+def marker_region(marker_id: int) -> str:
+    """The name under which a marker is watched; no place is called so."""
+    return f"marker {marker_id}"
 
 
 class ChangeWatcher:
-    """Watches the places of one table from one pose."""
+    """Watches the places and markers of one table from one pose; markers go by ``marker_region`` names."""
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
         size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
         self._size = size
         self._reference: npt.NDArray[np.uint8] | None = None
-        self._pixels: dict[str, tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]] = {}
+        self._pixels: dict[str, tuple[npt.NDArray[np.intp], ...]] = {}
         for place in layout.places:
             x, y = layout.centre_mm(place)
             solid = BlockSolid(x, y, layout.board_top_mm, layout.block_side_mm)
@@ -38,11 +44,17 @@ class ChangeWatcher:
             for shape in (solid, ground):
                 outline = outline_px(shape, camera, pose) / SHRINK
                 cv2.fillConvexPoly(mask, np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32), 1)
-            rows, columns = np.nonzero(mask)
-            self._pixels[place] = (rows, columns)
+            self._pixels[place] = np.nonzero(mask)
+        for marker_id in layout.markers.centres_mm:
+            corners = layout.markers.corners_mm(marker_id)
+            middle = corners.mean(axis=0)
+            outline = project(camera, pose, middle + MARKER_GROWN * (corners - middle)) / SHRINK
+            mask = np.zeros((size[1], size[0]), dtype=np.uint8)
+            cv2.fillConvexPoly(mask, np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32), 1)
+            self._pixels[marker_region(marker_id)] = np.nonzero(mask)
 
     def changed(self, image: Image) -> set[str]:
-        """Give the places that changed, and take the picture as their reference from now on."""
+        """Give the places and markers that changed, and take the picture as their reference from now on."""
         small = np.asarray(cv2.resize(image, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         if self._reference is None:
             self._reference = small

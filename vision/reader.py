@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.block_reading import BlockReader, BlockSight
-from vision.changes import ChangeWatcher
+from vision.changes import ChangeWatcher, marker_region
 from vision.coverings import BoardView, Covering, GridLines, bareness, board_view, find_coverings, grid_lines
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
@@ -24,7 +24,7 @@ from vision.reach_hindrance import ReachWatcher
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
 from vision.solids import BlockSolid, outline_px
-from vision.tracking import TableTracker
+from vision.tracking import TableTracker, TrackedTable
 
 SYMBOL_TEMPERATURE = 0.016
 ODD_ONE_OUT = 0.002
@@ -42,6 +42,8 @@ STANDS_ON_IT_SHARE = 0.4
 BOARD_HIDDEN_LOG_ODDS = 5.0
 FEW_MARKERS = 2
 SAME_POSE_PX = 0.6
+STEADY_FRAMES = 8
+TRACK_EVERY = 15
 CROP_SIDE_PX = 72
 CROP_SIDE_MM = 48.0
 
@@ -74,6 +76,8 @@ class TableReader:
         self._lines: GridLines | None = None
         self._last: tuple[Stages, Reading] | None = None
         self._refined_from: tuple[Pose, Pose | None] | None = None
+        self._tracked: TrackedTable | None = None
+        self._frames_untracked = 0
 
     @property
     def looks(self) -> PieceLooks:
@@ -91,34 +95,58 @@ class TableReader:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance("bad frame", str(error)),))
+        changed = None if self._watcher is None else self._watcher.changed(frame.image)
         try:
-            table = self._tracker.update(frame)
+            table = self._table(frame, changed)
         except NotLocatedError as error:
-            self._pose = None
+            self._forget_place()
             return Reading(frame.sequence, frame.time_s, {}, (Hindrance("not located", str(error)),))
         if table.moving:
-            self._pose = None
+            self._forget_place()
             moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
             return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
         pose = self._refined(frame.image, table.located)
         if pose is None:
-            self._pose = None
+            self._forget_place()
             doubt = Hindrance(
                 "not located",
                 f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
                 "board's lines are not where that would put them; uncover another marker",
             )
             return Reading(frame.sequence, frame.time_s, {}, (doubt,), table.notices)
-        self._stand_at(pose)
-        reading = self._read_places(frame, table.notices)
+        if self._stand_at(pose):
+            changed = None
+        reading = self._read_places(frame, table.notices, changed)
         return self._reach.completed(frame, pose, reading)
 
-    def _read_places(self, frame: Frame, notices: tuple[str, ...]) -> Reading:
-        """Read the places that changed since the last frame; the others say what they said."""
+    def _table(self, frame: Frame, changed: set[str] | None) -> TrackedTable:
+        """Track the table; one that was steady stands where it stood as long as no marker looks any different."""
+        steady = self._tracked
+        if (
+            steady is not None
+            and changed is not None
+            and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
+            and self._frames_untracked < TRACK_EVERY
+        ):
+            self._frames_untracked += 1
+            return replace(steady, notices=())
+        self._frames_untracked = 0
+        table = self._tracker.update(frame)
+        self._tracked = table if table.frames_averaged >= STEADY_FRAMES and not table.uncertain else None
+        return table
+
+    def _forget_place(self) -> None:
+        """The table is not where it was, or nowhere to be seen."""
+        self._pose = self._watcher = self._last = self._tracked = None
+
+    def _read_places(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
+        """Read the places that changed since the last frame, all with ``None``; the others say what they said."""
         last = self._last
-        changed = set() if self._watcher is None else self._watcher.changed(frame.image)
-        if last is None:
+        if changed is None and self._watcher is not None:
+            self._watcher.changed(frame.image)
+        if last is None or changed is None:
             changed = set(self.layout.places)
+        changed &= set(self.layout.places)
         if last is not None and not changed:
             return replace(last[1], sequence=frame.sequence, time_s=frame.time_s, notices=notices)
         stages = self._run(frame.image, changed, None if last is None else last[0].blocks)
@@ -126,13 +154,14 @@ class TableReader:
         self._last = (stages, reading)
         return reading
 
-    def _stand_at(self, pose: Pose) -> None:
-        """Take over a pose; one that differs by a fraction of a pixel only is not worth starting anew for."""
+    def _stand_at(self, pose: Pose) -> bool:
+        """Take over a pose and say so; one that differs by a fraction of a pixel is not worth starting anew for."""
         if self._pose is not None and self._apart_px(pose, self._pose) < SAME_POSE_PX:
-            return
+            return False
         self._pose = pose
         self._watcher = ChangeWatcher(self.layout, self.camera, pose)
         self._last = None
+        return True
 
     def _refined(self, image: Image, located: Located) -> Pose | None:
         """The located pose, or with few markers in sight the pose that the board's grid lines ask for.

@@ -6,10 +6,11 @@ import pytest
 
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
-from vision.frame import Frame
+from vision.frame import Frame, Image
 from vision.looks import PieceLooks, plain_looks
 from vision.reader import TableReader
 from vision.reading import Reading
+from vision.tracking import TableTracker, TrackedTable
 
 NET_OPPOSITE = {"star": "stop", "stop": "star", "slider": "hoops", "hoops": "slider", "x": "cross", "cross": "x"}
 
@@ -147,3 +148,38 @@ def test_out_of_focus_pictures_are_still_read(blur_px: float) -> None:
         ]
         assert wrong == []
         assert reading.hindrances == ()
+
+
+def shifted(image: Image, across_px: float) -> Image:
+    """The picture as a camera sees it that was pushed sideways."""
+    matrix = np.array([[1.0, 0.0, across_px], [0.0, 1.0, 0.0]])
+    size = (image.shape[1], image.shape[0])
+    return np.asarray(cv2.warpAffine(image, matrix, size, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)
+
+
+def test_a_steady_table_is_not_searched_for_again_until_something_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    update = TableTracker.update
+
+    def counted(self: TableTracker, frame: Frame) -> TrackedTable:
+        looked.append(frame.sequence)
+        return update(self, frame)
+
+    monkeypatch.setattr(TableTracker, "update", counted)
+    name = "game-000.jpg"
+    reader = TableReader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
+    image = photoreal.picture(name)
+    for number in range(14):
+        assert reader.read(Frame(image, number / 15, number)).places
+    assert len(looked) < 12
+    assert 13 not in looked
+    pushed = shifted(image, 14.0)
+    said: list[str] = []
+    for number in range(14, 40):
+        reading = reader.read(Frame(pushed, number / 15, number))
+        said += [*reading.notices, *(hindrance.message for hindrance in reading.hindrances)]
+    assert 14 in looked
+    assert any("moved" in sentence or "moving" in sentence for sentence in said)
+    assert {place: seen.best[0] for place, seen in reading.places.items()} == {
+        place: photoreal.expected_look(name, place) for place in photoreal.LAYOUT.places
+    }
