@@ -29,7 +29,8 @@ def test_the_homography_agrees_with_projection(camera, pose, x, y, z):
 @given(st.lists(st.floats(-1.5, 1.5), min_size=3, max_size=3), st.lists(within, min_size=3, max_size=3))
 def test_poses_keep_their_vectors(rotation, translation):
     pose = Pose.from_vectors(rotation, translation)
-    assert np.allclose(pose.rotation_vector, rotation, atol=1e-6)
+    # OpenCV gives back no turn at all for one of less than a hundred-thousandth
+    assert np.allclose(pose.rotation_vector, rotation, atol=2e-5)
     assert np.allclose(pose.rotation @ pose.camera_position_mm + translation, 0, atol=1e-6)
 
 
