@@ -164,9 +164,9 @@ def run_quietly(command: Sequence[str], on_line: Callable[[str], None], env: Map
             for line in process.stdout or ():
                 lines.append(line)
                 on_line(line)
-        except BaseException:
-            process.kill()
-            raise
+            process.wait()
+        finally:
+            process.kill()  # does nothing to one that has ended
     return process.returncode, "".join(lines)
 
 

@@ -94,13 +94,6 @@ def board_view(
     return BoardView(window, pixel_map, light, np.asarray(blocks), np.asarray(outside))
 
 
-def board_hue(view: BoardView) -> npt.NDArray[np.float64]:
-    """Median linear light of the bare board, shape (3,), blue-green-red."""
-    bare = ~(view.blocks | view.outside)
-    pixels = view.light[bare] if bare.any() else view.light.reshape(-1, 3)
-    return np.asarray(np.median(pixels, axis=0), dtype=np.float64)
-
-
 def find_coverings(view: BoardView, layout: TableLayout, lines: GridLines) -> list[Covering]:
     """Find what covers the board besides the known blocks, largest first; ``lines`` as ``grid_lines`` gives them."""
     known = view.blocks | view.outside | _printed(view, layout)

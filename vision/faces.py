@@ -21,7 +21,6 @@ from vision.sampling import FloatImage, sample
 from vision.symbols import Mask, distinct_quarter_turns, turned_mask
 
 FACE_RIM_MM = 1.5
-COARSE_TURNS_DEG = (-16.0, -8.0, 0.0, 8.0, 16.0)
 
 
 @dataclass(frozen=True)

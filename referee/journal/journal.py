@@ -6,6 +6,7 @@ import dataclasses
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,23 +134,20 @@ class Journal:
             raise JournalReadOnlyError(f"{path} is a folder; give the journal's file in it")
         if not path.parent.is_dir():
             raise JournalReadOnlyError(f"there is no folder {path.parent} for the journal; make it first")
-        lock = WriterLock(path, wall_clock())
-        try:
+        with ExitStack() as undone_unless_open:
+            lock = WriterLock(path, wall_clock())
+            undone_unless_open.callback(lock.release)
             with journal_faults(path):
                 # A card may wreck what lies beside the bytes it was writing when the power went: with psow=0 SQLite
                 # begins every transaction in a block of the log that holds nothing it has promised to keep.
                 connection = connect(f"{path.absolute().as_uri()}?mode=rwc&psow=0")
-                try:
-                    cls._prepare(connection)
-                    # Always: who made the file may have been killed before its name was durable.
-                    sync_folder(path.parent)
-                    return cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, read_only=False)
-                except BaseException:
-                    connection.close()
-                    raise
-        except BaseException:
-            lock.release()
-            raise
+                undone_unless_open.callback(connection.close)
+                cls._prepare(connection)
+                # Always: who made the file may have been killed before its name was durable.
+                sync_folder(path.parent)
+                journal = cls(path, connection, wall_clock, limits or EvidenceLimits(), lock, read_only=False)
+            undone_unless_open.pop_all()
+        return journal
 
     @classmethod
     def in_memory(cls, *, wall_clock: WallClock, limits: EvidenceLimits | None = None) -> Self:
@@ -178,19 +176,17 @@ class Journal:
         # with one a writer may be at work, and SQLite has to take part in its locking.
         has_log = path.with_name(path.name + "-wal").exists()
         with journal_faults(path):
-            connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
-            try:
+            with ExitStack() as closed:
+                connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
+                closed.callback(connection.close)
                 version = schema.version_of(connection)
                 schema.check_version(version)
                 if version == len(schema.MIGRATIONS):
+                    closed.pop_all()
                     return connection
                 current = connect(str(MEMORY))
                 connection.backup(current)
                 schema.upgrade(current)
-            except BaseException:
-                connection.close()
-                raise
-            connection.close()
             return current
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
@@ -217,10 +213,10 @@ class Journal:
                 if kept_bytes > self._limits.total_bytes:
                     kept_bytes -= self._make_room(kept_bytes - self._limits.total_bytes)
                 self._connection.execute("COMMIT")
-            except BaseException:
+            finally:
+                # whatever went wrong, nothing half recorded stays behind
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                raise
         self._game = game
         self._kept_bytes = kept_bytes
         return number or 0
