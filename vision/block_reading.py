@@ -6,38 +6,34 @@ like a top there; so squares are judged from near to far, each with what its own
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import cv2
 import numpy as np
-import numpy.typing as npt
 
-from vision.blocks import colour_distances, fit_face
-from vision.faces import FaceFinder, FaceFit, Sighting, rough_sights
+from vision.blocks import ColourJudge
+from vision.close_faces import CloseFitter
+from vision.faces import FaceFit
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout import TableLayout
 from vision.looks import PieceLooks
-from vision.sampling import FloatImage, PixelMap, PlaneWindow, linear_light, plane_map, sample
-from vision.sides import SideReader, neighbours_in_net, side_probabilities, side_views, support
+from vision.rough_faces import RoughFinder, patches_around
+from vision.sampling import PlaneGrid, PlaneWindow
+from vision.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.solids import BlockSolid, outline_px
 
-ROUGH_PX_PER_MM = 1.0
 CLOSE_PX_PER_MM = 2.0
 MARGIN_MM = 38.0
 REACH_MM = 10.0
-NEAR_MM = 40.0
 ROUGH_FIT = 0.5
 CLOSE_FIT = 0.6
-SHARP_FIT = 0.9
-BLURS_PX = (1.0, 2.6)
-ROUGH_BLUR_PX = 0.7
 COLOUR_SPREAD = 0.2
 FAR_FROM_ANY_COLOUR = 4.5
 CLEARLY_A_FACE = 0.8
 LEAST_LOG_ODDS = -6.0
 OVERLAP_SHARE = 0.72
-FEW_PLACES = 14
 
 STAR = "star"
 SURE_SUPPORT, SURE_EDGES, PRINTED_STAR_COST = 2.0, 2.2, 7.0
@@ -65,26 +61,17 @@ class BlockSight:
         return min(self.colour_distance, key=lambda name: self.colour_distance[name], default=None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Maps:
-    """What depends on where the camera is only."""
-
-    camera: CameraModel
-    pose: Pose
-    rough: PixelMap
-    close: PixelMap
-
-
 class BlockReader:
     """Reads the blocks of one piece set on one layout; keeps what can be made ready once."""
 
     def __init__(self, layout: TableLayout, looks: PieceLooks) -> None:
         self.layout = layout
         self.looks = looks
-        self._rough = FaceFinder(looks, layout.block_side_mm, ROUGH_PX_PER_MM)
-        self._close = FaceFinder(looks, layout.block_side_mm, CLOSE_PX_PER_MM)
+        self._rough = RoughFinder(looks, layout.block_side_mm)
+        self._close = CloseFitter(looks, layout.block_side_mm)
         self._sides = SideReader(looks)
-        self._maps: _Maps | None = None
+        self._judge = ColourJudge(looks.colours, COLOUR_SPREAD)
+        self._grid: tuple[CameraModel, Pose, PlaneGrid] | None = None
 
     def window(self, px_per_mm: float) -> PlaneWindow:
         """The window of the plane the blocks' tops lie in: the board and a margin."""
@@ -106,17 +93,18 @@ class BlockReader:
 
         With ``only``, other places are taken from ``before``, a reading of an earlier frame from the same pose.
         """
-        maps = self._maps_for(camera, pose)
         order = self._near_to_far(pose)
         looked_at = [place for place in order if only is None or place in only]
-        sights = self._rough_sights(image, maps, looked_at)
+        fits = self._fits(image, camera, pose, looked_at)
+        solids = {place: self._solid(fit) for place, fit in fits.items()}
+        views = dict(zip(solids, side_views(image, list(solids.values()), camera, pose), strict=True))
         found: dict[str, BlockSight] = {}
-        outlines: list[npt.NDArray[np.float32]] = []
+        nearer = np.zeros(image.shape[:2], dtype=np.uint8)
         for place in order:
             block: BlockSight | None
-            if place in sights:
-                fit = self._fit(image, maps, sights[place])
-                block = None if fit is None else self._judge(place, fit, image, camera, pose, outlines)
+            if place in fits:
+                seen = [view.behind(nearer) for view in views[place]] if found else views[place]
+                block = self._judged(place, fits[place], solids[place], seen)
             else:
                 block = None if before is None or place in looked_at else before.get(place)
             if block is None or block.log_odds < LEAST_LOG_ODDS:
@@ -128,77 +116,37 @@ class BlockReader:
                 del found[rival.place]
             found[place] = block
             if block.log_odds > 0:
-                outlines.append(outline_px(block.solid, camera, pose))
+                outline = np.clip(outline_px(block.solid, camera, pose), -1e4, 1e4)
+                cv2.fillConvexPoly(nearer, np.round(outline).astype(np.int32), 1)
         return found
 
-    def _maps_for(self, camera: CameraModel, pose: Pose) -> _Maps:
-        if self._maps is None or self._maps.camera is not camera or self._maps.pose is not pose:
-            self._maps = _Maps(
-                camera,
-                pose,
-                plane_map(camera, pose, self.window(ROUGH_PX_PER_MM)),
-                plane_map(camera, pose, self.window(CLOSE_PX_PER_MM)),
+    def _fits(self, image: Image, camera: CameraModel, pose: Pose, places: Sequence[str]) -> dict[str, FaceFit]:
+        """Close fits of whatever looks like a face of a known colour near some places."""
+        grid = self._grid_for(camera, pose)
+        patches = patches_around(image, grid, self.layout, places)
+        sights, colours = [], []
+        for sight in self._rough.find(patches, ROUGH_FIT):
+            distances = self._judge.distances(sight.face, sight.ink)
+            colour = min(distances, key=lambda name: distances[name], default=None)
+            if colour is None or sight.fit > CLEARLY_A_FACE or distances[colour] < FAR_FROM_ANY_COLOUR:
+                sights.append(sight)
+                colours.append(colour)
+        fits = self._close.fit(image, grid, patches, sights, colours)
+        return {sight.place: fit for sight, fit in zip(sights, fits, strict=True) if fit.fit > CLOSE_FIT}
+
+    def _grid_for(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
+        if self._grid is None or self._grid[0] is not camera or self._grid[1] is not pose:
+            half = (
+                self.layout.columns * self.layout.cell_mm / 2 + MARGIN_MM,
+                self.layout.rows * self.layout.cell_mm / 2 + MARGIN_MM,
             )
-        return self._maps
+            height = self.layout.board_top_mm + self.layout.block_side_mm
+            self._grid = (camera, pose, PlaneGrid.of(camera, pose, half, height))
+        return self._grid[2]
 
-    def _rough_sights(self, image: Image, maps: _Maps, places: list[str]) -> dict[str, Sighting]:
-        """Places where something like a face of a known colour is to be seen, with its middle in millimetres."""
-        window = self.window(ROUGH_PX_PER_MM)
-        light = linear_light(sample(image, maps.rough))
-        middles = {place: window.to_pixels(*self.layout.centre_mm(place)) for place in places}
-        reach = REACH_MM * ROUGH_PX_PER_MM
-        if len(places) > FEW_PLACES:
-            found = rough_sights(self._rough, light, list(middles.values()), reach, ROUGH_BLUR_PX)
-        else:
-            found = []
-            half = round((NEAR_MM - MARGIN_MM + self.layout.cell_mm / 2) * ROUGH_PX_PER_MM) + round(reach)
-            for column, row in middles.values():
-                left, top = max(0, round(column) - half), max(0, round(row) - half)
-                part = np.ascontiguousarray(light[top : round(row) + half + 1, left : round(column) + half + 1])
-                (near,) = rough_sights(self._rough, part, [(column - left, row - top)], reach, ROUGH_BLUR_PX)
-                found.append(Sighting(near.x_px + left, near.y_px + top, near.fit, near.face, near.ink))
-        return {
-            place: Sighting(
-                window.left_mm + (sight.x_px + 0.5) / ROUGH_PX_PER_MM,
-                window.far_mm - (sight.y_px + 0.5) / ROUGH_PX_PER_MM,
-                sight.fit,
-                sight.face,
-                sight.ink,
-            )
-            for place, sight in zip(places, found, strict=True)
-            if sight.fit > ROUGH_FIT and (sight.fit > CLEARLY_A_FACE or self._nearest(sight)[1] < FAR_FROM_ANY_COLOUR)
-        }
-
-    def _nearest(self, sight: Sighting) -> tuple[str | None, float]:
-        distances = colour_distances(sight.face, sight.ink, self.looks.colours, COLOUR_SPREAD)
-        colour = min(distances, key=lambda name: distances[name], default=None)
-        return colour, 0.0 if colour is None else distances[colour]
-
-    def _fit(self, image: Image, maps: _Maps, sight: Sighting) -> FaceFit | None:
-        """Fit closely around a rough sight given in millimetres, sharp first, then as if out of focus."""
-        window = self.window(CLOSE_PX_PER_MM)
-        column, row = window.to_pixels(sight.x_px, sight.y_px)
-        half = round(NEAR_MM * CLOSE_PX_PER_MM)
-        left, top = max(0, round(column) - half), max(0, round(row) - half)
-        near_map = maps.close[top : round(row) + half, left : round(column) + half]
-        light: FloatImage = linear_light(sample(image, np.ascontiguousarray(near_map)))
-        part = PlaneWindow(
-            window.left_mm + left / CLOSE_PX_PER_MM,
-            window.far_mm - top / CLOSE_PX_PER_MM,
-            light.shape[1] / CLOSE_PX_PER_MM,
-            light.shape[0] / CLOSE_PX_PER_MM,
-            window.height_mm,
-            CLOSE_PX_PER_MM,
-        )
-        colour, _ = self._nearest(sight)
-        best: FaceFit | None = None
-        for blur_px in BLURS_PX:
-            fit = fit_face(self._close, light, part, (sight.x_px, sight.y_px), blur_px, colour)
-            if fit is not None and (best is None or fit.fit > best.fit):
-                best = fit
-            if best is not None and best.fit > SHARP_FIT:
-                break
-        return best if best is not None and best.fit > CLOSE_FIT else None
+    def _solid(self, fit: FaceFit) -> BlockSolid:
+        layout = self.layout
+        return BlockSolid(fit.x_mm, fit.y_mm, layout.board_top_mm, layout.block_side_mm, fit.turned_deg)
 
     def _near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm
@@ -213,18 +161,9 @@ class BlockReader:
         apart = float(np.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm))
         return apart < OVERLAP_SHARE * self.layout.block_side_mm
 
-    def _judge(
-        self,
-        place: str,
-        fit: FaceFit,
-        image: Image,
-        camera: CameraModel,
-        pose: Pose,
-        nearer: list[npt.NDArray[np.float32]],
-    ) -> BlockSight:
+    def _judged(self, place: str, fit: FaceFit, solid: BlockSolid, seen: Sequence[SideView]) -> BlockSight:
         layout = self.layout
-        solid = BlockSolid(fit.x_mm, fit.y_mm, layout.board_top_mm, layout.block_side_mm, fit.turned_deg)
-        distances = colour_distances(fit.face, fit.ink, self.looks.colours, COLOUR_SPREAD)
+        distances = self._judge.distances(fit.face, fit.ink)
         log_odds = FIT_SLOPE * (fit.fit - FIT_MIDDLE)
         colour = min(distances, key=lambda name: distances[name], default=None)
         if colour is not None:
@@ -233,11 +172,7 @@ class BlockReader:
         x, y = layout.centre_mm(place)
         off = float(np.hypot(fit.x_mm - x, fit.y_mm - y))
         log_odds -= OFFSET_COST_PER_MM * max(0.0, off - OFFSET_EASY_MM)
-        views = [
-            (view, side_fit)
-            for view in side_views(image, solid, camera, pose, nearer)
-            if (side_fit := self._sides.fit(view, colour)) is not None
-        ]
+        views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
         below = support(views) or 0.0
         log_odds += below
         if place in layout.star_places and fit.symbol == STAR and below < SURE_SUPPORT and fit.edges < SURE_EDGES:

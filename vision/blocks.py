@@ -109,22 +109,30 @@ def fit_face(
     return None if best is None else best[2]
 
 
-def colour_distances(
-    face: FloatArray, ink: FloatArray, colours: Mapping[str, FloatArray], spread: float
-) -> dict[str, float]:
-    """How far a face's colour is from each known one, in standard deviations of ``spread`` (log units).
+class ColourJudge:
+    """Says how far a face's colour is from each known one, in standard deviations of ``spread`` (log units).
 
     A gloss on the face adds the lamp's own light to all channels, to dark faces most of all. Each colour is tried with
     a little more and less of it (the dichromatic reflection model, Shafer 1985), at a price.
     """
-    ratio = log_ratio(face, ink)
-    return {name: _distance(ratio, known, spread) for name, known in colours.items()}
+
+    def __init__(self, colours: Mapping[str, FloatArray], spread: float) -> None:
+        self._spread = spread
+        self._glossy = {name: _glossy(known) for name, known in colours.items()}
+        self._price = (GLOSS / GLOSS_SPREAD) ** 2
+
+    def distances(self, face: FloatArray, ink: FloatArray) -> dict[str, float]:
+        """The distance of linear-light ``face`` and ``ink``, each (3,), from each colour."""
+        ratio = log_ratio(face, ink)
+        return {
+            name: float(np.sqrt(((((ratio - glossy) / self._spread) ** 2).mean(axis=1) + self._price).min()))
+            for name, glossy in self._glossy.items()
+        }
 
 
-def _distance(ratio: FloatArray, known: FloatArray, spread: float) -> float:
+def _glossy(known: FloatArray) -> FloatArray:
+    """Log ratios of a colour under each amount of gloss, shape (amounts, 3)."""
     # the brighter of face and ink is 1 in each channel; undo log_ratio's floor for the darker
     darker = np.clip((1 + RATIO_FLOOR) * np.exp(-np.abs(known)) - RATIO_FLOOR, 0.0, 1.0)
     face, ink = np.where(known > 0, 1.0, darker), np.where(known > 0, darker, 1.0)
-    glossy = log_ratio(np.maximum(face + GLOSS[:, None], 0.0), np.maximum(ink + GLOSS[:, None], 0.0))
-    squares = np.mean(((ratio - glossy) / spread) ** 2, axis=1) + (GLOSS / GLOSS_SPREAD) ** 2
-    return float(np.sqrt(squares.min()))
+    return log_ratio(np.maximum(face + GLOSS[:, None], 0.0), np.maximum(ink + GLOSS[:, None], 0.0))

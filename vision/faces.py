@@ -92,21 +92,22 @@ class FaceFinder:
         return self._turned(round(degrees * 2) / 2, round(blur_px * 10))
 
 
-def contrast_views(window: FloatImage, looks: PieceLooks) -> list[FloatImage]:
-    """One-channel views of a linear-light window in which ink stands out from each face colour.
+def view_weights(looks: PieceLooks) -> npt.NDArray[np.float32]:
+    """Weights of blue, green and red for one-channel views in which ink stands out from each face colour, (views, 3).
 
     With no colour known the three channels and their mean are given, and their negatives for dark ink.
     """
     if not looks.colours:
-        bright = [np.ascontiguousarray(window[..., channel]) for channel in range(3)]
-        bright.append(np.asarray(window.mean(axis=2), dtype=np.float32))
-        return [*bright, *(-view for view in bright)]
-    views = []
-    for ratio in looks.colours.values():
-        weight = 1 - np.exp(ratio)
-        weight = weight / max(float(np.abs(weight).sum()), 1e-6)
-        views.append(np.asarray(window @ weight.astype(np.float32), dtype=np.float32))
-    return views
+        bright = np.vstack([np.eye(3), np.full((1, 3), 1 / 3)])
+        return np.vstack([bright, -bright]).astype(np.float32)
+    weights = [1 - np.exp(ratio) for ratio in looks.colours.values()]
+    scaled = [weight / max(float(np.abs(weight).sum()), 1e-6) for weight in weights]
+    return np.asarray(scaled, dtype=np.float32)
+
+
+def contrast_views(window: FloatImage, looks: PieceLooks) -> list[FloatImage]:
+    """One-channel views of a linear-light window in which ink stands out; ``view_weights`` says which."""
+    return [np.asarray(window @ weight, dtype=np.float32) for weight in view_weights(looks)]
 
 
 def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
@@ -122,11 +123,12 @@ def slide(view: FloatImage, template: Mask) -> tuple[float, tuple[int, int]]:
 
 def face_and_ink(patch: FloatImage, mask: Mask) -> tuple[FloatArray, FloatArray]:
     """Least-squares ends of the line picture = face + mask x (ink - face), per channel, shapes (3,)."""
-    amount = mask.ravel().astype(np.float64)
-    values = patch.reshape(-1, 3).astype(np.float64)
-    centred = amount - amount.mean()
-    slope = centred @ values / max(float(centred @ centred), 1e-9)
-    face = values.mean(axis=0) - slope * amount.mean()
+    amount = mask.reshape(-1)
+    values = patch.reshape(-1, 3)
+    mean = float(amount.mean())
+    centred = amount - np.float32(mean)
+    slope = (centred @ values).astype(np.float64) / max(float(centred @ centred), 1e-9)
+    face = values.mean(axis=0, dtype=np.float64) - slope * mean
     return np.maximum(face, 0.0), np.maximum(face + slope, 0.0)
 
 
@@ -138,6 +140,18 @@ def edge_clarity(
     turns_deg: Sequence[float],
 ) -> npt.NDArray[np.float64]:
     """How strongly the picture changes across the four edges of a square, for each turning; shape (turns,)."""
+    middles = np.array([middle_px], dtype=np.float64)
+    return np.asarray(edge_samples(gradient_x, gradient_y, middles, side_px, turns_deg)[0])
+
+
+def edge_samples(
+    gradient_x: FloatImage,
+    gradient_y: FloatImage,
+    middles_px: npt.NDArray[np.float64],
+    side_px: float,
+    turns_deg: Sequence[float],
+) -> npt.NDArray[np.float64]:
+    """``edge_clarity`` of several squares in one picture; ``middles_px`` is (n, 2), the result (n, turns)."""
     along = np.linspace(-0.4, 0.4, 25) * side_px
     half = side_px / 2
     points = np.concatenate(
@@ -147,12 +161,17 @@ def edge_clarity(
     normals = np.repeat(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), len(along), axis=0)
     angles = -np.deg2rad(np.asarray(turns_deg, dtype=np.float64))
     turns = np.stack([[np.cos(angles), np.sin(angles)], [-np.sin(angles), np.cos(angles)]]).transpose(2, 0, 1)
-    at = (points @ turns + middle_px).astype(np.float32)
-    across = normals @ turns
-    gradient = np.abs(sample(gradient_x, at) * across[..., 0] + sample(gradient_y, at) * across[..., 1])
-    strengths = np.median(gradient.reshape(len(angles), 4, -1), axis=2)
+    turned, across = (points @ turns).astype(np.float32), (normals @ turns).astype(np.float32)
+    at = turned[None] + middles_px.astype(np.float32)[:, None, None, :]
+    flat = at.reshape(-1, len(points), 2)
+    gradient = np.abs(
+        sample(gradient_x, flat).reshape(at.shape[:3]) * across[..., 0]
+        + sample(gradient_y, flat).reshape(at.shape[:3]) * across[..., 1]
+    )
+    edges = gradient.reshape(len(middles_px), len(angles), 4, len(along))
+    strengths = np.partition(edges, len(along) // 2, axis=3)[..., len(along) // 2]
     # the two edges towards the camera are often faint (same colour below), so the best three of four count
-    return np.asarray(np.sort(strengths, axis=1)[:, 1:].mean(axis=1), dtype=np.float64)
+    return np.asarray(np.sort(strengths, axis=2)[..., 1:].mean(axis=2), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,13 +18,14 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout import TableLayout
 from vision.marker_matching import match_expected, polish, rectify
-from vision.markers import Marker, MarkerFinder, refine_quad
+from vision.markers import Marker, MarkerFinder
 from vision.opencv import as_grey
 from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
+from vision.quads import refine_quad
 
 _PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
-_SHARP_ERROR_PX = 0.13
+_SHARP_ERROR_PX, _SHARP_TOGETHER_PX = 0.13, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,10 @@ def _ladder(
     ``fits`` is filled by the caller between the rungs.
     """
     finder = MarkerFinder(layout.markers.dictionary)
+    wanted = frozenset(layout.markers.centres_mm)
+    halved = finder.halved(grey)
+    if frozenset(marker.marker_id for marker in halved) >= wanted:
+        yield False, halved
     yield False, finder.plain(grey)
     yield True, _look_where_expected(grey, camera, layout, fits, finder)
     looked_from = [fit.ids for fit in fits]
@@ -176,7 +181,7 @@ def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayou
 
 def is_sharp(error_px: float, markers: int) -> bool:
     """Whether the markers' outlines alone fix the pose so well that looking at their patterns gains nothing."""
-    return markers > 2 and error_px < _SHARP_ERROR_PX
+    return error_px < (_SHARP_ERROR_PX if markers < 4 else _SHARP_TOGETHER_PX) and markers > 2
 
 
 def _choose(

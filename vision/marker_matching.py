@@ -16,8 +16,9 @@ import numpy.typing as npt
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import MarkerLayout
-from vision.markers import Marker, MarkerFinder, linear_light
+from vision.markers import Marker, MarkerFinder
 from vision.opencv import align_affine
+from vision.quads import linear_light
 
 _Single = npt.NDArray[np.float32]
 

@@ -16,8 +16,9 @@ import numpy as np
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import MarkerLayout
-from vision.markers import Marker, grow_quad, quad_area
+from vision.markers import Marker
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
+from vision.quads import grow_quad, quad_area
 
 _AGREES_WITHIN_PX = 2.0
 _AGREES_WITHIN_MM = 5.0
@@ -25,6 +26,7 @@ _NEAREST_CAMERA_MM = 30.0
 _SHAPE_WITHIN_PX = 0.25
 _SHAPE_WITHIN = 0.02
 _LARGEST_GROWTH_PX = 0.5
+_CLEARLY_TOGETHER, _CLEARLY_TOGETHER_PX = 4, 1.0
 _RIVAL_RATIO = 3.0
 _RIVAL_FLOOR_PX = 0.15
 
@@ -195,6 +197,11 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     starts: list[Pose] = []
     if len({marker.marker_id for marker in known}) == len(known) > 2:
         starts += poses_from(camera, layout, known)
+        together = [fit for start in starts if (fit := _settle(camera, layout, start, known)) is not None]
+        # Where more markers agree than any three points must, no smaller group can explain the picture better.
+        agreeing = [fit for fit in together if not fit.unused and fit.error_px < _CLEARLY_TOGETHER_PX]
+        if agreeing and len(known) >= _CLEARLY_TOGETHER:
+            return [merge_fits(agreeing)]
     for pair in combinations(known, 2):
         if pair[0].marker_id != pair[1].marker_id:
             starts += poses_from(camera, layout, pair)

@@ -22,6 +22,7 @@ PixelsT = TypeVar("PixelsT", Image, FloatImage)
 NumberT = TypeVar("NumberT", float, FloatArray)
 
 NODE_SPACING_PX = 16
+NODE_SPACING_MM = 8
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,6 @@ def plane_map(camera: CameraModel, pose: Pose, window: PlaneWindow) -> PixelMap:
     return np.asarray(cv2.remap(nodes, column_grid, row_grid, cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def face_map(camera: CameraModel, pose: Pose, corners_mm: FloatArray, side_px: int) -> PixelMap:
-    """Make the map that samples a flat square face; ``corners_mm`` (4, 3): upper left, upper right, lower right,
-    lower left as the face is to be seen.
-    """
-    steps = (np.arange(side_px, dtype=np.float64) + 0.5) / side_px
-    across, down = np.meshgrid(steps, steps)
-    origin = corners_mm[0]
-    points = origin + across.reshape(-1, 1) * (corners_mm[1] - origin) + down.reshape(-1, 1) * (corners_mm[3] - origin)
-    return project(camera, pose, points).reshape(side_px, side_px, 2).astype(np.float32)
-
-
 def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_LINEAR) -> PixelsT:
     """Sample a picture through a map; outside the picture the nearest border pixel repeats."""
     # OpenCV takes no second map when the first has both coordinates; its type stubs don't know that
@@ -89,7 +79,7 @@ def sample(image: PixelsT, pixel_map: PixelMap, interpolation: int = cv2.INTER_L
 
 def linear_light(image: Image) -> FloatImage:
     """Undo the sRGB transfer curve (IEC 61966-2-1): 8-bit values to linear light between 0 and 1, float32."""
-    return linear_light_table()[image]
+    return np.asarray(cv2.LUT(image, linear_light_table()), dtype=np.float32)
 
 
 def linear_light_table() -> FloatImage:
@@ -97,3 +87,41 @@ def linear_light_table() -> FloatImage:
     value = np.arange(256, dtype=np.float64) / 255
     linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     return linear.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneGrid:
+    """A horizontal plane's points in the picture, one a millimetre, made once for a pose and interpolated between.
+
+    ``nodes`` holds the picture's (x, y) for points a millimetre apart, shape (rows, columns, 2), the first at
+    (``left_mm``, ``far_mm``); what is interpolated is off by less than a tenth of a pixel.
+    """
+
+    nodes: PixelMap
+    left_mm: float
+    far_mm: float
+
+    @classmethod
+    def of(cls, camera: CameraModel, pose: Pose, half_size_mm: tuple[float, float], height_mm: float) -> PlaneGrid:
+        """Project the plane at ``height_mm``, from minus to plus ``half_size_mm`` (x, y) around the origin."""
+        columns, rows = (int(np.ceil(2 * half / NODE_SPACING_MM)) + 1 for half in half_size_mm)
+        left, far = -half_size_mm[0], half_size_mm[1]
+        x, y = np.meshgrid(left + NODE_SPACING_MM * np.arange(columns), far - NODE_SPACING_MM * np.arange(rows))
+        points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, height_mm)])
+        coarse = project(camera, pose, points).reshape(rows, columns, 2).astype(np.float32)
+        # eighths are among the fractions that OpenCV interpolates at, so nothing is rounded here
+        across, down = np.meshgrid(
+            np.arange((columns - 1) * NODE_SPACING_MM + 1, dtype=np.float32) / np.float32(NODE_SPACING_MM),
+            np.arange((rows - 1) * NODE_SPACING_MM + 1, dtype=np.float32) / np.float32(NODE_SPACING_MM),
+        )
+        return cls(np.asarray(cv2.remap(coarse, across, down, cv2.INTER_LINEAR), dtype=np.float32), left, far)
+
+    def pixel_map(self, x_mm: npt.NDArray[np.floating], y_mm: npt.NDArray[np.floating]) -> PixelMap:
+        """Where points of the plane, both arrays of one shape (rows, columns), are in the picture: (rows, columns, 2).
+
+        Points beyond the grid are taken to its border.
+        """
+        columns = (x_mm - self.left_mm).astype(np.float32)
+        rows = (self.far_mm - y_mm).astype(np.float32)
+        found = cv2.remap(self.nodes, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(found, dtype=np.float32)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.faces import contrast_views, face_and_ink
+from vision.faces import face_and_ink, view_weights
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.looks import PieceLooks, log_ratio
-from vision.sampling import FloatImage, face_map, linear_light, sample
-from vision.solids import SIDES, BlockSolid, inside_any
+from vision.sampling import FloatImage, PixelMap, linear_light, sample
+from vision.solids import SIDES, BlockSolid
 from vision.symbols import distinct_quarter_turns
+from vision.template_bank import likeness, unit_rows
 
 SIDE_PX = 36
 RIM_PX = 3
@@ -32,53 +33,78 @@ SUPPORT_MIDDLE = 0.58
 SUPPORT_LIMIT = 16.0
 COLOUR_SLOPE = 10.0
 COLOUR_MIDDLE = 0.95
-SHIFTS_PX = (-3, -1, 1, 3)
+SHIFT_STEP_PX = 2
 
 
 @dataclass(frozen=True, eq=False)
 class SideView:
-    """A side face as sampled from the picture: linear light (36, 36, 3), how high and wide it is in the picture's
-    pixels, and which of its pixels no nearer block hides.
+    """A side face as sampled from the picture: linear light (36, 36, 3), where in the picture each of its pixels is
+    (36, 36, 2), how high and wide it is in the picture's pixels, and which of its pixels nothing hides.
     """
 
     side: str
     picture: FloatImage
+    points_px: PixelMap
     height_px: float
     width_px: float
     open: npt.NDArray[np.bool_]
 
     @property
     def open_share(self) -> float:
-        """How much of the face no nearer block hides, from 0 to 1."""
+        """How much of the face nothing nearer hides, from 0 to 1."""
         return float(self.open.mean())
 
+    def behind(self, nearer: npt.NDArray[np.uint8]) -> SideView:
+        """The view without what nearer blocks hide of it; ``nearer`` marks their pixels in the picture."""
+        hidden = sample(nearer, self.points_px, cv2.INTER_NEAREST) > 0
+        return replace(self, open=np.asarray(self.open & ~hidden)) if hidden.any() else self
 
-def side_views(
-    image: Image,
-    solid: BlockSolid,
-    camera: CameraModel,
-    pose: Pose,
-    nearer_outlines: list[npt.NDArray[np.float32]],
-) -> list[SideView]:
-    """Sample every side face that is turned to the camera and at least a few pixels high."""
-    views = []
-    for side in SIDES:
-        if solid.facing_camera(side, pose.camera_position_mm) <= 0.02:
-            continue
-        corners = solid.side_corners_mm(side)
-        outline = project(camera, pose, corners)
-        width = float(np.linalg.norm(outline[1] - outline[0]) + np.linalg.norm(outline[2] - outline[3])) / 2
-        area = abs(float(cv2.contourArea(outline.astype(np.float32))))
-        height = area / max(width, 1.0)
-        if height < SMALLEST_HEIGHT_PX:
-            continue
-        pixel_map = face_map(camera, pose, corners, SIDE_PX)
-        size = np.array([camera.size[0], camera.size[1]], dtype=np.float32)
-        points = pixel_map.reshape(-1, 2)
-        in_picture = ((points >= 0) & (points < size)).all(axis=1)
-        is_open = (in_picture & ~inside_any(points, nearer_outlines)).reshape(SIDE_PX, SIDE_PX)
-        views.append(SideView(side, linear_light(sample(image, pixel_map)), height, width, is_open))
+
+def side_views(image: Image, solids: Sequence[BlockSolid], camera: CameraModel, pose: Pose) -> list[list[SideView]]:
+    """Sample for each block the side faces that are turned to the camera and at least a few pixels high."""
+    faces: list[tuple[int, str, FloatArray, float, float]] = []
+    if solids:
+        corners = np.array([[solid.side_corners_mm(side) for side in SIDES] for solid in solids])
+        outlines = project(camera, pose, corners.reshape(-1, 3)).reshape(len(solids), len(SIDES), 4, 2)
+        position = pose.camera_position_mm
+        for index, solid in enumerate(solids):
+            for side, outline in zip(SIDES, outlines[index], strict=True):
+                if solid.facing_camera(side, position) <= 0.02:
+                    continue
+                across, below = outline[1] - outline[0], outline[2] - outline[3]
+                width = float(np.hypot(*across) + np.hypot(*below)) / 2
+                height = abs(float(cv2.contourArea(outline.astype(np.float32)))) / max(width, 1.0)
+                if height >= SMALLEST_HEIGHT_PX:
+                    faces.append((index, side, outline, height, width))
+    views: list[list[SideView]] = [[] for _ in solids]
+    if not faces:
+        return views
+    points = _quad_maps(np.array([outline for _, _, outline, _, _ in faces]), SIDE_PX)
+    seen = sample(image, points.reshape(-1, SIDE_PX, 2))
+    light = linear_light(seen).reshape(len(faces), SIDE_PX, SIDE_PX, -1)
+    size = np.array([camera.size[0], camera.size[1]], dtype=np.float32)
+    inside = np.asarray(((points >= 0) & (points < size)).all(axis=-1))
+    for number, (index, side, _, height, width) in enumerate(faces):
+        views[index].append(SideView(side, light[number], points[number], height, width, inside[number]))
     return views
+
+
+def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
+    """Pixel maps, (n, side, side, 2), of squares seen as quads (n, 4, 2): upper left, upper right, lower right, lower
+    left (Heckbert, *Fundamentals of texture mapping*, 1989). Lens distortion within one face is left out.
+    """
+    first, second, third, fourth = (quads_px[:, corner] for corner in range(4))
+    right, down, rest = second - third, fourth - third, first - second + third - fourth
+    turn = right[:, 0] * down[:, 1] - down[:, 0] * right[:, 1]
+    g = ((rest[:, 0] * down[:, 1] - down[:, 0] * rest[:, 1]) / turn)[:, None]
+    h = ((right[:, 0] * rest[:, 1] - rest[:, 0] * right[:, 1]) / turn)[:, None]
+    across, along = second - first + g * second, fourth - first + h * fourth
+    steps = (np.arange(side_px) + 0.5) / side_px
+    u, v = np.meshgrid(steps, steps)
+    u, v = u[None, :, :, None], v[None, :, :, None]
+    spread = [one[:, None, None, :] for one in (across, along, first, g, h)]
+    maps = (spread[0] * u + spread[1] * v + spread[2]) / (spread[3] * u + spread[4] * v + 1)
+    return np.asarray(maps, dtype=np.float32)
 
 
 def hue(light: FloatArray) -> FloatArray:
@@ -99,65 +125,90 @@ class SideFit:
 
 
 class SideReader:
-    """Fits symbols to side faces; keeps the masks it made for faces of the same size."""
+    """Fits symbols to side faces; keeps the masks it made for faces of about the same size."""
 
     def __init__(self, looks: PieceLooks) -> None:
         self._looks = looks
+        self._weights = view_weights(looks)
+        self._colours = {name: index for index, name in enumerate(looks.colours)}
+        self._upright = [
+            (symbol, np.ascontiguousarray(np.rot90(mask, quarter)))
+            for symbol, mask in looks.masks.items()
+            for quarter in distinct_quarter_turns(mask)
+        ]
+        self._rows_of = {
+            symbol: [index for index, (name, _) in enumerate(self._upright) if name == symbol] for symbol in looks.masks
+        }
         self._seen = functools.lru_cache(maxsize=128)(self._templates)
 
     def fit(self, view: SideView, colour: str | None) -> SideFit | None:
         """Fit every symbol to the open pixels of a side face; ``None`` when too few are open to say anything."""
         inner = slice(RIM_PX, SIDE_PX - RIM_PX)
-        is_open = view.open[inner, inner].ravel()
-        if is_open.mean() < SMALLEST_OPEN_SHARE:
+        if view.open[inner, inner].mean() < SMALLEST_OPEN_SHARE:
             return None
-        looks = self._looks
-        known = looks if colour is None else PieceLooks({colour: looks.colours[colour]}, looks.masks)
-        pictures = np.stack([one[inner, inner].ravel()[is_open] for one in contrast_views(view.picture, known)])
-        pictures = _unit(pictures)
-        fits, best, best_template = {}, -2.0, None
-        for symbol in looks.masks:
-            templates = self._seen(symbol, max(3, round(view.width_px)), max(3, round(view.height_px)))
-            whole = bool(is_open.all())
-            open_templates = templates if whole else _unit(templates[:, is_open])
-            likeness = open_templates @ pictures.T
-            fits[symbol] = float(likeness.max())
-            if fits[symbol] > best:
-                best = fits[symbol]
-                best_template = open_templates[int(likeness.max(axis=1).argmax())]
+        templates = self._seen(_about(view.width_px), _about(view.height_px))
+        weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
+        shown = view.picture @ weights.T
+        is_open = None if view.open.all() else _shifted(view.open.astype(np.float32))
+        likeness = np.max(
+            [_likeness(_shifted(shown[..., at]), templates, is_open) for at in range(len(weights))], axis=0
+        )
+        best = likeness.max(axis=0)
+        fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
-        if colour is not None and best_template is not None:
-            pixels = view.picture[inner, inner].reshape(-1, 3)[is_open]
-            off = _colour_off(pixels, best_template, looks.colours[colour])
+        if colour is not None:
+            shift, template = divmod(int(likeness.argmax()), likeness.shape[1])
+            off = _colour_off(view, shift, templates[template], self._looks.colours[colour])
         return SideFit(fits, off)
 
-    def _templates(self, symbol: str, width_px: int, height_px: int) -> FloatImage:
-        """A mask at every distinct quarter turn and small shift, blurred as much as the picture's few pixels blur the
-        face; rows of mean 0 and length 1, shape (templates, inner pixels).
+    def _templates(self, width_px: int, height_px: int) -> FloatImage:
+        """Every mask at every distinct quarter turn, blurred as much as the picture's few pixels blur the face; rows
+        of mean 0 and length 1, shape (templates, inner pixels).
         """
-        mask = self._looks.masks[symbol]
         templates = []
-        for quarter in distinct_quarter_turns(mask):
-            upright = np.ascontiguousarray(np.rot90(mask, quarter))
+        for _, upright in self._upright:
             small = cv2.resize(upright, (width_px, height_px), interpolation=cv2.INTER_AREA)
             small = cv2.GaussianBlur(small, (0, 0), 0.6)
-            seen = np.asarray(cv2.resize(small, (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-            for down in SHIFTS_PX:
-                for across in SHIFTS_PX:
-                    shifted = seen[RIM_PX + down : SIDE_PX - RIM_PX + down, RIM_PX + across : SIDE_PX - RIM_PX + across]
-                    templates.append(shifted.ravel())
-        return _unit(np.stack(templates))
+            seen = cv2.resize(small, (SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
+            templates.append(seen[RIM_PX : SIDE_PX - RIM_PX, RIM_PX : SIDE_PX - RIM_PX].ravel())
+        return unit_rows(np.asarray(templates, dtype=np.float32))
 
 
-def _unit(rows: FloatImage) -> FloatImage:
-    """Rows less their mean, of length 1."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+def _about(length_px: float) -> int:
+    """A length rounded so that lengths that blur a face alike are the same: to 2 pixels, larger ones to 4."""
+    step = 2 if length_px < 20 else 4
+    return max(4, step * round(length_px / step))
 
 
-def _colour_off(pixels: FloatImage, template: FloatImage, ratio: FloatArray) -> float:
+def _shifted(picture: FloatImage) -> FloatImage:
+    """The inner part of a side face at every small shift, as rows; shape (shifts, inner pixels)."""
+    windows = np.lib.stride_tricks.sliding_window_view(picture, (SIDE_PX - 2 * RIM_PX, SIDE_PX - 2 * RIM_PX))
+    return np.ascontiguousarray(windows[::SHIFT_STEP_PX, ::SHIFT_STEP_PX]).reshape(-1, (SIDE_PX - 2 * RIM_PX) ** 2)
+
+
+def _likeness(windows: FloatImage, templates: FloatImage, is_open: FloatImage | None) -> FloatImage:
+    """Correlation of windows (n, pixels) with templates (t, pixels) over open pixels; ``None``: all are. (n, t)."""
+    if is_open is None:
+        return likeness(windows, templates)
+    count = np.maximum(is_open.sum(axis=1, keepdims=True), 1.0)
+    seen = windows * is_open
+    seen -= is_open * (seen.sum(axis=1, keepdims=True) / count)
+    open_sums, open_squares = is_open @ templates.T, is_open @ (templates**2).T
+    spread = np.maximum(open_squares - open_sums**2 / count, 1e-9)
+    lengths = np.maximum(np.linalg.norm(seen, axis=1, keepdims=True), 1e-9)
+    return np.asarray(seen @ templates.T / (lengths * np.sqrt(spread)), dtype=np.float32)
+
+
+def _colour_off(view: SideView, shift: int, template: FloatImage, ratio: FloatArray) -> float:
     """How far a side face's own face-to-ink ratio is from the block's, root mean square in log units."""
+    inner, across = SIDE_PX - 2 * RIM_PX, (2 * RIM_PX) // SHIFT_STEP_PX + 1
+    top, left = (SHIFT_STEP_PX * at for at in divmod(shift, across))
+    part = np.s_[top : top + inner, left : left + inner]
+    is_open = view.open[part].ravel()
     amount = (template - template.min()) / max(float(template.max() - template.min()), 1e-9)
+    pixels = view.picture[part].reshape(-1, 3)
+    if not is_open.all():
+        amount, pixels = amount[is_open], pixels[is_open]
     face, ink = face_and_ink(pixels, np.asarray(amount, dtype=np.float32))
     return float(np.sqrt(np.mean((log_ratio(face, ink) - ratio) ** 2)))
 

@@ -61,14 +61,3 @@ def outline_px(solid: BlockSolid, camera: CameraModel, pose: Pose) -> npt.NDArra
     """The convex outline of a block in the picture, shape (n, 2), in pixels."""
     corners = project(camera, pose, solid.corners_mm()).astype(np.float32)
     return np.asarray(cv2.convexHull(corners), dtype=np.float32).reshape(-1, 2)
-
-
-def inside_any(points_px: npt.NDArray[np.float32], outlines: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.bool_]:
-    """Which points (n, 2) lie inside one of the convex outlines (clockwise or not); shape (n,)."""
-    inside = np.zeros(len(points_px), dtype=np.bool_)
-    for outline in outlines:
-        edges = np.roll(outline, -1, axis=0) - outline
-        ways = points_px[:, None, :] - outline[None, :, :]
-        turns = edges[None, :, 0] * ways[:, :, 1] - edges[None, :, 1] * ways[:, :, 0]
-        inside |= (turns >= 0).all(axis=1) | (turns <= 0).all(axis=1)
-    return inside

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests.vision import photoreal
 from vision.geometry import back_project, project
-from vision.sampling import PlaneWindow, face_map, linear_light_table, plane_map
-from vision.sides import neighbours_in_net
-from vision.solids import SIDES, BlockSolid, inside_any, outline_px
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, linear_light_table, plane_map
+from vision.sides import neighbours_in_net, side_views
+from vision.solids import SIDES, BlockSolid
 
 CAMERA, POSE = photoreal.camera("006.jpg"), photoreal.pose("006.jpg")
 
@@ -44,16 +44,6 @@ def test_projecting_and_projecting_back_meet(x: float, y: float, z: float) -> No
     assert back[0] == pytest.approx([x, y, z], abs=0.05)
 
 
-def test_points_inside_an_outline_are_told_from_those_outside() -> None:
-    solid = BlockSolid(0.0, 0.0, 10.0, 30.0, 20.0)
-    outline = outline_px(solid, CAMERA, POSE)
-    middle = outline.mean(axis=0)
-    points = np.array([middle, middle + 500, outline[0] * 0.98 + middle * 0.02], dtype=np.float32)
-    assert inside_any(points, [outline]).tolist() == [True, False, True]
-    assert inside_any(points, [outline[::-1].copy()]).tolist() == [True, False, True]
-    assert not inside_any(points, []).any()
-
-
 def test_plane_maps_are_interpolated_to_a_small_part_of_a_pixel() -> None:
     window = PlaneWindow(-140.0, 140.0, 280.0, 280.0, 40.0, 2.0)
     quick = plane_map(CAMERA, POSE, window)
@@ -67,13 +57,40 @@ def test_plane_maps_are_interpolated_to_a_small_part_of_a_pixel() -> None:
         assert window.to_pixels(x, y) == pytest.approx((column, row))
 
 
-def test_a_face_map_runs_from_its_upper_left_corner() -> None:
-    solid = BlockSolid(0.0, 0.0, 10.0, 30.0)
-    corners = solid.side_corners_mm("south")
-    sampled = face_map(CAMERA, POSE, corners, 36)
-    expected = project(CAMERA, POSE, corners)
-    for (row, column), corner in zip(((0, 0), (0, 35), (35, 35), (35, 0)), expected, strict=True):
-        assert np.linalg.norm(sampled[row, column] - corner) < 2.0
+def test_a_plane_grid_agrees_with_projecting_each_point() -> None:
+    grid = PlaneGrid.of(CAMERA, POSE, (140.0, 140.0), 40.0)
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(-139, 139, (2, 20, 10))
+    exact = project(CAMERA, POSE, np.column_stack([x.ravel(), y.ravel(), np.full(x.size, 40.0)]))
+    assert np.abs(grid.pixel_map(x, y).reshape(-1, 2) - exact).max() < 0.1
+
+
+def test_side_faces_are_sampled_from_their_upper_left_corner() -> None:
+    """A picture whose colours tell where each pixel lies shows which point of the picture a face's pixel came from."""
+    columns, rows = np.meshgrid(np.arange(CAMERA.size[0]), np.arange(CAMERA.size[1]))
+    image = np.dstack([columns % 256, rows % 256, np.zeros_like(rows)]).astype(np.uint8)
+    solid = BlockSolid(20.0, -30.0, 10.0, 30.0, 12.0)
+    (views,) = side_views(image, [solid], CAMERA, POSE)
+    assert {view.side for view in views} >= {"south"}
+    for view in views:
+        expected = project(CAMERA, POSE, solid.side_corners_mm(view.side))
+        for (row, column), corner in zip(((0, 0), (0, 35), (35, 35), (35, 0)), expected, strict=True):
+            assert np.linalg.norm(view.points_px[row, column] - corner) < 2.0
+        assert view.open.all()
+        at = view.points_px[18, 18]
+        shown = linear_light(np.round(at % 256).astype(np.uint8).reshape(1, 2))[0]
+        assert np.abs(view.picture[18, 18, :2] - shown).max() < 0.02
+
+
+def test_a_nearer_block_hides_part_of_a_side_face() -> None:
+    image = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
+    (views,) = side_views(image, [BlockSolid(0.0, 40.0, 10.0, 30.0)], CAMERA, POSE)
+    view = next(one for one in views if one.side == "south")
+    nearer = np.zeros(image.shape[:2], dtype=np.uint8)
+    assert view.behind(nearer) is view
+    middle = int(view.points_px[..., 0].mean())
+    nearer[:, :middle] = 1
+    assert 0.3 < view.behind(nearer).open_share < 0.7
 
 
 def test_linear_light_rises_from_black_to_white() -> None:

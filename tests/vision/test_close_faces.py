@@ -1,0 +1,87 @@
+"""Faces found and fitted all at once are those found one at a time by sliding turned masks over the picture."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.vision import photoreal
+from vision.blocks import ColourJudge, fit_face
+from vision.close_faces import FINE_PX_PER_MM, CloseFitter
+from vision.faces import FaceFinder, rough_sights
+from vision.rough_faces import Patches, RoughFace, RoughFinder, patches_around
+from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
+
+LAYOUT = photoreal.LAYOUT
+HEIGHT_MM = LAYOUT.board_top_mm + LAYOUT.block_side_mm
+
+
+@pytest.fixture(scope="module", params=photoreal.BOARDS)
+def found(request: pytest.FixtureRequest) -> tuple[str, PlaneGrid, Patches, list[RoughFace]]:
+    name = str(request.param)
+    grid = PlaneGrid.of(photoreal.camera(name), photoreal.pose(name), (190.0, 190.0), HEIGHT_MM)
+    patches = patches_around(photoreal.frame(name).image, grid, LAYOUT, LAYOUT.places)
+    return name, grid, patches, RoughFinder(photoreal.looks(), LAYOUT.block_side_mm).find(patches, 0.5)
+
+
+def blocks_in_sight(name: str) -> set[str]:
+    return {
+        place
+        for place in LAYOUT.places
+        if photoreal.expected_look(name, place) != "empty" and place not in photoreal.EXPECTED[name].get("hidden", ())
+    }
+
+
+def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
+    name, _, _, sights = found
+    if photoreal.EXPECTED[name]["hand"]:
+        pytest.skip("a hand hides some blocks")
+    assert blocks_in_sight(name) <= {sight.place for sight in sights}
+
+
+def test_a_place_is_seen_alike_alone_and_among_all(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
+    name, grid, _, sights = found
+    finder = RoughFinder(photoreal.looks(), LAYOUT.block_side_mm)
+    for sight in sights[:6]:
+        (alone,) = finder.find(patches_around(photoreal.frame(name).image, grid, LAYOUT, [sight.place]), 0.5)
+        assert (alone.x_mm, alone.y_mm, alone.fit) == pytest.approx((sight.x_mm, sight.y_mm, sight.fit), abs=1e-3)
+
+
+def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
+    name, grid, patches, sights = found
+    image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
+    clear = [sight for sight in sights if sight.fit > 0.75]
+    judge = ColourJudge(photoreal.looks().colours, 0.2)
+    distances = [judge.distances(sight.face, sight.ink) for sight in clear]
+    colours = [min(one, key=lambda name, one=one: one[name]) for one in distances]
+    fits = CloseFitter(photoreal.looks(), LAYOUT.block_side_mm).fit(image, grid, patches, clear, colours)
+    window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, FINE_PX_PER_MM)
+    light = linear_light(sample(image, plane_map(camera, pose, window)))
+    plain = FaceFinder(photoreal.looks(), LAYOUT.block_side_mm, FINE_PX_PER_MM)
+    compared = 0
+    for sight, fit, colour in zip(clear, fits, colours, strict=True):
+        slow = fit_face(plain, light, window, (sight.x_mm, sight.y_mm), 0.75, colour)
+        if slow is None or slow.fit < 0.8:
+            continue
+        compared += 1
+        assert fit.symbol == slow.symbol
+        assert np.hypot(fit.x_mm - slow.x_mm, fit.y_mm - slow.y_mm) < 1.5
+        assert abs(fit.turned_deg - slow.turned_deg) <= 9.0
+        assert fit.fit > slow.fit - 0.05
+    assert compared >= 3
+
+
+def test_rough_sights_are_near_those_of_sliding_masks(
+    found: tuple[str, PlaneGrid, Patches, list[RoughFace]],
+) -> None:
+    name, _, _, sights = found
+    image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
+    window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, 1.0)
+    light = linear_light(sample(image, plane_map(camera, pose, window)))
+    finder = FaceFinder(photoreal.looks(), LAYOUT.block_side_mm, 1.0)
+    places = sorted(blocks_in_sight(name) & {sight.place for sight in sights if sight.fit > 0.8})
+    middles = [window.to_pixels(*LAYOUT.centre_mm(place)) for place in places]
+    by_place = {sight.place: sight for sight in sights}
+    for place, slow in zip(places, rough_sights(finder, light, middles, 10.0, 0.7), strict=True):
+        x, y = window.left_mm + slow.x_px + 0.5, window.far_mm - slow.y_px - 0.5
+        assert np.hypot(by_place[place].x_mm - x, by_place[place].y_mm - y) < 2.0

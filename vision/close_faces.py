@@ -1,0 +1,223 @@
+"""Close fits of faces, all first sights of a picture at once: how each is turned, which symbol it shows, and where.
+
+The square's edges say how a block is turned; each symbol is then judged against those turns, so that a cross is told
+from an x. Patches are sampled already turned upright, so that one bank of upright masks serves all of them.
+``vision.blocks.fit_face`` does the same for one face by sliding turned masks over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.blocks import EDGE_WEIGHT, LARGEST_TURN_DEG, TURNS_DEG, UPRIGHT_WEIGHT
+from vision.faces import FaceFit, edge_samples, face_and_ink, view_weights
+from vision.frame import FloatArray, Image
+from vision.looks import PieceLooks
+from vision.rough_faces import PATCH_HALF_MM, Patches, RoughFace, stacked
+from vision.sampling import FloatImage, PlaneGrid, linear_light, sample
+from vision.template_bank import TemplateBank, likeness, windows_of
+
+COARSE_PX_PER_MM, FINE_PX_PER_MM = 0.75, 1.5
+COARSE_REACH_PX, FINE_REACH_PX = 2, 1
+COARSE_BLURS_PX, FINE_BLURS_PX = (0.6,), (0.75, 2.0)
+TURNS_TRIED, TURNS_KEPT = 4, 2
+CLEARLY_WORSE = 0.08
+
+
+@dataclass(frozen=True, eq=False)
+class _Turned:
+    """Sights sampled upright: for each row its sight, turn and one-channel view; ``light`` is (rows, side, side, 3)."""
+
+    sight: npt.NDArray[np.intp]
+    degrees: FloatArray
+    middles_mm: FloatArray
+    light: FloatImage
+
+
+class CloseFitter:
+    """Fits the faces of one piece set closely."""
+
+    def __init__(self, looks: PieceLooks, face_mm: float) -> None:
+        self._looks = looks
+        self._face_mm = face_mm
+        self._coarse = TemplateBank.of(looks.masks, face_mm, COARSE_PX_PER_MM, COARSE_BLURS_PX)
+        self._fine = TemplateBank.of(looks.masks, face_mm, FINE_PX_PER_MM, FINE_BLURS_PX)
+        self._columns = {
+            blur: {symbol: self._fine.columns_of(symbol, blur) for symbol in looks.masks} for blur in FINE_BLURS_PX
+        }
+        self._weights = view_weights(looks)
+        self._colours = {name: index for index, name in enumerate(looks.colours)}
+
+    def fit(
+        self,
+        image: Image,
+        grid: PlaneGrid,
+        patches: Patches,
+        sights: Sequence[RoughFace],
+        colours: Sequence[str | None],
+    ) -> list[FaceFit]:
+        """Fit each first sight closely; ``colours`` says in which known colour's view each one's ink is sought.
+
+        ``patches`` are those the sights were found in, ``grid`` the plane of the tops in the picture.
+        """
+        if not sights or len(self._fine) == 0:
+            return []
+        every = range(len(self._weights))
+        views = [every if colour is None else (self._colours[colour],) for colour in colours]
+        clarity = self._clarity(patches, sights)
+        turns = [self._turns(row) for row in clarity]
+        tried = self._sampled(image, grid, [
+            (index, degrees, (sight.x_mm, sight.y_mm))
+            for index, (sight, allowed) in enumerate(zip(sights, turns, strict=True))
+            for degrees in allowed
+        ], self._coarse, COARSE_REACH_PX)  # fmt: skip
+        bonus = np.array(
+            [self._bonus(clarity[sight], degrees) for sight, degrees in zip(tried.sight, tried.degrees, strict=True)]
+        )
+        coarse = self._likeness(tried, views, self._coarse).max(axis=-1)
+        kept = self._kept(tried, coarse, bonus)
+        close = self._sampled(image, grid, kept, self._fine, FINE_REACH_PX)
+        bonus = np.array(
+            [self._bonus(clarity[sight], degrees) for sight, degrees in zip(close.sight, close.degrees, strict=True)]
+        )
+        fine = self._likeness(close, views, self._fine)
+        return [self._best(index, close, fine, bonus, clarity[index]) for index in range(len(sights))]
+
+    def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
+        """How clearly a square's edges show for each turning, against the usual; shape (sights, turns)."""
+        at = {place: index for index, place in enumerate(patches.places)}
+        rows = [at[sight.place] for sight in sights]
+        # brightness as seen, not linear light: edges in the shade count as much as edges in the sun
+        seen = cv2.sqrt(stacked(patches.light[rows]))
+        smooth = cv2.GaussianBlur(seen, (0, 0), 0.6)
+        all_channels = np.ones((1, 3), dtype=np.float32)
+        across = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 1, 0)), all_channels), dtype=np.float32)
+        down = np.asarray(cv2.transform(np.abs(cv2.Sobel(smooth, cv2.CV_32F, 0, 1)), all_channels), dtype=np.float32)
+        side = patches.light.shape[1]
+        middles = np.array(
+            [
+                [
+                    sight.x_mm - patches.middles_mm[row, 0] + PATCH_HALF_MM - 0.5,
+                    patches.middles_mm[row, 1] - sight.y_mm + PATCH_HALF_MM - 0.5 + index * side,
+                ]
+                for index, (sight, row) in enumerate(zip(sights, rows, strict=True))
+            ]
+        )
+        clarity = edge_samples(across, down, middles, self._face_mm, TURNS_DEG)
+        return np.asarray(clarity / np.maximum(np.median(clarity, axis=1, keepdims=True), 1e-6))
+
+    @staticmethod
+    def _turns(clarity: FloatArray) -> list[float]:
+        """Upright, and the turnings whose edges show most."""
+        ranked = sorted(
+            (index for index, degrees in enumerate(TURNS_DEG) if abs(degrees) <= LARGEST_TURN_DEG),
+            key=lambda index: -clarity[index],
+        )
+        return sorted({0.0, *(TURNS_DEG[index] for index in ranked[: TURNS_TRIED - 1])})
+
+    @staticmethod
+    def _bonus(clarity: FloatArray, degrees: float) -> float:
+        return EDGE_WEIGHT * float(np.log(clarity[TURNS_DEG.index(degrees)])) - UPRIGHT_WEIGHT * abs(degrees)
+
+    def _sampled(
+        self,
+        image: Image,
+        grid: PlaneGrid,
+        wanted: Sequence[tuple[int, float, tuple[float, float]]],
+        bank: TemplateBank,
+        reach_px: int,
+    ) -> _Turned:
+        """Sample patches of (sight, turn, middle) so that a face turned so comes out upright."""
+        sight = np.array([index for index, _, _ in wanted], dtype=np.intp)
+        degrees = np.array([turn for _, turn, _ in wanted], dtype=np.float64)
+        middles = np.array([middle for _, _, middle in wanted], dtype=np.float64).reshape(-1, 2)
+        side = bank.side_px + 2 * reach_px
+        steps = (np.arange(side, dtype=np.float32) - np.float32((side - 1) / 2)) / np.float32(bank.px_per_mm)
+        cosine, sine = (
+            np.asarray(part(np.deg2rad(degrees)), dtype=np.float32)[:, None, None] for part in (np.cos, np.sin)
+        )
+        right, up = steps[None, None, :], -steps[None, :, None]
+        x = middles[:, 0].astype(np.float32)[:, None, None] + right * cosine - up * sine
+        y = middles[:, 1].astype(np.float32)[:, None, None] + right * sine + up * cosine
+        seen = sample(image, grid.pixel_map(x.reshape(-1, side), y.reshape(-1, side)))
+        light = linear_light(seen)
+        return _Turned(sight, degrees, middles, light.reshape(len(wanted), side, side, 3))
+
+    def _likeness(self, turned: _Turned, views: Sequence[Sequence[int]], bank: TemplateBank) -> FloatImage:
+        """The best correlation over each sight's views: shape (rows, down, across, templates)."""
+        rows, side = turned.light.shape[:2]
+        shown = cv2.transform(stacked(turned.light), self._weights).reshape(rows, side, side, len(self._weights))
+        best: FloatImage | None = None
+        for number in range(max(len(views[index]) for index in turned.sight)):
+            chosen = [views[index][min(number, len(views[index]) - 1)] for index in turned.sight]
+            seen = np.asarray(shown[np.arange(rows), :, :, chosen], dtype=np.float32)
+            found = likeness(windows_of(seen, bank.side_px), bank.rows)
+            best = found if best is None else np.maximum(best, found)
+        if best is None:
+            raise ValueError("no view to seek ink in")
+        return best
+
+    @staticmethod
+    def _kept(tried: _Turned, coarse: FloatImage, bonus: FloatArray) -> list[tuple[int, float, tuple[float, float]]]:
+        """For each sight the turnings that fit best, each with the middle at which it does."""
+        rows, _, columns = coarse.shape
+        flat = coarse.reshape(rows, -1)
+        best = flat.argmax(axis=1)
+        judged = flat[np.arange(rows), best] + bonus
+        kept = []
+        for index in range(int(tried.sight.max()) + 1):
+            own = np.nonzero(tried.sight == index)[0]
+            ranked = own[np.argsort(-judged[own])]
+            for row in ranked[:TURNS_KEPT]:
+                if judged[row] < judged[ranked[0]] - CLEARLY_WORSE:
+                    break
+                down, across = divmod(int(best[row]), columns)
+                kept.append(
+                    (
+                        index,
+                        float(tried.degrees[row]),
+                        _moved(tried, int(row), down, across, COARSE_REACH_PX, COARSE_PX_PER_MM),
+                    )
+                )
+        return kept
+
+    def _best(self, index: int, close: _Turned, fine: FloatImage, bonus: FloatArray, clarity: FloatArray) -> FaceFit:
+        own = np.nonzero(close.sight == index)[0]
+        judged = fine[own] + bonus[own, None, None, None].astype(np.float32)
+        at, down, across, template = np.unravel_index(int(judged.argmax()), judged.shape)
+        # one picture is out of focus for all symbols alike
+        by_template = judged.reshape(-1, judged.shape[-1]).max(axis=0)
+        columns_of = self._columns[self._fine.blurs_px[template]]
+        scores = {symbol: float(by_template[columns].max()) for symbol, columns in columns_of.items()}
+        row = int(own[at])
+        side = self._fine.side_px
+        window = close.light[row, down : down + side, across : across + side]
+        face, ink = face_and_ink(window, self._fine.masks[template])
+        x_mm, y_mm = _moved(close, row, int(down), int(across), FINE_REACH_PX, FINE_PX_PER_MM)
+        degrees = float(close.degrees[row])
+        return FaceFit(
+            self._fine.symbols[template],
+            self._fine.quarters[template],
+            x_mm,
+            y_mm,
+            degrees,
+            float(fine[row, down, across, template]),
+            face,
+            ink,
+            scores,
+            float(clarity[TURNS_DEG.index(degrees)]),
+        )
+
+
+def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_per_mm: float) -> tuple[float, float]:
+    """The middle in the world of a window that lies some pixels off its patch's middle."""
+    right, up = (across - reach_px) / px_per_mm, (reach_px - down) / px_per_mm
+    angle = np.deg2rad(turned.degrees[row])
+    cosine, sine = float(np.cos(angle)), float(np.sin(angle))
+    x, y = turned.middles_mm[row]
+    return float(x + right * cosine - up * sine), float(y + right * sine + up * cosine)

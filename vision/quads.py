@@ -1,0 +1,133 @@
+"""Measuring a dark quad's corners on the grey values, to a fraction of a pixel.
+
+Each side is measured as the line where dark turns to light, and the corners are where those lines cross. That is
+unbiased, holds under blur, and a side that is half covered still gives its line. All sides of all quads are measured
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.frame import FloatArray, Image
+
+TONE_CURVE = 2.2
+_SAMPLES_PER_SIDE = 24
+_STEPS_ACROSS = 25
+_SMALLEST_SIDE_PX = 7.0
+_REACH_PX = (1.5, 5.0)
+_FAINTEST_EDGE = 1.0
+_FEWEST_POINTS = 5
+
+
+def quad_area(corners: FloatArray) -> float:
+    """Area of a simple polygon of shape (n, 2), in square units of its coordinates."""
+    x, y = corners[:, 0], corners[:, 1]
+    return float(abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2)
+
+
+def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
+    """Move every side of a convex quad (4, 2) outwards by some pixels (inwards when negative)."""
+    ahead = np.roll(corners, -1, axis=0) - corners
+    ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
+    behind = np.roll(ahead, 1, axis=0)
+    # Two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them).
+    sine = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
+    return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)
+
+
+def linear_light(values: npt.NDArray[Any]) -> FloatArray:
+    """Undo a camera's usual tone curve: grey values 0 to 255 become amounts of light, 0 to 255, same shape."""
+    return np.asarray(255 * (values / 255) ** TONE_CURVE, dtype=np.float64)
+
+
+def refine_quad(grey: Image, corners_px: FloatArray) -> FloatArray | None:
+    """Measure a dark quad's corners again from its sides' edges; (4, 2), or ``None`` when a side has no clear edge."""
+    return refine_quads(grey, [corners_px])[0]
+
+
+def refine_quads(grey: Image, quads_px: Sequence[FloatArray]) -> list[FloatArray | None]:
+    """Measure several dark quads' corners, each (4, 2); ``None`` for one of which a side has no clear edge."""
+    refined: list[FloatArray | None] = [None] * len(quads_px)
+    large = [
+        index
+        for index, quad in enumerate(quads_px)
+        if float(np.hypot(*(np.roll(quad, -1, axis=0) - quad).T).min()) >= _SMALLEST_SIDE_PX
+    ]
+    if not large:
+        return refined
+    quads = np.array([quads_px[index] for index in large], dtype=np.float64)
+    lines, clear = _edge_lines(grey, quads.reshape(-1, 2), np.roll(quads, -1, axis=1).reshape(-1, 2), quads)
+    lines, clear = lines.reshape(-1, 4, 3), clear.reshape(-1, 4)
+    before = np.roll(lines, 1, axis=1)
+    # two lines a x + b y + c = 0 cross at the cross product of their coefficients
+    crossings = np.cross(before, lines)
+    apart = crossings[..., 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        corners = crossings[..., :2] / apart[..., None]
+    for row, index in enumerate(large):
+        quad = quads[row]
+        if not clear[row].all() or np.abs(apart[row]).min() < 0.05:
+            continue
+        if np.abs(corners[row] - quad).max() <= max(2.0, 0.15 * float(np.sqrt(quad_area(quad)))):
+            refined[index] = np.asarray(corners[row], dtype=np.float64)
+    return refined
+
+
+def _edge_lines(
+    grey: Image, starts: FloatArray, ends: FloatArray, quads: FloatArray
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Unit lines (sides, 3), (a, b, c), on the dark-to-light edges between corners, and which are clear."""
+    along = ends - starts
+    lengths = np.hypot(along[:, 0], along[:, 1])
+    along = along / lengths[:, None]
+    outward = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    inside = np.repeat(quads.mean(axis=1), 4, axis=0)
+    inwards = np.einsum("ni,ni->n", outward, (starts + ends) / 2 - inside) < 0
+    outward[inwards] *= -1
+    # A marker's module is a sixth of its side; looking further would meet the code or the border's outer edge.
+    reach = np.clip(lengths / 9, *_REACH_PX)
+    steps = reach[:, None] * np.linspace(-1, 1, _STEPS_ACROSS)
+    # The ends are left out: there the neighbouring side bends the edge.
+    fractions = np.linspace(0.12, 0.88, _SAMPLES_PER_SIDE)
+    feet = starts[:, None] + fractions[None, :, None] * (ends - starts)[:, None]
+    points = feet[:, :, None] + steps[:, None, :, None] * outward[:, None, None]
+    flat = points.reshape(-1, _STEPS_ACROSS, 2).astype(np.float32)
+    seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
+    # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
+    table = linear_light(np.arange(256)).astype(np.float32)
+    profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(len(starts), _SAMPLES_PER_SIDE, _STEPS_ACROSS)
+    slope = np.maximum(np.diff(profile, axis=2), 0)
+    middle = ((steps[:, :-1] + steps[:, 1:]) / 2)[:, None, :]
+    strength = slope.sum(axis=2)
+    clear = strength > np.maximum(_FAINTEST_EDGE, 0.4 * np.median(strength, axis=1, keepdims=True))
+    peak = np.take_along_axis(np.broadcast_to(middle, slope.shape), slope.argmax(axis=2)[..., None], axis=2)
+    weight = slope * (np.abs(middle - peak) <= np.maximum(1.0, reach / 3)[:, None, None])
+    offset = (weight * middle).sum(axis=2) / np.maximum(weight.sum(axis=2), 1e-9)
+    lines, straight = _robust_lines(feet + offset[..., None] * outward[:, None], clear)
+    return lines, straight & (clear.sum(axis=1) >= _SAMPLES_PER_SIDE // 3)
+
+
+def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Total least squares of rows of points (n, m, 2), without those far off; lines (n, 3), and which were fitted."""
+    kept = clear
+    lines, fitted = np.zeros((len(points), 3)), np.ones(len(points), dtype=np.bool_)
+    for _ in range(4):
+        count = kept.sum(axis=1)
+        fitted &= count >= _FEWEST_POINTS
+        weight = kept / np.maximum(count, 1)[:, None]
+        centre = np.einsum("nm,nmi->ni", weight, points)
+        apart = points - centre[:, None]
+        spread = np.einsum("nm,nmi,nmj->nij", weight, apart, apart)
+        angle = 0.5 * np.arctan2(2 * spread[:, 0, 1], spread[:, 0, 0] - spread[:, 1, 1])
+        normal = np.stack([-np.sin(angle), np.cos(angle)], axis=1)
+        lines = np.column_stack([normal, -np.einsum("ni,ni->n", normal, centre)])
+        distance = np.abs(np.einsum("nmi,ni->nm", apart, normal))
+        usual = np.nanmedian(np.where(clear, distance, np.nan), axis=1) if clear.any(axis=1).all() else distance.max(1)
+        kept = clear & (distance <= np.maximum(0.25, 2.5 * usual)[:, None])
+    return lines, fitted
