@@ -40,11 +40,15 @@ def breaches_of(
 
 
 def turned_in_place(
-    game: Game[StateT, TurnT], belief: Sequence[StateT], seen: PooledReading, settings: JudgeSettings
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+    least_against: float,
 ) -> tuple[Breach, ...]:
     """Give the breaches of pieces whose tops are as believed and whose sides can't be; empty when there are none.
 
-    A piece is suspected when its side faces speak by at least ``settings.turned`` against every facing possible.
+    A piece is suspected when its side faces speak by at least ``least_against`` against every facing possible.
     """
     appearance = game.appearance(belief[0])
     facings = [game.facings(state) for state in belief]
@@ -54,7 +58,7 @@ def turned_in_place(
             continue
         possible = [facing for known in facings for facing in known.get(place, ())]
         free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
-        if possible and free - facing_score(possible, one.sides) >= settings.turned:
+        if possible and free - facing_score(possible, one.sides) >= least_against:
             suspects.append(place)
     sides = sure_sides(seen, suspects, settings.side)
     if not sides:

@@ -8,7 +8,7 @@ from typing import Generic
 
 from engine.api import Breach, Game, OptionValue, Place, StateT, TurnT
 from referee.judge import faults, starting, words
-from referee.judge.accepting import Resolved, advance, end_the_game, resolve, resolve_first
+from referee.judge.accepting import Resolved, advance, end_the_game, narrow_by_sides, resolve, resolve_first
 from referee.judge.belief import Explorer, changes_between
 from referee.judge.deciding import Decision, Standing, decide
 from referee.judge.hypotheses import Changes, Happening
@@ -44,7 +44,7 @@ class Judge(Generic[StateT, TurnT]):
         self._belief: tuple[StateT, ...] = tuple(belief)
         # The same without what only side faces told, for when a side face was misread.
         self._by_tops: tuple[StateT, ...] = tuple(belief)
-        self._asked_about_sides: Changes = frozenset()
+        self._asked_about_sides: Changes | None = None
         self._refused: frozenset[Changes] = frozenset()
         # A whole turn that waits for the next player's touch, and what it changed.
         self._waiting: tuple[tuple[TurnT, ...], Changes] = ((), frozenset())
@@ -164,11 +164,14 @@ class Judge(Generic[StateT, TurnT]):
                 return self._more_than_a_turn(decision, seen, occasion)
 
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        turned = faults.turned_in_place(self._game, self._belief, seen.without(self._set_aside), self._settings)
+        # A fault that was put back the wrong way round is named as soon as the table shows it.
+        after_fault = occasion if self._fault is None or occasion is Occasion.DECLARED else Occasion.RESTED
+        turned = self._turned_in_place(seen, self._settings.turned)
         if turned:
-            # A fault that was put back the wrong way round is named as soon as the table shows it.
-            after_fault = occasion if self._fault is None else Occasion.RESTED
             return self._fault_ruling(turned, frozenset(), seen, after_fault, decision.margin)
+        doubtful = self._turned_in_place(seen, self._settings.side) if after_fault.names_faults else ()
+        if doubtful:
+            return self._doubt_sides(doubtful, decision, seen, occasion)
         if decision.set_aside:
             if not occasion.names_faults:
                 return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
@@ -179,6 +182,27 @@ class Judge(Generic[StateT, TurnT]):
                 VerdictKind.PUT_RIGHT, words.put_right(), seen, places=fault.verdict.places, margin=decision.margin
             )
         return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen, margin=decision.margin)
+
+    def _turned_in_place(self, seen: PooledReading, least_against: float) -> tuple[Breach, ...]:
+        visible = seen.without(self._set_aside)
+        return faults.turned_in_place(self._game, self._belief, visible, self._settings, least_against)
+
+    def _doubt_sides(
+        self, turned: Sequence[Breach], decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion
+    ) -> Ruling:
+        """Ask about pieces that may have been turned; when a player then declares it again, they stand as they did."""
+        looks = self._game.appearance(self._belief[0])
+        about = frozenset((place, looks[place]) for breach in turned for place in breach.places)
+        if occasion is not Occasion.DECLARED or self._asked_about_sides != about:
+            self._asked_about_sides = about
+            return self._tell.turned_besides(turned, decision, seen)
+        was_fault = self._fault is not None
+        states, _ = narrow_by_sides(self._game, self._by_tops, seen, self._settings)
+        self._believe(states, self._by_tops)
+        kind = VerdictKind.PUT_RIGHT if was_fault else VerdictKind.UNCHANGED
+        said = words.put_right() if was_fault else words.unchanged()
+        withdrawn = tuple(self._game.format_state(state) for state in states)
+        return replace(self._tell.ruling(kind, said, seen, margin=decision.margin), withdrawn=withdrawn)
 
     def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         best = decision.best
@@ -362,7 +386,7 @@ class Judge(Generic[StateT, TurnT]):
     def _believe(self, states: tuple[StateT, ...], by_tops: tuple[StateT, ...] | None = None) -> None:
         self._belief = states
         self._by_tops = by_tops or states
-        self._asked_about_sides = frozenset()
+        self._asked_about_sides = None
         self._refused = frozenset()
         self._waiting = ((), frozenset())
         self._fault = None

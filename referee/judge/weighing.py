@@ -61,7 +61,7 @@ def weigh(
             return Weighing(Leaning.BREAKS_A_RULE, breaches)
     of_turns = {place for turn in resolved.turns for place in turn.places}
     elsewhere = seen.without(set_aside | of_turns | set(explanation.touched))
-    turned = turned_in_place(game, belief, elsewhere, settings)
+    turned = turned_in_place(game, belief, elsewhere, settings, settings.side)
     if turned:
         return Weighing(Leaning.TURNED_BESIDES, turned)
     return Weighing(Leaning.FOR if resolved.against < settings.side else Leaning.DOUBTFUL)

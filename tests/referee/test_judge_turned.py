@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from referee.judge import Judge, Occasion
 from referee.verdict import VerdictKind
+from vision.reading import Reading
 
 START = {
     "c1": "gold block, slider up",
@@ -81,3 +83,40 @@ def test_a_fault_that_is_put_back_turned_is_named_anew(
     assert verdict.kind is VerdictKind.ILLEGAL
     assert [breach.rule for breach in verdict.breaches] == ["block-turned-in-place"]
     assert judge.consider([make_reading(start, sides=SEEN)], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def doubtful_side(reading: Reading, place: str, side: str, symbol: str) -> Reading:
+    """The reading with one side face that leads the others by a little under four log-odds."""
+    symbols = {name: 0.9 if name == symbol else 0.02 for name in ("star", "stop", "cross", "x", "slider", "hoops")}
+    return replace(reading, places={**reading.places, place: replace(reading.places[place], sides={side: symbols})})
+
+
+@pytest.mark.parametrize("played", [False, True])
+def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_settles_it(
+    played: bool,
+    judge: Judge[Any, Any],
+    deblockle: Any,
+    make_reading: Any,
+    start: dict[str, str],
+    after_turn: dict[str, str],
+) -> None:
+    reading = doubtful_side(make_reading(after_turn if played else start), "e3", "south", "slider")
+    assert judge.consider([reading], Occasion.GLANCE).verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.NOT_FINISHED}
+    verdict = judge.consider([reading], Occasion.DECLARED).verdict
+    assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("e3",))
+    ruling = judge.consider([reading], Occasion.DECLARED)
+    assert ruling.verdict.kind is (VerdictKind.ACCEPTED if played else VerdictKind.UNCHANGED)
+    assert ruling.withdrawn
+    assert {facing["south"] for facing in deblockle.facings(judge.belief[0])["e3"]} == {"slider"}
+    assert judge.consider([reading], Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
+    judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
+) -> None:
+    moved = {**start, "e3": "empty", "f5": START["e3"]}
+    judge.consider([make_reading(moved)], Occasion.DECLARED)
+    reading = doubtful_side(make_reading(start), "e3", "south", "slider")
+    assert judge.consider([reading], Occasion.GLANCE).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider([reading], Occasion.DECLARED).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.fault is None
