@@ -19,8 +19,11 @@ NEEDED = ("cv2", "numpy", "click", "rich", "pydantic", "gpiozero", "matplotlib",
 def enter_environment(module_name: str) -> None:
     """Go on in the environment that ``./check`` uses when this is a program and libraries are missing.
 
-    The environment is made first if it isn't there. Nothing happens when ``module_name`` is not ``__main__``.
+    The environment is made first if it isn't there. Nothing happens when ``module_name`` is not ``__main__``. Like the
+    command ``referee``, a benchmark does its matrix products in one thread.
     """
+    if module_name == "__main__":
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if module_name != "__main__" or all(importlib.util.find_spec(name) for name in NEEDED):
         return
     python = ENVIRONMENT / "bin" / "python"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command ``referee`` with this process's arguments and exit with its code."""
+    import os
     import sys
     from functools import partial
 
@@ -12,6 +13,8 @@ def main() -> None:
     from referee.cli.group import report_fault
     from referee.cli.root import root
 
+    # The matrices are small: threads of their own would wait for each other longer than they work.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     context = CommandContext()
     sys.excepthook = partial(report_fault, context)
     root.main(prog_name="referee", obj=context)
