@@ -6,16 +6,16 @@ when the place is read, so a change that creeps in slowly is noticed too, once i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import Image
+from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import TableLayout
-from vision.solids import BlockSolid, outline_px
+from vision.solids import BlockSolid
 
 SHRINK = 4
 CHANGED_LEVELS = 9
@@ -28,46 +28,88 @@ def marker_region(marker_id: int) -> str:
     return f"marker {marker_id}"
 
 
+@dataclass(frozen=True, eq=False)
+class _Region:
+    """Where a place or marker is in the small picture: a window of it, and which of the window's pixels count."""
+
+    window: tuple[slice, slice]
+    inside: npt.NDArray[np.bool_]
+
+
 class ChangeWatcher:
     """Watches the places and markers of one table from one pose; markers go by ``marker_region`` names."""
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
-        size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
-        self._size = size
-        self._reference: npt.NDArray[np.uint8] | None = None
-        self._pixels: dict[str, tuple[npt.NDArray[np.intp], ...]] = {}
-        for place in layout.places:
-            x, y = layout.centre_mm(place)
-            solid = BlockSolid(x, y, layout.board_top_mm, layout.block_side_mm)
-            ground = BlockSolid(x, y, layout.board_top_mm, layout.cell_mm)
-            mask = np.zeros((size[1], size[0]), dtype=np.uint8)
-            for shape in (solid, ground):
-                outline = outline_px(shape, camera, pose) / SHRINK
-                cv2.fillConvexPoly(mask, np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32), 1)
-            self._pixels[place] = np.nonzero(mask)
-        for marker_id in layout.markers.centres_mm:
-            corners = layout.markers.corners_mm(marker_id)
-            middle = corners.mean(axis=0)
-            outline = project(camera, pose, middle + MARKER_GROWN * (corners - middle)) / SHRINK
-            mask = np.zeros((size[1], size[0]), dtype=np.uint8)
-            cv2.fillConvexPoly(mask, np.round(np.clip(outline, -1e4, 1e4)).astype(np.int32), 1)
-            self._pixels[marker_region(marker_id)] = np.nonzero(mask)
+        self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
+        self._reference: Image | None = None
+        shapes = _shapes_mm(layout)
+        corners = np.concatenate([corner for parts in shapes.values() for corner in parts])
+        pixels = np.clip(project(camera, pose, corners) / SHRINK, -1e4, 1e4)
+        self._outlines: dict[str, list[FloatArray]] = {}
+        at = 0
+        for name, parts in shapes.items():
+            self._outlines[name] = []
+            for part in parts:
+                self._outlines[name].append(pixels[at : at + len(part)])
+                at += len(part)
+        self._boxes = np.array([self._box(outlines) for outlines in self._outlines.values()])
+        self._regions: dict[str, _Region] = {}
 
     def changed(self, image: Image) -> set[str]:
         """Give the places and markers that changed, and take the picture as their reference from now on."""
         small = np.asarray(cv2.resize(image, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         if self._reference is None:
             self._reference = small
-            return set(self._pixels)
-        different = cv2.absdiff(small, self._reference)
-        strong = different.max(axis=2) > CHANGED_LEVELS if different.ndim == 3 else different > CHANGED_LEVELS
-        if not strong.any():
+            return set(self._outlines)
+        _, over = cv2.threshold(cv2.absdiff(small, self._reference), CHANGED_LEVELS, 1, cv2.THRESH_BINARY)
+        if not over.any():
             return set()
-        changed = {place for place, at in self._pixels.items() if int(strong[at].sum()) >= CHANGED_PIXELS}
-        self._renew(small, changed)
+        strong = over if over.ndim == 2 else cv2.bitwise_or(over[..., 0], cv2.bitwise_or(over[..., 1], over[..., 2]))
+        counts = np.asarray(cv2.integral(strong))
+        left, top, right, bottom = self._boxes.T
+        within = counts[bottom, right] - counts[top, right] - counts[bottom, left] + counts[top, left]
+        changed = set()
+        for name, count in zip(self._outlines, within, strict=True):
+            if count < CHANGED_PIXELS:
+                continue
+            region = self._region(name)
+            if int(strong[region.window][region.inside].sum()) >= CHANGED_PIXELS:
+                changed.add(name)
+        for name in changed:
+            region = self._regions[name]
+            self._reference[region.window][region.inside] = small[region.window][region.inside]
         return changed
 
-    def _renew(self, small: npt.NDArray[np.uint8], places: Collection[str]) -> None:
-        if self._reference is not None:
-            for place in places:
-                self._reference[self._pixels[place]] = small[self._pixels[place]]
+    def _box(self, outlines: list[FloatArray]) -> tuple[int, int, int, int]:
+        """Left, top, right and bottom of what the outlines cover of the small picture; the last two are exclusive."""
+        points = np.round(np.concatenate(outlines))
+        low, high = points.min(axis=0), points.max(axis=0) + 1
+        left, right = (int(np.clip(value, 0, self._size[0])) for value in (low[0], high[0]))
+        top, bottom = (int(np.clip(value, 0, self._size[1])) for value in (low[1], high[1]))
+        return left, top, right, bottom
+
+    def _region(self, name: str) -> _Region:
+        """A region's pixels, made when something changes near it for the first time."""
+        if name not in self._regions:
+            left, top, right, bottom = self._box(self._outlines[name])
+            mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
+            for outline in self._outlines[name]:
+                hull = cv2.convexHull(np.round(outline - (left, top)).astype(np.int32))
+                cv2.fillConvexPoly(mask, hull, 1)
+            self._regions[name] = _Region((slice(top, bottom), slice(left, right)), mask > 0)
+        return self._regions[name]
+
+
+def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
+    """Corners in the world, (n, 3) each, of what is watched: a place's block and its square's space, and markers."""
+    shapes: dict[str, list[FloatArray]] = {}
+    for place in layout.places:
+        x, y = layout.centre_mm(place)
+        block = BlockSolid(x, y, layout.board_top_mm, layout.block_side_mm)
+        space = BlockSolid(x, y, layout.board_top_mm, layout.cell_mm)
+        shapes[place] = [block.corners_mm(), space.corners_mm()]
+    for marker_id in layout.markers.centres_mm:
+        corners = layout.markers.corners_mm(marker_id)
+        middle = corners.mean(axis=0)
+        shapes[marker_region(marker_id)] = [middle + MARKER_GROWN * (corners - middle)]
+    return shapes

@@ -128,6 +128,13 @@ def _robust_lines(points: FloatArray, clear: npt.NDArray[np.bool_]) -> tuple[Flo
         normal = np.stack([-np.sin(angle), np.cos(angle)], axis=1)
         lines = np.column_stack([normal, -np.einsum("ni,ni->n", normal, centre)])
         distance = np.abs(np.einsum("nmi,ni->nm", apart, normal))
-        usual = np.nanmedian(np.where(clear, distance, np.nan), axis=1) if clear.any(axis=1).all() else distance.max(1)
-        kept = clear & (distance <= np.maximum(0.25, 2.5 * usual)[:, None])
+        kept = clear & (distance <= np.maximum(0.25, 2.5 * _median_where(distance, clear))[:, None])
     return lines, fitted
+
+
+def _median_where(values: FloatArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+    """The median of each row's chosen values; infinite where none is."""
+    ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
+    count = chosen.sum(axis=1)
+    rows = np.arange(len(values))
+    return np.asarray((ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2 % values.shape[1]]) / 2)

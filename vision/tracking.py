@@ -19,6 +19,7 @@ from vision.geometry import CameraModel, Pose, project
 from vision.layout import TableLayout
 from vision.locating import Located, check_size, is_sharp, locate, located_from
 from vision.marker_matching import polish
+from vision.marker_sighting import seen_again
 from vision.markers import Marker, MarkerFinder
 from vision.opencv import as_grey
 from vision.pose_fitting import agreement_px, fit_from
@@ -214,13 +215,17 @@ class TableTracker:
         return bool(np.linalg.norm(marker.centre_px - expected) < agreement_px(self._layout.markers, marker))
 
     def _seen_in_windows(self, grey: Image, pose: Pose) -> dict[int, Marker]:
-        seen: dict[int, Marker] = {}
-        for marker_id in self._layout.markers.centres_mm:
-            expected = project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
-            marker = self._find_in_window(grey, expected, marker_id)
-            if marker is not None:
-                seen[marker_id] = marker
-        return seen
+        expected = {
+            marker_id: project(self._camera, pose, self._layout.markers.corners_mm(marker_id))
+            for marker_id in self._layout.markers.centres_mm
+        }
+        seen = seen_again(grey, expected, self._finder)
+        for marker_id, corners in expected.items():
+            if marker_id not in seen:
+                marker = self._find_in_window(grey, corners, marker_id)
+                if marker is not None:
+                    seen[marker_id] = marker
+        return dict(sorted(seen.items()))
 
     def _find_in_window(self, grey: Image, expected: FloatArray, marker_id: int) -> Marker | None:
         low, high = expected.min(axis=0), expected.max(axis=0)
