@@ -27,7 +27,7 @@ from vision.solids import BlockSolid, outline_px
 CLOSE_PX_PER_MM = 2.0
 MARGIN_MM = 38.0
 REACH_MM = 10.0
-ROUGH_FIT = 0.5
+ROUGH_FIT = 0.62
 CLOSE_FIT = 0.6
 COLOUR_SPREAD = 0.2
 FAR_FROM_ANY_COLOUR = 4.5
@@ -132,7 +132,9 @@ class BlockReader:
                 sights.append(sight)
                 colours.append(colour)
         fits = self._close.fit(image, grid, patches, sights, colours)
-        return {sight.place: fit for sight, fit in zip(sights, fits, strict=True) if fit.fit > CLOSE_FIT}
+        return {
+            sight.place: fit for sight, fit in zip(sights, fits, strict=True) if fit is not None and fit.fit > CLOSE_FIT
+        }
 
     def _grid_for(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
         if self._grid is None or self._grid[0] is not camera or self._grid[1] is not pose:

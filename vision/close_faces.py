@@ -27,6 +27,7 @@ COARSE_REACH_PX, FINE_REACH_PX = 2, 1
 COARSE_BLURS_PX, FINE_BLURS_PX = (0.6,), (0.75, 2.0)
 TURNS_TRIED, TURNS_KEPT = 4, 2
 CLEARLY_WORSE = 0.08
+LEAST_COARSE_FIT = 0.64
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,10 @@ class CloseFitter:
         patches: Patches,
         sights: Sequence[RoughFace],
         colours: Sequence[str | None],
-    ) -> list[FaceFit]:
-        """Fit each first sight closely; ``colours`` says in which known colour's view each one's ink is sought.
+    ) -> list[FaceFit | None]:
+        """Fit each first sight closely; ``None`` where a closer look shows nothing like a face.
+
+        ``colours`` says in which known colour's view each one's ink is sought.
 
         ``patches`` are those the sights were found in, ``grid`` the plane of the tops in the picture.
         """
@@ -71,22 +74,27 @@ class CloseFitter:
         views = [every if colour is None else (self._colours[colour],) for colour in colours]
         clarity = self._clarity(patches, sights)
         turns = [self._turns(row) for row in clarity]
-        tried = self._sampled(image, grid, [
-            (index, degrees, (sight.x_mm, sight.y_mm))
-            for index, (sight, allowed) in enumerate(zip(sights, turns, strict=True))
-            for degrees in allowed
-        ], self._coarse, COARSE_REACH_PX)  # fmt: skip
-        bonus = np.array(
-            [self._bonus(clarity[sight], degrees) for sight, degrees in zip(tried.sight, tried.degrees, strict=True)]
+        tried = self._sampled(
+            image,
+            grid,
+            [
+                (index, degrees, (sight.x_mm, sight.y_mm))
+                for index, (sight, allowed) in enumerate(zip(sights, turns, strict=True))
+                for degrees in allowed
+            ],
+            self._coarse,
+            COARSE_REACH_PX,
         )
         coarse = self._likeness(tried, views, self._coarse).max(axis=-1)
-        kept = self._kept(tried, coarse, bonus)
-        close = self._sampled(image, grid, kept, self._fine, FINE_REACH_PX)
-        bonus = np.array(
-            [self._bonus(clarity[sight], degrees) for sight, degrees in zip(close.sight, close.degrees, strict=True)]
-        )
-        fine = self._likeness(close, views, self._fine)
-        return [self._best(index, close, fine, bonus, clarity[index]) for index in range(len(sights))]
+        kept = self._kept(tried, coarse, self._bonuses(tried, clarity))
+        fits: list[FaceFit | None] = [None] * len(sights)
+        if kept:
+            close = self._sampled(image, grid, kept, self._fine, FINE_REACH_PX)
+            fine = self._likeness(close, views, self._fine)
+            bonus = self._bonuses(close, clarity)
+            for index in dict.fromkeys(index for index, _, _ in kept):
+                fits[index] = self._best(index, close, fine, bonus, clarity[index])
+        return fits
 
     def _clarity(self, patches: Patches, sights: Sequence[RoughFace]) -> FloatArray:
         """How clearly a square's edges show for each turning, against the usual; shape (sights, turns)."""
@@ -121,8 +129,11 @@ class CloseFitter:
         return sorted({0.0, *(TURNS_DEG[index] for index in ranked[: TURNS_TRIED - 1])})
 
     @staticmethod
-    def _bonus(clarity: FloatArray, degrees: float) -> float:
-        return EDGE_WEIGHT * float(np.log(clarity[TURNS_DEG.index(degrees)])) - UPRIGHT_WEIGHT * abs(degrees)
+    def _bonuses(turned: _Turned, clarity: FloatArray) -> FloatArray:
+        """What each row's turn gains by the edges it shows, and loses by not being upright."""
+        columns = [TURNS_DEG.index(degrees) for degrees in turned.degrees]
+        seen = np.log(clarity[turned.sight, columns])
+        return np.asarray(EDGE_WEIGHT * seen - UPRIGHT_WEIGHT * np.abs(turned.degrees), dtype=np.float64)
 
     def _sampled(
         self,
@@ -172,6 +183,8 @@ class CloseFitter:
         kept = []
         for index in range(int(tried.sight.max()) + 1):
             own = np.nonzero(tried.sight == index)[0]
+            if flat[own, best[own]].max() < LEAST_COARSE_FIT:
+                continue
             ranked = own[np.argsort(-judged[own])]
             for row in ranked[:TURNS_KEPT]:
                 if judged[row] < judged[ranked[0]] - CLEARLY_WORSE:

@@ -197,7 +197,9 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     starts: list[Pose] = []
     if len({marker.marker_id for marker in known}) == len(known) > 2:
         starts += poses_from(camera, layout, known)
-        together = [fit for start in starts if (fit := _settle(camera, layout, start, known)) is not None]
+        errors = [_error_px(camera, start, *corner_pairs(layout, known)) for start in starts]
+        likely = [start for start, error in zip(starts, errors, strict=True) if error <= _as_good_as(min(errors))]
+        together = [fit for start in likely if (fit := _settle(camera, layout, start, known)) is not None]
         # Where more markers agree than any three points must, no smaller group can explain the picture better.
         agreeing = [fit for fit in together if not fit.unused and fit.error_px < _CLEARLY_TOGETHER_PX]
         if agreeing and len(known) >= _CLEARLY_TOGETHER:
@@ -266,9 +268,14 @@ def merge_fits(group: Sequence[PoseFit]) -> PoseFit:
     rivals: list[Pose] = []
     for fit in ordered[1:]:
         near = any(poses_close(fit.pose, pose) for pose in [best.pose, *rivals])
-        if not near and fit.error_px <= _RIVAL_RATIO * max(best.error_px, _RIVAL_FLOOR_PX):
+        if not near and fit.error_px <= _as_good_as(best.error_px):
             rivals.append(fit.pose)
     return PoseFit(best.pose, best.used, best.unused, best.error_px, tuple(rivals))
+
+
+def _as_good_as(error_px: float) -> float:
+    """The error up to which a pose explains the corners nearly as well as one with ``error_px`` does."""
+    return _RIVAL_RATIO * max(error_px, _RIVAL_FLOOR_PX)
 
 
 def poses_close(first: Pose, second: Pose, *, within_deg: float = 1.0, within_mm: float = 8.0) -> bool:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
 from vision.sampling import FloatImage
-from vision.symbols import Mask, distinct_quarter_turns
+from vision.symbols import Mask, distinct_quarter_turns, turned_mask
 
 FACE_RIM_MM = 1.5
 FAINTEST_CONTRAST = 3e-5
@@ -39,25 +40,29 @@ class TemplateBank:
 
     @classmethod
     def of(
-        cls, masks: Mapping[str, Mask], face_mm: float, px_per_mm: float, blurs_px: tuple[float, ...]
+        cls,
+        masks: Mapping[str, Mask],
+        face_mm: float,
+        px_per_mm: float,
+        blurs_px: tuple[float, ...],
+        turns_deg: tuple[float, ...] = (0.0,),
     ) -> TemplateBank:
-        """Make the templates of each symbol's mask in each quarter turn that looks different, at each blur.
+        """Make the templates of each symbol's mask in each quarter turn that looks different, at each blur and turn.
 
-        Blurs are standard deviations in pixels of the bank's scale.
+        Blurs are standard deviations in pixels of the bank's scale, turns counter-clockwise.
         """
         whole, rim = round(face_mm * px_per_mm), round(FACE_RIM_MM * px_per_mm)
         side = whole - 2 * rim
         drawn, symbols, quarters, blurs = [], [], [], []
         for symbol, mask in masks.items():
-            small = cv2.resize(mask, (whole, whole), interpolation=cv2.INTER_AREA)
-            for quarter in distinct_quarter_turns(mask):
-                upright = np.ascontiguousarray(np.rot90(small, quarter))
-                for blur in blurs_px:
-                    blurred = cv2.GaussianBlur(upright, (0, 0), blur) if blur > 0 else upright
-                    drawn.append(blurred[rim : rim + side, rim : rim + side])
-                    symbols.append(symbol)
-                    quarters.append(quarter)
-                    blurs.append(blur)
+            for quarter, turn, blur in product(distinct_quarter_turns(mask), turns_deg, blurs_px):
+                upright = turned_mask(np.ascontiguousarray(np.rot90(mask, quarter)), turn)
+                small = cv2.resize(upright, (whole, whole), interpolation=cv2.INTER_AREA)
+                blurred = cv2.GaussianBlur(small, (0, 0), blur) if blur > 0 else small
+                drawn.append(blurred[rim : rim + side, rim : rim + side])
+                symbols.append(symbol)
+                quarters.append(quarter)
+                blurs.append(blur)
         stack = np.asarray(drawn, dtype=np.float32).reshape(len(drawn), side, side)
         rows = unit_rows(stack.reshape(len(drawn), side * side))
         return cls(side, px_per_mm, stack, rows, tuple(symbols), tuple(quarters), tuple(blurs))
