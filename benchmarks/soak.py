@@ -125,8 +125,9 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     for one in played.disturbances:
         until = "on" if one.ended_s is None else f"to {one.ended_s:.1f} s"
         console.print(f"{one.began_s:7.1f} {until}  {one.kind}", markup=False, highlight=False)
-    for word in played.words:
-        console.print(f"{word.time_s:7.1f} s  a person: {word.why}", markup=False, highlight=False)
+    for word, answer in played.words:
+        text = f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {answer}"
+        console.print(text, markup=False, highlight=False)
     for time_s, remark in played.remarks:
         console.print(f"{time_s:7.1f} s  remark: {remark}", markup=False, highlight=False)
     scored = score(played)

@@ -25,10 +25,12 @@ from referee.journal import BufferedJournal, Journal
 from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
+from referee.service_requests import asked_to_correct, attend
 from referee.service_settings import ServiceSettings
 from referee.verdict import Verdict
 from simulator.faults import Disturbance
 from simulator.faults_game import Episode, Word
+from simulator.faults_players import Start
 from simulator.faults_table import FaultyTable, faulty_setting
 from simulator.game import TurnEnd
 from simulator.player import Habits
@@ -36,6 +38,7 @@ from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
 from simulator.viewpoint import lens
 from vision.frame import Frame
+from vision.geometry import Pose
 from vision.looks import PieceLooks
 from vision.reader import TableReader
 
@@ -56,20 +59,35 @@ class GamePlan:
     side_by_side: bool = True
     kinds: tuple[str, ...] = ()
     perfect_eyes: bool = False
+    blocks: tuple[int, int] = (4, 4)
+    start: Start = "usual"
 
     @property
     def options(self) -> dict[str, OptionValue]:
         """The rule options it is played by."""
-        return {"side_by_side": self.side_by_side}
+        options: dict[str, OptionValue] = {"side_by_side": self.side_by_side}
+        if self.start == "usual":
+            options |= {"blocks_gold": self.blocks[0], "blocks_teal": self.blocks[1]}
+        return options
 
 
 def plan_of(
     seed: int, turns: int, size: tuple[int, int], kinds: tuple[str, ...] = (), *, perfect_eyes: bool = False
 ) -> GamePlan:
-    """Draw how a game is played: two in three end turns by the button, one in five is the variant."""
+    """Draw how a game is played.
+
+    Half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant, one in
+    four gives a player fewer blocks, and of the others one in five starts from squares the players agreed on.
+    """
     rng = np.random.default_rng([seed, 44])
-    turn_end: TurnEnd = "button" if rng.random() < 2 / 3 else "rest"
-    return GamePlan(seed, turns, size, turn_end, bool(rng.random() >= 0.2), kinds, perfect_eyes)
+    turn_end: TurnEnd = ("button", "button", "rest", "touch")[int(rng.integers(4))]
+    side_by_side = bool(rng.random() >= 0.2)
+    blocks, start = (4, 4), "usual"
+    if rng.random() < 0.25:
+        blocks = (int(rng.integers(2, 5)), 3)
+    elif side_by_side and rng.random() < 0.2:
+        start = "agreed" if rng.random() < 0.5 else "cornered"
+    return GamePlan(seed, turns, size, turn_end, side_by_side, kinds, perfect_eyes, blocks, start)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -91,12 +109,18 @@ class PlayedGame:
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
     """Sequence, table's time and seconds of computing of every frame that reached the service."""
-    words: list[Word] = field(default_factory=list)
+    words: list[tuple[Word, dict[str, Any]]] = field(default_factory=list)
+    """What a person told the referee, and the answer."""
     remarks: list[tuple[float, str]] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=list)
     digest: str = ""
+
+    def pose_at(self, time_s: float) -> Pose:
+        """Where the camera stood then."""
+        moved = [one.pose for one in self.disturbances if one.pose is not None and one.began_s <= time_s]
+        return moved[-1] if moved else faulty_setting(self.plan.seed, self.plan.size).pose
 
 
 Watch = Callable[[Frame | None, list[Verdict]], None]
@@ -157,6 +181,7 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
         truth=truth,
         kinds=plan.kinds,
         pictures=not plan.perfect_eyes,
+        start=plan.start,
     )
     played = PlayedGame(plan, truth)
     digest = hashlib.sha256()
@@ -174,7 +199,9 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
     with Journal.in_memory(wall_clock=wall_clock) as opened:
         journal = BufferedJournal(opened, remark)
         panel = Panel([DriverSource("players", lambda: _Ears(table, played.moods))], lambda: table.time_s, remark)
-        settings = ServiceSettings(options=plan.options, turn_end=plan.turn_end, rest_s=REST_S)
+        settings = ServiceSettings(
+            options=plan.options, turn_end=plan.turn_end, rest_s=REST_S, anywhere=plan.start != "usual"
+        )
         service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remark)
         began = [0.0]
 
@@ -184,8 +211,8 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
             computed_s = time.process_time() - began[0]
             for word in table.take_words():
-                played.words.append(word)
-                service.correct(Correction("player", position=word.state, why=word.why))
+                said = Correction("player", word.looks, word.state, word.to_move, word.why)
+                played.words.append((word, dict(attend(service, asked_to_correct(said)))))
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1

@@ -6,24 +6,33 @@ The truth is only opened here, after the game.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.soak_play import FRAMES_PER_SECOND, REST_S, PlayedGame, Said
+from benchmarks.soak_geometry import covered_places
+from benchmarks.soak_matching import behind_s, narrowed_wrongly, resolve
+from benchmarks.soak_play import REST_S, PlayedGame, Said
 from benchmarks.soak_sides import sides_tell
 from engine.api import Game
+from engine.errors import IllegalTurnError
 from engine.registry import load
 from referee.events import Event
 from referee.verdict import VerdictKind
 from simulator.faults import SURROUNDINGS
 from simulator.faults_game import PLAIN
+from simulator.faults_table import faulty_setting
 from simulator.truth import TruthEvent
 
 BY_SIDES = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
 """Misdeeds that no top gives away."""
 
+COIN = "coin on a block"
+STALL_S = 26.0
+"""A block that is out of sight for so long must have been named: twenty seconds, and time for a turn."""
+
 _SETTLES_S = 2.0
+_JUST_S = 0.5
 _LOUD = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.ACCEPTED})
 
 
@@ -71,7 +80,7 @@ class GameScore:
     verdict_computing_s: tuple[float, ...]
     digest: str
     narrowed_wrongly: tuple[str, ...] = ()
-    by_button: bool = True
+    turn_end: str = "button"
 
 
 def score(played: PlayedGame) -> GameScore:
@@ -86,35 +95,45 @@ class _Scorer:
         self._events = played.truth.events
         self._turns = [event for event in self._events if event.kind == "turn"]
         self._loud = [said for said in played.said if said.verdict.kind in _LOUD]
-        self._resolved: dict[int, tuple[str, float]] = {}
+        self._resolved: Mapping[int, tuple[str, float]] = {}
         self._charged: set[int] = set()
+        self._honest: set[int] = set()
 
     def score(self) -> GameScore:
         played = self._played
-        misdeeds = self._misdeeds()
-        stray = self._resolve(misdeeds)
-        items = [item for item, _ in misdeeds]
+        windows = self._misdeed_windows()
+        resolution = resolve(played, self._turns, [(from_s, over_s) for _, from_s, _, over_s in windows])
+        self._resolved = resolution.resolved
+        self._honest = {
+            id(said)
+            for said in self._loud
+            if said.verdict.turns
+            and all((said.verdict.time_s, turn) in resolution.matched for turn in said.verdict.turns)
+        }
+        items = [self._misdeed_item(index, self._events[index], until_s) for index, _, until_s, _ in windows]
+        items += self._coins()
         items += [self._turn_item(number) for number in range(len(self._turns))]
-        items += stray
+        items += [self._stray(event) for event in resolution.stray]
+        items += self._refused()
         items += self._left_over()
-        spent = {sequence: computed for sequence, _, computed in played.frames}
+        behind = behind_s(played.frames)
         loud = {said.sequence for said in self._loud}
         return GameScore(
             played.plan.seed,
             len(self._turns),
             len(played.frames),
             tuple(sorted(items, key=lambda one: one.time_s)),
-            tuple(round(one, 5) for one in spent.values()),
-            tuple(round(spent[sequence], 5) for sequence in sorted(loud) if sequence in spent),
+            tuple(round(computed, 5) for _, _, computed in played.frames),
+            tuple(round(behind[sequence], 5) for sequence in sorted(loud) if sequence in behind),
             played.digest,
-            self._narrowed_wrongly(),
-            played.plan.turn_end == "button",
+            narrowed_wrongly(self._game, played, self._turns),
+            played.plan.turn_end,
         )
 
     # Misdeeds.
 
-    def _misdeeds(self) -> list[tuple[Item, tuple[float, float]]]:
-        """Every misdeed's item, and from when to when what is said is about it."""
+    def _misdeed_windows(self) -> list[tuple[int, float, float, float]]:
+        """Each misdeed's number, when it began, until when what is said is about it, and when it was over."""
         found = []
         for index, event in enumerate(self._events):
             if event.kind != "misdeed":
@@ -123,18 +142,19 @@ class _Scorer:
             until_s = later[0].began_s + 0.2 if later else float("inf")
             put_right = next((one for one in later if one.kind == "put right"), None)
             over_s = put_right.gone_s + _SETTLES_S if put_right else float("inf")
-            found.append((self._misdeed_item(index, event, until_s), (event.began_s, over_s)))
+            found.append((index, event.began_s, until_s, over_s))
         return found
 
     def _misdeed_item(self, index: int, event: TruthEvent, until_s: float) -> Item:
-        about = [said for said in self._loud if event.gone_s <= said.time_s <= until_s]
-        self._charged.update(id(said) for said in self._loud if event.began_s <= said.time_s <= until_s)
+        others = [said for said in self._loud if id(said) not in self._honest]
+        about = [said for said in others if event.gone_s <= said.time_s <= until_s]
+        self._charged.update(id(said) for said in others if event.began_s <= said.time_s <= until_s)
         after = next((one for one in self._events[index + 1 :] if one.kind == "put right"), None)
         if after is not None:
             # While hands put it right, what is said may still be about it.
             self._charged.update(
                 id(said)
-                for said in self._loud
+                for said in others
                 if said.verdict.kind is not VerdictKind.ACCEPTED and until_s <= said.time_s <= after.gone_s + _SETTLES_S
             )
         first = about[0] if about else None
@@ -143,8 +163,11 @@ class _Scorer:
         detail = ""
         if event.misdeed in BY_SIDES:
             outcome, detail = self._by_sides(event, named, accepted, first)
-        elif accepted is not None:
-            outcome, detail = Outcome.WRONG, f"accepted {', '.join(accepted.verdict.turns)}"
+        elif accepted is not None or self._begun_within(event.gone_s, until_s):
+            outcome, detail = (
+                Outcome.WRONG,
+                f"accepted {', '.join(accepted.verdict.turns) if accepted else 'as a start'}",
+            )
         elif first is None and self._shown_as_unfinished(event, until_s):
             outcome, detail = Outcome.AT_ONCE, "shown as a turn to finish"
         elif first is None:
@@ -182,6 +205,11 @@ class _Scorer:
             return Outcome.UNSEEN, ""
         return Outcome.LOST, "accepted, though a side face told" if accepted else "nothing was said"
 
+    def _begun_within(self, from_s: float, to_s: float) -> bool:
+        """Whether a set-up was accepted then."""
+        kinds = [said.verdict.kind for said in self._played.said if from_s <= said.time_s <= to_s]
+        return VerdictKind.SET_UP in kinds
+
     def _shown_as_unfinished(self, event: TruthEvent, until_s: float) -> bool:
         """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
         if self._played.plan.turn_end == "button":
@@ -196,6 +224,11 @@ class _Scorer:
 
     def _expected_rules(self, event: TruthEvent) -> tuple[str, ...]:
         """The rules as one who knows every face names them."""
+        if event.misdeed.startswith("set-up"):
+            try:
+                self._game.set_up(event.after, self._played.plan.options)
+            except IllegalTurnError as error:
+                return tuple(breach.rule for breach in error.breaches)
         before = self._game.parse_state(event.state) if event.state else None
         if before is None:
             return ()
@@ -204,27 +237,8 @@ class _Scorer:
 
     # Turns.
 
-    def _resolve(self, misdeeds: Sequence[tuple[Item, tuple[float, float]]]) -> list[Item]:
-        """Match what the journal accepted with what was played; give what was accepted and not played."""
-        stray = []
-        number = 0
-        for _, event in self._played.events:
-            time_s = event.frame_time_s or 0.0
-            if event.kind == "correction":
-                while number < len(self._turns) and self._turns[number].gone_s <= time_s:
-                    self._resolved.setdefault(number, ("correction", time_s))
-                    number += 1
-            elif event.kind == "turn":
-                board = _board(self._game, event)
-                turn = self._turns[number] if number < len(self._turns) else None
-                if turn is not None and turn.began_s <= time_s and board == dict(turn.after):
-                    self._resolved[number] = ("turn", time_s)
-                    number += 1
-                elif not any(from_s <= time_s <= to_s for _, (from_s, to_s) in misdeeds):
-                    stray.append(self._stray(event, time_s))
-        return stray
-
-    def _stray(self, event: Event, time_s: float) -> Item:
+    def _stray(self, event: Event) -> Item:
+        time_s = event.frame_time_s or 0.0
         detail = f"accepted {event.data['turn']}, which was not played"
         kinds = self._kinds(time_s, time_s, "turn")
         return Item(self._played.plan.seed, -1, time_s, "turn", kinds, Outcome.WRONG, detail)
@@ -249,8 +263,7 @@ class _Scorer:
         elif not how:
             outcome, detail = Outcome.LOST, "never accepted"
         elif asked is not None:
-            needed = "thing on the board" in kinds
-            outcome = Outcome.AFTER_ASKING if needed else Outcome.NEEDLESSLY
+            outcome = Outcome.AFTER_ASKING if self._called_for(asked) else Outcome.NEEDLESSLY
             detail = asked.verdict.sentence
         elif how == "correction":
             excuse = self._named_trouble(event.gone_s, resolved_s)
@@ -269,14 +282,58 @@ class _Scorer:
                 return words or mood
         return ""
 
+    def _called_for(self, asked: Said) -> bool:
+        """Whether something lay over a square that was asked about."""
+        time_s = asked.time_s
+        lying = [one for one in self._played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
+        things = [thing for one in lying for thing in one.things]
+        if not things:
+            return False
+        setting = faulty_setting(self._played.plan.seed, self._played.plan.size)
+        return bool(covered_places(setting, self._played.pose_at(time_s), things) & set(asked.verdict.places))
+
+    def _coins(self) -> list[Item]:
+        """Blocks that could not be read for long: named, or not."""
+        found = []
+        for one in self._played.disturbances:
+            ended_s = self._played.frames[-1][1] if one.ended_s is None else one.ended_s
+            if one.kind != COIN or not one.things:
+                continue
+            asked = [
+                said
+                for said in self._loud
+                if said.verdict.kind is VerdictKind.AMBIGUOUS
+                and one.began_s <= said.time_s <= ended_s + _SETTLES_S
+                and self._called_for(said)
+            ]
+            self._charged.update(id(said) for said in asked)
+            if not asked and ended_s - one.began_s < STALL_S:
+                continue
+            outcome, detail = (
+                (Outcome.AT_ONCE, asked[0].verdict.sentence) if asked else (Outcome.LOST, "a stall was not named")
+            )
+            found.append(
+                Item(self._played.plan.seed, -1, ended_s, "stall", ("stall: a block out of sight",), outcome, detail)
+            )
+        return found
+
+    def _refused(self) -> list[Item]:
+        """What a person said and the referee would not take."""
+        return [
+            Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, str(answer["refused"]))
+            for word, answer in self._played.words
+            if "refused" in answer
+        ]
+
     def _left_over(self) -> list[Item]:
         """Faults and questions that belong to nothing that happened."""
         found = []
         for said in self._loud:
             if id(said) in self._charged or said.verdict.kind is VerdictKind.ACCEPTED:
                 continue
-            kind = said.verdict.kind
-            outcome = Outcome.WRONG if kind is VerdictKind.ILLEGAL else Outcome.NEEDLESSLY
+            outcome = Outcome.AFTER_ASKING if self._called_for(said) else Outcome.NEEDLESSLY
+            if said.verdict.kind is VerdictKind.ILLEGAL:
+                outcome = Outcome.WRONG
             kinds = self._kinds(said.time_s, said.time_s, "quiet table")
             found.append(
                 Item(self._played.plan.seed, -1, said.time_s, "quiet table", kinds, outcome, said.verdict.sentence)
@@ -298,10 +355,14 @@ class _Scorer:
 
     def _latency(self, event: TruthEvent, said: Said) -> int | None:
         """Frames from the first one without the hand, the turn being ended, to the light."""
+        turn_end = self._played.plan.turn_end
         ended_s = event.gone_s
-        if self._played.plan.turn_end == "button" and event.ended_s is not None:
+        if turn_end == "button" and event.ended_s is not None:
             ended_s = max(ended_s, event.ended_s)
-        elif self._played.plan.turn_end == "rest":
+        elif turn_end == "touch" and event.kind == "turn":
+            # The touch that ends it is the next player's, who has to be gone, too.
+            ended_s = next((one.gone_s for one in self._events if one.began_s >= ended_s), ended_s)
+        else:
             ended_s += REST_S
         if any(one.delivery and one.holds_at(ended_s) for one in self._played.disturbances):
             return None
@@ -320,41 +381,3 @@ class _Scorer:
             if state:
                 text = str(state[0]) if isinstance(state, list) else str(state)
         return text
-
-    def _narrowed_wrongly(self) -> tuple[str, ...]:
-        """Where the belief excluded the faces a block really had: a side face was misread."""
-        found = []
-        number = 0
-        for _, event in self._played.events:
-            if event.kind == "turn" and number < len(self._turns):
-                truth = self._turns[number]
-                if _board(self._game, event) == dict(truth.after):
-                    found += _excluded(self._game, event, truth)
-                    number += 1
-            elif event.kind == "correction":
-                number = sum(one.gone_s <= (event.frame_time_s or 0.0) for one in self._turns)
-        return tuple(dict.fromkeys(found))
-
-
-def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str]:
-    possible = game.facings(game.parse_state(_text(event)))
-    found = []
-    for place, facing in truth.facings.items():
-        known = possible.get(place, ())
-        if known and not any(dict(one) == dict(facing) for one in known):
-            found.append(f"{place} after {truth.turn}")
-    return found
-
-
-def _text(event: Event) -> str:
-    state = event.data["state"]
-    return str(state[0]) if isinstance(state, list) else str(state)
-
-
-def _board(game: Game[Any, Any], event: Event) -> Mapping[str, str]:
-    return dict(game.appearance(game.parse_state(_text(event))))
-
-
-def frames_of(seconds: float) -> float:
-    """Seconds as frames of the camera."""
-    return seconds * FRAMES_PER_SECOND

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.soak_eyes import sides_in_view
+from benchmarks.soak_geometry import sides_in_plain_view
 from benchmarks.soak_play import PlayedGame
 from engine.api import EMPTY, Game
 from simulator.faults_table import faulty_setting
 from simulator.truth import TruthEvent
+from vision.solids import BlockSolid
 
 
 def sides_tell(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, believed: str) -> bool:
@@ -17,8 +18,12 @@ def sides_tell(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, beli
     if not believed:
         return False
     state = game.parse_state(believed)
+    looks = game.appearance(state)
     possible: dict[str, list[Mapping[str, str]]] = {
-        place: [dict(facing) for facing in facings] for place, facings in game.facings(state).items()
+        place: [dict(facing) for facing in facings]
+        for place, facings in game.facings(state).items()
+        # Where touch ends a turn, what is believed is a turn behind.
+        if looks[place] == event.before[place]
     }
     if event.misdeed == "turned while hopping":
         possible = {}
@@ -39,6 +44,10 @@ def sides_tell(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, beli
 
 def _sides_in_view(played: PlayedGame, event: TruthEvent, place: str) -> list[str]:
     setting = faulty_setting(played.plan.seed, played.plan.size)
-    moved = [one.pose for one in played.disturbances if one.pose is not None and one.began_s <= event.gone_s]
-    occupied = {one for one, look in event.after.items() if look != EMPTY}
-    return sides_in_view(setting.layout, moved[-1] if moved else setting.pose, place, occupied)
+    layout = setting.layout
+    solids = {
+        one: BlockSolid(*layout.centre_mm(one), layout.board_top_mm, layout.block_side_mm)
+        for one, look in event.after.items()
+        if look != EMPTY
+    }
+    return sides_in_plain_view(setting, played.pose_at(event.gone_s), solids, place)

@@ -23,6 +23,7 @@ from referee.service_catch_up import CatchUp
 from referee.service_evidence import CropKeeper
 from referee.service_protocols import Display, Reader, Recorder
 from referee.service_settings import ServiceSettings
+from referee.service_stall import StallWatch, stall_verdict
 from referee.signalling import (
     corrected_signal,
     finished_signal,
@@ -70,6 +71,7 @@ class Service(Generic[StateT, TurnT]):
         self._options: dict[str, OptionValue] = dict(self._settings.options)
         self._judge: Judge[StateT, TurnT] = Judge(game, self._settings.judge)
         self._settler = Settler(self._settings.settling)
+        self._stall = StallWatch(self._settings.stall_s, self._settings.settling.sure_probability)
         self._crops = CropKeeper(game.places)
         self._game_number = 0
         self._time_s = 0.0
@@ -164,7 +166,7 @@ class Service(Generic[StateT, TurnT]):
             return self._decide(settled, Occasion.DECLARED)
         occasion = self._occasion(settled)
         if self._judged == (settled.since_s, occasion):
-            return []
+            return self._name_stall(reading)
         return self._decide(settled, occasion)
 
     def press(self) -> list[Verdict]:
@@ -310,6 +312,16 @@ class Service(Generic[StateT, TurnT]):
         places = hindrance.places if hindrance else ()
         verdict = Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
         return self._carry_out(Ruling((verdict,)), asked=False)
+
+    def _name_stall(self, reading: Reading) -> list[Verdict]:
+        """Ask about squares that could not be read for long, when there is nothing else to say."""
+        if not self._judge.belief or self._finished or self._judge.fault is not None:
+            return []
+        places = self._stall.add(reading)
+        if not places:
+            return []
+        verdict = stall_verdict(self._game.appearance(self._judge.belief[0]), places, reading, self._settings.stall_s)
+        return self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
         """Record, then show; give the verdicts that are news."""

@@ -23,6 +23,8 @@ class ServiceSettings:
         every frame is a table at rest at the end of a turn.
     ``patience_s``
         how long something may be in the way, or the picture may not come to rest, before that is said.
+    ``stall_s``
+        how long a square of an otherwise clear board may be unreadable before it is named.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class ServiceSettings:
     rest_s: float = 3.0
     stills: bool = False
     patience_s: float = 5.0
+    stall_s: float = 20.0
     settle: SettleSettings = field(default_factory=SettleSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
 
@@ -38,8 +41,11 @@ class ServiceSettings:
         """Refuse settings the service can't keep."""
         if self.turn_end not in get_args(TurnEnd):
             raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(get_args(TurnEnd))}")
-        if self.rest_s < 0 or self.patience_s < 0:
-            raise ValueError(f"rest_s is {self.rest_s} and patience_s {self.patience_s}; expected 0 or more seconds")
+        if min(self.rest_s, self.patience_s, self.stall_s) < 0:
+            raise ValueError(
+                f"rest_s is {self.rest_s}, patience_s {self.patience_s} and stall_s {self.stall_s}; "
+                "expected 0 or more seconds"
+            )
 
     @property
     def settling(self) -> SettleSettings:

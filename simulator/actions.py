@@ -9,7 +9,9 @@ from typing import Literal
 
 from simulator.scene import BlockPose
 
-ActionKind = Literal["turn", "misdeed", "put right", "undone", "straighten", "tried and taken back", "resting hand"]
+ActionKind = Literal[
+    "turn", "misdeed", "put right", "undone", "straighten", "tried and taken back", "resting hand", "swept together"
+]
 
 EMPTY_LOOK = "empty"
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from simulator.scene import Colour, Lamp, Lighting, Setting, Thing
+from simulator.scene import BlockPose, Colour, Lamp, Lighting, Setting, Thing
 from simulator.viewpoint import looking_at
 from vision.geometry import CameraModel, Pose, project
 from vision.layout import TableLayout
@@ -18,6 +18,7 @@ Delivery = Literal["dropped", "late", "unplugged", "bad"]
 SURROUNDINGS = (
     "thing beside the board",
     "thing on the board",
+    "coin on a block",
     "camera bumped",
     "table bumped",
     "lamp switched",
@@ -28,7 +29,10 @@ SURROUNDINGS = (
     "bad frames",
     "camera unplugged",
 )
-"""Faults around the board, by name; each lasts about one turn, a bump and a lamp until the next."""
+"""Faults around the board, by name.
+
+Each lasts about one turn, a bump and a lamp until the next, a coin on a block until somebody asks or plays that block.
+"""
 
 _DELIVERIES: dict[str, Delivery] = {
     "frames dropped": "dropped",
@@ -116,8 +120,8 @@ class DisturbanceMaker:
         self._setting = setting
         self._rng = rng
 
-    def make(self, kind: str, now_s: float, free: tuple[str, ...]) -> Disturbance:
-        """Draw one that begins about ``now_s``; ``free`` are squares where a thing may be put.
+    def make(self, kind: str, now_s: float, free: tuple[str, ...], blocks: tuple[BlockPose, ...] = ()) -> Disturbance:
+        """Draw one that begins about ``now_s``; a thing may be put on the first of the ``free`` squares or ``blocks``.
 
         Raises ValueError for a kind that is not one of ``SURROUNDINGS``.
         """
@@ -131,6 +135,8 @@ class DisturbanceMaker:
                 return Disturbance(kind, now_s, things=(self._beside(),))
             case "thing on the board":
                 return Disturbance(kind, now_s, things=tuple(self._on_board(place) for place in free[:1]))
+            case "coin on a block":
+                return Disturbance(kind, now_s, things=tuple(self._on_block(block) for block in blocks[:1]))
             case "camera bumped" | "table bumped":
                 return Disturbance(kind, now_s, pose=self._bumped(), shaking_until_s=now_s + _SHAKE_S)
             case "lamp switched" | "lamp dimmed":
@@ -155,6 +161,13 @@ class DisturbanceMaker:
         x_mm, y_mm = layout.centre_mm(place)
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
         return Thing(kind, x_mm, y_mm, self._colour(), layout.board_top_mm, float(rng.uniform(9.0, 14.0)))
+
+    def _on_block(self, block: BlockPose) -> Thing:
+        """Large enough to leave no symbol to be taken for another."""
+        layout = self._setting.layout
+        top_mm = layout.board_top_mm + layout.block_side_mm
+        radius_mm = float(self._rng.uniform(12.5, 14.0))
+        return Thing("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
 
     def _over_markers(self) -> tuple[Thing, ...]:
         markers = self._setting.layout.markers

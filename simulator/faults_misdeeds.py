@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from engine.deblockle.board import GOAL, HOME_STAR, PLACES
 from simulator.actions import Carry
 from simulator.cube import faces_of, turned
 from simulator.misdeeds import MISDEEDS, Misdeed, Table
@@ -46,7 +47,8 @@ def _fallen_off(table: Table, player: str, rng: np.random.Generator) -> _Carries
 
 
 def _put_on(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
-    trays = [place for place in table.standing if place.startswith(f"{player} tray")]
+    trays = [place for place in table.standing if " tray " in place]
+    trays = [place for place in trays if place.startswith(player)] or trays
     start, end = _pick(rng, trays), _pick(rng, table.open_places())
     if start is None or end is None:
         return None
@@ -71,10 +73,33 @@ def _landed_on_star(table: Table, player: str, rng: np.random.Generator) -> _Car
     return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
 
 
-def _left_standing_on_star(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
-    rolls = [one for one in table.rolls(table.own(player), onto_star=True) if one.pose.up == "star"]
-    roll = _pick(rng, rolls)
+def _star_up_onto(table: Table, player: str, star: str, rng: np.random.Generator) -> Carry | None:
+    rolls = table.rolls(table.own(player), onto_star=True)
+    return _pick(rng, [one for one in rolls if one.pose.up == "star" and one.end == star])
+
+
+def _left_standing_on_goal(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
+    roll = _star_up_onto(table, player, PLACES[GOAL[player]], rng)
     return None if roll is None else (roll,)
+
+
+def _left_by_own_star(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
+    """The right roll on the wrong star: the block stays there, or is taken off the board."""
+    roll = _star_up_onto(table, player, PLACES[HOME_STAR[player]], rng)
+    if roll is None:
+        return None
+    if rng.random() < 0.5:
+        return (roll,)
+    return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
+
+
+def _moved_though_stuck(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
+    """The opponent has no square to roll to and is passed over, and moves all the same."""
+    foes = table.foes(player)
+    if not foes or table.rolls(foes) or table.rolls(foes, onto_star=True):
+        return None
+    start, end = _pick(rng, foes), _pick(rng, table.open_places())
+    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
 def _turned_while_hopping(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
@@ -110,7 +135,15 @@ ALL_MISDEEDS: Mapping[str, Misdeed] = {
     "block put on": _put_on,
     "landed on a block": _landed_on_block,
     "hopped onto a star": _landed_on_star,
-    "left standing on the goal": _left_standing_on_star,
+    "left standing on the goal": _left_standing_on_goal,
+    "left by its own star": _left_by_own_star,
+    "moved though stuck": _moved_though_stuck,
     "turned while hopping": _turned_while_hopping,
 }
 """Every kind by name, those of ``simulator.misdeeds`` included."""
+
+BY_STAR: Mapping[str, Mapping[str, str]] = {
+    "left standing on the goal": {player: PLACES[square] for player, square in GOAL.items()},
+    "left by its own star": {player: PLACES[square] for player, square in HOME_STAR.items()},
+}
+"""The kinds that need a block which can be rolled star up onto a star, and which star that is, by player."""

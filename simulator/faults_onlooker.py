@@ -19,9 +19,17 @@ _MOST_CHANGED = 4
 class Onlooker:
     """Follows a game by the looks of the table alone."""
 
-    def __init__(self, game: Game[Any, Any], start: Appearance, options: Mapping[str, OptionValue] | None) -> None:
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        start: Appearance,
+        options: Mapping[str, OptionValue] | None,
+        *,
+        anywhere: bool = False,
+    ) -> None:
         self._game = game
-        self._states: tuple[Any, ...] = (game.set_up(start, options),)
+        self._states: tuple[Any, ...] = (game.set_up(start, options, anywhere=anywhere),)
+        self._before = self._states
 
     def follow(self, after: Appearance) -> None:
         """Take a legal turn that left this; raises ValueError when no turn does."""
@@ -32,7 +40,11 @@ class Onlooker:
             reached += [self._game.apply(state, turn) for turn in self._combined(turns)]
         if not reached:
             raise ValueError("no legal turn leaves the table like that; only legal turns can be followed")
-        self._states = tuple(dict.fromkeys(reached))
+        self._before, self._states = self._states, tuple(dict.fromkeys(reached))
+
+    def go_back(self) -> None:
+        """Take it that the turn followed last was taken back."""
+        self._states = self._before
 
     def is_possible(self, after: Appearance) -> bool:
         """Whether nothing, a legal turn, or two in a row could leave this, for all that the tops tell."""

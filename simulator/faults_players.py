@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from engine.api import Game, OptionValue
 from simulator.actions import Action, Carry, Standing
 from simulator.cube import turned
-from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES
+from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES, BY_STAR
 from simulator.faults_onlooker import Onlooker
+from simulator.faults_turns import BY_TURN, agreed_squares, turns_of_kind, wrong_set_up
 from simulator.misdeeds import Table
 from simulator.player import Habits, Players, RollAndHop
+from simulator.scene import BlockPose
 from vision.layout import TableLayout
 
+Start = Literal["usual", "agreed", "cornered"]
+
 _TRIES = 12
+_MOST_BLOCKS = 4
 
 
 class FaultyPlayers(Players):
-    """Players of one game; an onlooker who sees only tops watches them, to tell what gives a misdeed away."""
+    """Players of one game; an onlooker who sees only tops watches them, to tell what gives a misdeed away.
+
+    ``aims`` are kinds of misdeed they play towards, ``avoided`` squares they leave alone as long as they can. Whoever
+    starts with fewer than four blocks has a spare one beside the board.
+    """
 
     def __init__(
         self,
@@ -30,9 +39,31 @@ class FaultyPlayers(Players):
         habits: Habits,
         rng: np.random.Generator,
         options: Mapping[str, OptionValue] | None = None,
+        start: Start = "usual",
     ) -> None:
+        self._start = start
         super().__init__(game, layout, habits, rng, options)
-        self._onlooker = Onlooker(game, self.looks, options)
+        self.aims: set[str] = set()
+        self.avoided: frozenset[str] = frozenset()
+        for colour in game.players:
+            if sum(block.colour == colour for block in self.standing.values()) < _MOST_BLOCKS:
+                self._lay_out_spare(colour)
+        self._onlooker = Onlooker(game, self.looks, options, anywhere=self._anywhere)
+
+    @property
+    def _anywhere(self) -> bool:
+        return self._start != "usual"
+
+    def _starting_squares(self) -> Mapping[str, str]:
+        if not self._anywhere:
+            return super()._starting_squares()
+        return agreed_squares(self._start, self._handler, self._game.players, self._rng)
+
+    def _lay_out_spare(self, colour: str) -> None:
+        layout = self._handler.layout
+        spare = self._handler.put_down(layout.places[0], colour, layout.net["up"], layout.net["north"])
+        laid = self._handler.take_off(Standing({**self.standing, "spare": spare}), "spare")
+        self.standing = Standing({**self.standing, laid.end: laid.pose})
 
     @property
     def looks(self) -> dict[str, str]:
@@ -45,17 +76,60 @@ class FaultyPlayers(Players):
         self._onlooker.follow(self.standing.after_all(action.carries).appearance(self._game.places))
         return action
 
+    def undo(self, before: Standing, state: Any, player: str) -> Action:
+        """Undo the legal turn played last, which does not count after all."""
+        self._onlooker.go_back()
+        return super().undo(before, state, player)
+
+    def _choose(self, turns: Sequence[Any]) -> Any:
+        """Any turn that leaves the avoided squares alone; with an aim one that brings a block before a star."""
+        free = [turn for turn in turns if not self.avoided & set(turn.places)]
+        drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
+        stars = {BY_STAR[kind][self.to_move] for kind in self.aims if kind in BY_STAR}
+        if stars:
+            return next((turn for turn in drawn if self._comes_before(stars, turn)), drawn[0])
+        return drawn[0]
+
+    def _comes_before(self, stars: set[str], turn: Any) -> bool:
+        """Whether a turn leaves its block where it can be rolled star up onto one of the stars."""
+        carries = self.carries_of(cast(RollAndHop, turn))
+        after = Table(self.standing.after_all(carries), self._handler)
+        end = carries[-1].end
+        rolls = after.rolls([end], onto_star=True) if end in self._game.places else []
+        return any(roll.pose.up == "star" and roll.end in stars for roll in rolls)
+
     def misdeed_of(self, kind: str) -> Action | None:
         """An illegal turn of that kind that tops give away (or sides, for ``BY_SIDES``); ``None`` if none."""
         player = self.to_move
         for _ in range(_TRIES):
-            carries = ALL_MISDEEDS[kind](Table(self.standing, self._handler), player, self._rng)
+            carries = self._carries_of_misdeed(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self._game.places)
             if kind in BY_SIDES or not self._onlooker.is_possible(after):
                 return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
         return None
+
+    def _carries_of_misdeed(self, kind: str, player: str) -> tuple[Carry, ...] | None:
+        if kind not in BY_TURN:
+            return ALL_MISDEEDS[kind](Table(self.standing, self._handler), player, self._rng)
+        turns = turns_of_kind(self._game, self.state, kind)
+        return self.carries_of(cast(RollAndHop, super()._choose(turns))) if turns else None
+
+    def set_up_wrongly(self, kind: str) -> Action | None:
+        """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""
+        carries = wrong_set_up(kind, self.standing, self._handler, self._game.players, self._rng)
+        return None if carries is None else Action("misdeed", self.to_move, carries, misdeed=f"set-up: {kind}")
+
+    def sweep(self) -> Action:
+        """Take every block off the board, as after a game."""
+        carries: list[Carry] = []
+        standing = self.standing
+        for place in self._game.places:
+            if place in standing:
+                carries.append(self._handler.take_off(standing, place))
+                standing = standing.after(carries[-1])
+        return Action("swept together", self.to_move, tuple(carries))
 
     def put_right(self, before: Standing, player: str) -> Action:
         """Undo an illegal turn, blocks that stand in each other's way put aside first."""
@@ -119,6 +193,15 @@ class FaultyPlayers(Players):
         """Empty squares that are no star, in random order."""
         free = Table(self.standing, self._handler).open_places()
         return [free[int(index)] for index in self._rng.permutation(len(free))]
+
+    def blocks_left_alone(self) -> tuple[BlockPose, ...]:
+        """The blocks of the player who does not play next, in random order."""
+        others = [
+            block
+            for place, block in self.standing.items()
+            if place in self._game.places and block.colour != self.to_move
+        ]
+        return tuple(others[int(index)] for index in self._rng.permutation(len(others)))
 
     def squares_of(self, action: Action) -> set[str]:
         """Every square an action touches, the one a turn was rolled to included."""

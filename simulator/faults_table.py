@@ -16,6 +16,7 @@ from engine.api import OptionValue
 from simulator.cube import COMPASS, faces_of
 from simulator.faults import Disturbance, Disturbances, drawn_pose
 from simulator.faults_game import Episode, FaultyGame, Word
+from simulator.faults_players import Start
 from simulator.game import Press, TurnEnd
 from simulator.player import Habits
 from simulator.render import Renderer
@@ -71,6 +72,7 @@ class FaultyTable:
         truth: TruthLog | None = None,
         kinds: tuple[str, ...] = (),
         pictures: bool = True,
+        start: Start = "usual",
     ) -> None:
         self.seed = seed
         self.fps = fps
@@ -85,6 +87,7 @@ class FaultyTable:
             turn_end=turn_end,
             truth=truth,
             kinds=kinds,
+            start=start,
         )
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)

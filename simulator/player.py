@@ -5,7 +5,7 @@ They know every face of every block, because they can look at them; the referee 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -81,12 +81,8 @@ class Players:
     def _set_up(self) -> None:
         """Roll every block off the board and put it on its starting square, turned any way."""
         layout = self._handler.layout
-        start = self._game.appearance(self._game.new(self._options))
         blocks = {}
-        for place, look in start.items():
-            colour = look.split(" ", 1)[0]
-            if colour not in self._game.players:
-                continue
+        for place, colour in self._starting_squares().items():
             up = str(self._rng.choice(list(SYMBOLS)))
             sides = [symbol for symbol in SYMBOLS if symbol not in _axis(layout.net, up)]
             north = str(self._rng.choice(sides))
@@ -94,7 +90,18 @@ class Players:
         self.standing = Standing(blocks)
         seen = self.standing.appearance(self._game.places)
         known = {place: self._handler.facing(block) for place, block in blocks.items()}
-        self.state = self._game.narrow(self._game.set_up(seen, self._options), known)
+        self.state = self._game.narrow(self._game.set_up(seen, self._options, anywhere=self._anywhere), known)
+
+    @property
+    def _anywhere(self) -> bool:
+        """Whether they agreed on other squares than the usual ones."""
+        return False
+
+    def _starting_squares(self) -> Mapping[str, str]:
+        """Whose block starts on which square."""
+        start = self._game.appearance(self._game.new(self._options))
+        owners = {place: look.split(" ", 1)[0] for place, look in start.items()}
+        return {place: owner for place, owner in owners.items() if owner in self._game.players}
 
     @property
     def is_over(self) -> bool:
@@ -112,13 +119,16 @@ class Players:
 
     def turn(self) -> Action:
         """A random legal turn; ``state`` goes on at once, ``standing`` only by ``perform``."""
-        turns = self._game.legal_turns(self.state)
-        chosen = turns[int(self._rng.integers(len(turns)))]
+        chosen = self._choose(self._game.legal_turns(self.state))
         text = self._game.format_turn(chosen)
         carries = self.carries_of(cast(RollAndHop, chosen))
         player = chosen.player
         self.state = self._game.apply(self.state, chosen)
         return Action("turn", player, carries, turn=text, ends_turn=True)
+
+    def _choose(self, turns: Sequence[Any]) -> Any:
+        """Any of the turns."""
+        return turns[int(self._rng.integers(len(turns)))]
 
     def carries_of(self, turn: RollAndHop) -> tuple[Carry, ...]:
         """The carries that play a turn from where the blocks stand now."""

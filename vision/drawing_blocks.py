@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 
 from vision.block_reading import BlockSight
-from vision.coverings import BoardView, Covering
+from vision.board_view import BoardView
+from vision.coverings import Covering
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.solids import SIDES

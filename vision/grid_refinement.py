@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vision.coverings import GRID_ALONG, board_view, grid_segments
+from vision.board_view import board_view
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.grid_lines import grid_segments
 from vision.layout import TableLayout
 from vision.markers import Marker
 from vision.sampling import sample
@@ -29,6 +30,7 @@ LINE_CONTRAST = 0.05
 ROUNDS = 3
 STEPS_A_ROUND = 4
 HUBER_PX = 1.0
+GRID_ALONG = np.linspace(0.1, 0.9, 17)
 MARKER_WEIGHT = 2.0
 
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
-import numpy.typing as npt
 
+from vision.bareness import bareness
 from vision.block_reading import BlockReader, BlockSight
+from vision.board_view import BoardView
 from vision.changes import ChangeWatcher, marker_region
-from vision.coverings import BoardView, Covering, GridLines, bareness, board_view, find_coverings, grid_lines
+from vision.coverings import Covering, CoveringFinder, SurfaceSight
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
-from vision.geometry import CameraModel, Pose, back_project, project
+from vision.geometry import CameraModel, Pose, project
 from vision.grid_refinement import grid_agrees, refine_by_grid
+from vision.hidden_places import HiddenPlaces
 from vision.layout import TableLayout
 from vision.locating import Located, seen_text
 from vision.looks import PieceLooks, look_name
 from vision.reach_hindrance import ReachWatcher
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
-from vision.solids import BlockSolid, outline_px
 from vision.tracking import TableTracker, TrackedTable
 
 SYMBOL_TEMPERATURE = 0.016
@@ -34,9 +34,6 @@ SAID_OF = {
     "glare": "the light is too bright for the camera on",
 }
 LEAST_PROBABILITY = 1e-5
-HIDDEN_SHARE = 0.1
-HIDDEN_SQUARE_SHARE = 0.3
-SEEN_THROUGH_SHARE = 0.35
 SEEN_FIT = 0.88
 STANDS_ON_IT_SHARE = 0.4
 BOARD_HIDDEN_LOG_ODDS = 5.0
@@ -55,7 +52,12 @@ class Stages:
     pose: Pose
     blocks: Mapping[str, BlockSight]
     board: BoardView
-    coverings: Sequence[Covering]
+    surface: SurfaceSight
+
+    @property
+    def coverings(self) -> Sequence[Covering]:
+        """What covers the board besides the blocks, largest first."""
+        return self.surface.coverings
 
 
 class TableReader:
@@ -73,7 +75,7 @@ class TableReader:
         self._blocks = BlockReader(layout, looks)
         self._pose: Pose | None = None
         self._watcher: ChangeWatcher | None = None
-        self._lines: GridLines | None = None
+        self._coverings: tuple[Pose, CoveringFinder, HiddenPlaces] | None = None
         self._last: tuple[Stages, Reading] | None = None
         self._refined_from: tuple[Pose, Pose | None] | None = None
         self._tracked: TrackedTable | None = None
@@ -192,47 +194,32 @@ class TableReader:
         if pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
         blocks = self._blocks.read(image, self.camera, pose, only=changed, before=before)
-        board, coverings = self._cover(image, pose, blocks)
+        finder, places = self._covering_finder(pose)
+        board, surface = _cover(finder, image, blocks)
         doubted = {
             place: block
             for place, block in blocks.items()
-            if block.log_odds <= 0 and self._share(board, pose, block.solid, coverings) > STANDS_ON_IT_SHARE
+            if block.log_odds <= 0 and places.share(block.solid, surface.coverings) > STANDS_ON_IT_SHARE
         }
         if doubted:
             blocks = {
                 place: replace(block, log_odds=block.log_odds + BOARD_HIDDEN_LOG_ODDS) if place in doubted else block
                 for place, block in blocks.items()
             }
-            board, coverings = self._cover(image, pose, blocks)
-        return Stages(pose, blocks, board, coverings)
+            board, surface = _cover(finder, image, blocks)
+        return Stages(pose, blocks, board, surface)
 
-    def _cover(self, image: Image, pose: Pose, blocks: Mapping[str, BlockSight]) -> tuple[BoardView, list[Covering]]:
-        sure = [block.solid for block in blocks.values() if block.log_odds > 0]
-        board = board_view(image, self.camera, pose, self.layout, sure)
-        if self._lines is None:
-            self._lines = grid_lines(self.layout, board.window)
-        return board, find_coverings(board, self.layout, self._lines)
-
-    def _share(self, board: BoardView, pose: Pose, solid: BlockSolid, coverings: Sequence[Covering]) -> float:
-        """How much of what a block would hide of the board is covered, from 0 to 1."""
-        mask = self._hidden_by(board, pose, solid)
-        covered = sum(float((covering.pixels & mask).sum()) for covering in coverings)
-        return covered / max(1.0, float(mask.sum()))
-
-    def _hidden_by(self, board: BoardView, pose: Pose, solid: BlockSolid) -> npt.NDArray[np.bool_]:
-        """The pixels of the board view that a block standing there hides."""
-        outline = outline_px(solid, self.camera, pose)
-        shadow = back_project(self.camera, pose, outline, self.layout.board_top_mm)
-        polygon = [board.window.to_pixels(float(x), float(y)) for x, y, _ in shadow]
-        mask = np.zeros(board.blocks.shape, dtype=np.uint8)
-        cv2.fillConvexPoly(mask, np.round(np.array(polygon)).astype(np.int32), 1)
-        return np.asarray(mask > 0)
+    def _covering_finder(self, pose: Pose) -> tuple[CoveringFinder, HiddenPlaces]:
+        if self._coverings is None or self._coverings[0] is not pose:
+            finder = CoveringFinder(self.camera, pose, self.layout)
+            self._coverings = (pose, finder, HiddenPlaces(self.layout, finder.sampler))
+        return self._coverings[1:]
 
     def reading(self, frame: Frame, stages: Stages, notices: tuple[str, ...] = ()) -> Reading:
         """Turn what the stages found into probabilities and hindrances."""
         looks = (EMPTY, *self._blocks.looks.names)
         hidden = self._hidden_places(stages)
-        bare = bareness(stages.board, self.layout)
+        bare = bareness(stages.board, self.layout, stages.surface)
         places = {}
         for place in self.layout.places:
             block = stages.blocks.get(place)
@@ -264,38 +251,16 @@ class TableReader:
         window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, height, CROP_SIDE_PX / CROP_SIDE_MM)
         return np.asarray(sample(frame.image, plane_map(self.camera, self._pose, window)), dtype=np.uint8)
 
-    def _square(self, board: BoardView, place: str) -> npt.NDArray[np.bool_]:
-        """The pixels of a bare place in the board view."""
-        x, y = self.layout.centre_mm(place)
-        half = self.layout.cell_mm / 2
-        left, top = board.window.to_pixels(x - half, y + half)
-        right, bottom = board.window.to_pixels(x + half, y - half)
-        mask = np.zeros(board.blocks.shape, dtype=np.bool_)
-        mask[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
-        return mask
-
     def _hidden_places(self, stages: Stages) -> dict[str, str]:
         """Places of which a covering hides so much that they can't be read, and what hides them."""
-        hidden: dict[str, str] = {}
-        if not stages.coverings:
-            return hidden
-        for place in self.layout.places:
-            x, y = self.layout.centre_mm(place)
-            solid = BlockSolid(x, y, self.layout.board_top_mm, self.layout.block_side_mm)
-            mask = self._hidden_by(stages.board, stages.pose, solid)
-            area = max(1, int(mask.sum()))
-            block = stages.blocks.get(place)
-            clear = block is not None and block.log_odds > 0 and block.fit.fit > SEEN_FIT
-            square = self._square(stages.board, place)
-            for covering in stages.coverings:
-                share = float((covering.pixels & mask).sum()) / area
-                on_square = float((covering.pixels & square).sum()) / max(1, int(square.sum()))
-                if share > (SEEN_THROUGH_SHARE if clear else HIDDEN_SHARE) or (
-                    not clear and on_square > HIDDEN_SQUARE_SHARE
-                ):
-                    hidden[place] = covering.kind
-                    break
-        return hidden
+        _, places = self._covering_finder(stages.pose)
+        clear = {place: block.log_odds > 0 and block.fit.fit > SEEN_FIT for place, block in stages.blocks.items()}
+        return places.hidden(stages.coverings, clear)
+
+
+def _cover(finder: CoveringFinder, image: Image, blocks: Mapping[str, BlockSight]) -> tuple[BoardView, SurfaceSight]:
+    board = finder.view(image, [block.solid for block in blocks.values() if block.log_odds > 0])
+    return board, finder.look(board)
 
 
 def _hindrances(coverings: Sequence[Covering], hidden: Mapping[str, str]) -> tuple[Hindrance, ...]:

@@ -18,7 +18,8 @@ from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.telling import Teller
 from referee.judge.trusting import Word, looked_at
 from referee.judge.unwatched import more_turns_explain
-from referee.judge.weighing import Leaning, least_against, weigh
+from referee.judge.waiting import Waiting, was_touched
+from referee.judge.weighing import Leaning, weigh
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -46,8 +47,7 @@ class Judge(Generic[StateT, TurnT]):
         self._by_tops: tuple[StateT, ...] = tuple(belief)
         self._asked_about_sides: Changes | None = None
         self._refused: frozenset[Changes] = frozenset()
-        # A whole turn that waits for the next player's touch, and what it changed.
-        self._waiting: tuple[tuple[TurnT, ...], Changes] = ((), frozenset())
+        self._waiting: Waiting[TurnT] = Waiting()
         self._fault = _standing(fault)
         self._set_aside: frozenset[Place] = frozenset()
         self._word = Word()
@@ -219,7 +219,7 @@ class Judge(Generic[StateT, TurnT]):
         over = occasion.ends_by_touch and end_the_game(self._game, self._belief, resolved.turns)
         if not occasion.accepts and not over:
             if occasion.ends_by_touch and resolved.turns:
-                self._waiting = (resolved.turns, decision.best.changes)
+                self._waiting = Waiting(resolved.turns, decision.best.changes)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
             return self._tell.pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
         if part is not None and occasion is not Occasion.DECLARED:
@@ -283,17 +283,8 @@ class Judge(Generic[StateT, TurnT]):
         ruling = self._take(resolved, decision, seen, occasion, most=1)
         if not ruling.steps:
             return ruling
-        following = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
-        if following.standing is not Standing.ALLOWED:
-            return ruling
-        quietly = Occasion.TOUCH if occasion.ends_by_touch else Occasion.GLANCE
-        if following.best.happening is Happening.PART:
-            after = self._part(following, seen, quietly)
-        elif following.best.happening is Happening.TURN:
-            after = self._turn(following, seen, quietly)
-        else:
-            return ruling
-        return ruling.then(after)
+        # What comes after it has not ended yet, so nothing is said aloud of that.
+        return ruling.then(self._follow(seen, Occasion.TOUCH if occasion.ends_by_touch else Occasion.GLANCE))
 
     def _accept(
         self,
@@ -321,10 +312,12 @@ class Judge(Generic[StateT, TurnT]):
         return replace(self._accept(turns, decision, seen, self._by_tops), withdrawn=withdrawn)
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        turns, changes = self._waiting
-        touched = occasion is Occasion.TOUCH_RESTED and turns and changes < decision.shown
-        if touched and least_against(self._game, self._belief, turns, seen) < self._settings.side:
-            return self._accept_then_judge(turns, decision, seen, occasion)
+        visible = seen.without(self._set_aside)
+        if was_touched(
+            self._game, self._explorer, self._belief, self._waiting, decision, visible, self._settings, occasion
+        ):
+            # What the touch did is judged as the next player's doing.
+            return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if self._may_name(decision.shown, occasion):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:
@@ -337,19 +330,21 @@ class Judge(Generic[StateT, TurnT]):
             return self._fault_ruling(breaches, decision.shown, seen, occasion, decision.margin)
         return self._tell.not_yet(decision.shown, seen, decision.margin)
 
-    def _accept_then_judge(
-        self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion
-    ) -> Ruling:
-        """Accept a turn that waited for a touch, and judge what the touch did as the next player's doing."""
-        accepted = self._accept(turns, decision, seen)
-        following = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
-        if following.standing is Standing.FORBIDDEN:
-            after = self._forbidden(following, seen, occasion)
-        elif following.standing is Standing.UNDECIDED:
-            after = self._tell.undecided(following, seen, occasion)
-        else:
-            return accepted
-        return accepted.then(after)
+    def _follow(self, seen: PooledReading, occasion: Occasion) -> Ruling:
+        """Judge what else the table shows, a turn having just been accepted."""
+        decision = decide(self._game, self._explorer, self._belief, seen.without(self._set_aside), self._settings)
+        if decision.standing is Standing.FORBIDDEN:
+            return self._forbidden(decision, seen, occasion)
+        if decision.standing is Standing.UNDECIDED:
+            return self._tell.undecided(decision, seen, occasion)
+        match decision.best.happening:
+            case Happening.PART:
+                return self._part(decision, seen, occasion)
+            case Happening.TURN:
+                return self._turn(decision, seen, occasion)
+            case Happening.TURN_AND_PART | Happening.TWO_TURNS:
+                return self._more_than_a_turn(decision, seen, occasion)
+        return Ruling(())
 
     def _against_sides_only(self, seen: PooledReading, occasion: Occasion) -> Ruling | None:
         """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""
@@ -388,7 +383,7 @@ class Judge(Generic[StateT, TurnT]):
         self._by_tops = by_tops or states
         self._asked_about_sides = None
         self._refused = frozenset()
-        self._waiting = ((), frozenset())
+        self._waiting = Waiting()
         self._fault = None
         self._set_aside = frozenset()
         self._word = Word()

@@ -89,6 +89,15 @@ def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
     return f"I am not sure what {listed(parts)} {'shows' if len(parts) == 1 else 'show'}. Please have a look."
 
 
+def stalled(places: Sequence[Place], seconds: float) -> str:
+    """Some places could not be read for long, while nothing else is in the way."""
+    them = "it" if len(places) == 1 else "them"
+    return (
+        f"I have not been able to read {listed(places)} for {seconds:.0f} seconds, and go on without {them}. "
+        f"Please clear {them}, or say what stands there (referee correct)."
+    )
+
+
 def which_of(described: Sequence[str]) -> str:
     """Several turns explain the table."""
     return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."

@@ -211,6 +211,20 @@ def test_touching_the_next_players_block_ends_a_turn(judge: Judge[Any, Any], deb
     assert judge.belief[0].to_move == "teal"
 
 
+def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    for start, player in (("c1", "gold"), ("e5", "teal"), ("e3", "gold")):
+        before, state = state, deblockle.apply(state, known_turn(deblockle, state, start=start, player=player))
+        if player == "teal":
+            continue
+        ruling = judge.consider([make_reading(deblockle.appearance(state))], Occasion.TOUCH)
+    kinds = [verdict.kind for verdict in ruling.verdicts]
+    assert kinds == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
+    assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(before)
+
+
 def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     groups: dict[Any, list[Any]] = {}

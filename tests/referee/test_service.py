@@ -253,6 +253,26 @@ def test_a_long_hand_is_named_once(table: Any, start: Any) -> None:
     assert kinds_of(on.show(start, 1)) == [VerdictKind.UNCHANGED]
 
 
+def test_a_square_that_stays_unreadable_is_named_once_and_the_game_goes_on(
+    table: Any, start: Any, make_reading: Any
+) -> None:
+    on = table(stall_s=10.0)
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    unreadable = {"unreadable": ("e5",)}
+    assert kinds_of(on.show(start, 4, **unreadable)) == []
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 4, **unreadable))
+    named = on.show(after, 12, **unreadable)
+    assert kinds_of(named) == [VerdictKind.AMBIGUOUS]
+    assert named[0].places == ("e5",)
+    assert "not been able to read e5 for 10 seconds" in named[0].sentence
+    assert on.lamp.signals[-1].lights[0].role == "question"
+    assert on.kinds()[-1] == "question"
+    on.show(after, 2)
+    assert kinds_of(on.show(after, 14, **unreadable)) == [VerdictKind.AMBIGUOUS]
+
+
 def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal.open(path, wall_clock=wall_clock) as journal:
@@ -582,7 +602,7 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
     assert press(on.service, "no such button") == []
 
 
-@pytest.mark.parametrize("wrong", [{"turn_end": "bell"}, {"rest_s": -1.0}, {"patience_s": -1.0}])
+@pytest.mark.parametrize("wrong", [{"turn_end": "bell"}, {"rest_s": -1.0}, {"patience_s": -1.0}, {"stall_s": -1.0}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         ServiceSettings(**wrong)

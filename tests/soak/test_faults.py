@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.errors import IllegalTurnError
 from engine.registry import load
 from simulator.faults import SURROUNDINGS, Disturbance, DisturbanceMaker, Disturbances
 from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES
 from simulator.faults_onlooker import Onlooker
 from simulator.faults_players import FaultyPlayers
 from simulator.faults_table import FaultyTable, faulty_setting
+from simulator.faults_turns import BY_TURN, WRONG_SET_UPS, turns_of_kind
 from simulator.player import Habits
-from simulator.scene import Setting
+from simulator.scene import Setting, block_on
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
 
@@ -36,7 +38,8 @@ def table_with(*disturbances: Disturbance, seed: int = 3) -> FaultyTable:
 
 @pytest.mark.parametrize("kind", SURROUNDINGS)
 def test_every_kind_of_fault_changes_something(kind: str, setting: Setting) -> None:
-    one = DisturbanceMaker(setting, np.random.default_rng(5)).make(kind, 2.0, ("c4",))
+    block = block_on(setting.layout, "e3", "gold", "x", "star")
+    one = DisturbanceMaker(setting, np.random.default_rng(5)).make(kind, 2.0, ("c4",), (block,))
     assert one.kind == kind
     assert one.things or one.lighting or one.pose or one.delivery
     assert one.began_s >= 2.0
@@ -121,7 +124,7 @@ def test_the_table_ends() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", sorted(set(ALL_MISDEEDS) - set(BY_SIDES)))
+@pytest.mark.parametrize("kind", sorted({*ALL_MISDEEDS, *BY_TURN} - set(BY_SIDES)))
 def test_no_onlooker_takes_a_misdeed_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(2):
@@ -176,3 +179,78 @@ def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
     assert len(turned) == 1
     players.perform(players.put_right(before, misdeed.player))
     assert all(before[place].north == players.standing[place].north for place in before)
+
+
+def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
+    """The rules that a misdeed breaks, by somebody who knows every face; empty when there is no room for it."""
+    game = load("deblockle")
+    action = players.misdeed_of(kind)
+    if action is None:
+        return []
+    after = players.standing.after_all(action.carries).appearance(game.places)
+    return [breach.rule for breach in game.explain(players.state, after)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"), [("left standing on the goal", "not-removed"), ("left by its own star", "wrong-goal")]
+)
+def test_players_play_towards_a_misdeed_that_needs_a_star(kind: str, rule: str, setting: Setting) -> None:
+    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
+    players.aims = {kind}
+    for _ in range(12):
+        rules = breaches_of(players, kind)
+        if rules:
+            break
+        players.perform(players.turn())
+    assert rules[0] == rule
+
+
+def test_a_spare_block_can_be_put_on(setting: Setting) -> None:
+    options = {"blocks_gold": 3}
+    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8), options)
+    assert breaches_of(players, "block put on") == ["block-added"]
+
+
+def test_a_cornered_player_who_moves_breaks_the_rule_about_that(setting: Setting) -> None:
+    game = load("deblockle")
+    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8), None, "cornered")
+    assert players.state.to_move == "teal"
+    assert breaches_of(players, "moved though stuck")[0] == "no-turn-left"
+
+
+def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
+    game = load("deblockle")
+    base, variant = game.new(), game.new({"side_by_side": False})
+    assert turns_of_kind(game, base, "forbidden by the variant") == []
+    for turn in turns_of_kind(game, variant, "forbidden by the variant"):
+        after = game.appearance(game.apply(base, turn))
+        assert game.explain(variant, after)[0].rule in {"side-by-side", "slider-stopped-by-opponent"}
+    assert {turn.player for turn in turns_of_kind(game, base, "played out of turn")} == {"teal"}
+
+
+@pytest.mark.parametrize("kind", WRONG_SET_UPS)
+def test_a_wrong_set_up_is_none(kind: str, setting: Setting) -> None:
+    game = load("deblockle")
+    options = {"blocks_teal": 3}
+    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8), options)
+    before = players.standing
+    action = players.set_up_wrongly(kind)
+    assert action is not None
+    players.perform(action)
+    with pytest.raises(IllegalTurnError):
+        game.set_up(players.looks, options)
+    players.perform(players.put_right(before, action.player))
+    assert players.looks == before.appearance(game.places)
+    if kind == "spare block put out":
+        assert FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8)).set_up_wrongly(kind) is None
+
+
+def test_a_turn_that_was_taken_back_is_forgotten_by_the_onlooker(setting: Setting) -> None:
+    players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
+    before, state = players.standing, players.state
+    action = players.turn()
+    players.perform(action)
+    players.perform(players.undo(before, state, action.player))
+    assert players.state == state
+    for _ in range(3):
+        players.perform(players.turn())

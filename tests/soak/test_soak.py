@@ -10,11 +10,18 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.soak import main, save_frames
-from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
+from benchmarks.soak_geometry import covered_places, sides_in_plain_view
+from benchmarks.soak_matching import behind_s
+from benchmarks.soak_play import GamePlan, PlayedGame, Said, Watch, plan_of, play
 from benchmarks.soak_report import Report
 from benchmarks.soak_score import GameScore, Outcome, score
 from referee.events import Event
 from referee.verdict import Verdict, VerdictKind
+from simulator.faults_table import faulty_setting
+from simulator.game import TurnEnd
+from simulator.scene import Thing
+from simulator.viewpoint import looking_at
+from vision.solids import BlockSolid
 
 SIZE = (640, 360)
 
@@ -41,7 +48,7 @@ def test_a_told_game_is_right_throughout(told: PlayedGame) -> None:
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     report = Report([scored], "")
     assert report.met
-    assert report.latencies(by_button=True)
+    assert report.latencies("button")
 
 
 def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: PlayedGame) -> None:
@@ -98,17 +105,89 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Play
     assert not Report([scored], "").met
 
 
-def test_a_game_replays_byte_for_byte() -> None:
+def test_a_game_of_another_seed_is_another_game() -> None:
     plan = plan_of(21, 4, SIZE, perfect_eyes=True)
     assert play(plan).digest == play(plan).digest
     assert play(replace(plan, seed=22)).digest != play(plan).digest
 
 
-def test_a_game_in_pictures_under_faults_is_right() -> None:
+def test_a_game_in_pictures_under_faults_is_right_and_replays_byte_for_byte() -> None:
     plan = GamePlan(31, 3, SIZE, kinds=("illegal turn", "camera bumped", "frames dropped"))
     scored = score(play(plan))
     assert not [item for item in scored.items if item.failed]
     assert scored.turns == 3
+    assert score(play(plan)).digest == scored.digest
+
+
+def test_a_failing_game_prints_what_plays_it_again(told: PlayedGame, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_the_last_turn(plan: GamePlan, watch: Watch = lambda _frame, _verdicts: None) -> PlayedGame:
+        game = play(plan, watch)
+        last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
+        del game.events[last]
+        return game
+
+    monkeypatch.setattr("benchmarks.soak.play", without_the_last_turn)
+    failing = CliRunner().invoke(main, ["--game", "5", "--turns", "2", "--perfect-eyes"])
+    assert failing.exit_code == 1
+    again = next(line for line in failing.output.splitlines() if line.startswith("again: "))
+    arguments = again.removeprefix("again: python benchmarks/soak.py ").removesuffix(" --save DIR").split()
+    assert "--game 5" in again
+    repeated = CliRunner().invoke(main, arguments)
+    assert without_times(repeated.output) == without_times(failing.output)
+    assert "fingerprint" in repeated.output
+
+
+def without_times(output: str) -> list[str]:
+    """What was printed, save how long computing took."""
+    return [line for line in output.splitlines() if "computing" not in line]
+
+
+@pytest.mark.parametrize("turn_end", ["rest", "touch"])
+def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> None:
+    kinds = ("two quick turns", "illegal turn", "nothing", "tried and taken back")
+    scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_eyes=True, kinds=kinds)))
+    assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
+    assert Report([scored], "").latencies(turn_end)
+
+
+def test_a_block_out_of_sight_is_named_and_the_game_goes_on() -> None:
+    played = play(GamePlan(9, 14, perfect_eyes=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+    scored = score(played)
+    assert not [item for item in scored.items if item.failed]
+    stalls = [item for item in scored.items if item.what == "stall"]
+    assert [item.outcome for item in stalls] == [Outcome.AT_ONCE] * len(stalls)
+    assert stalls
+
+
+def test_a_stall_that_is_not_named_is_lost() -> None:
+    def keep_quiet(game: PlayedGame) -> PlayedGame:
+        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.AMBIGUOUS]
+        game.disturbances = [replace(one, ended_s=None) for one in game.disturbances]
+        return game
+
+    played = play(GamePlan(9, 14, perfect_eyes=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+    assert Outcome.LOST in outcomes(tampered(played, keep_quiet))
+
+
+def test_computing_that_takes_longer_than_a_frame_adds_up() -> None:
+    frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
+    assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
+
+
+def test_what_is_under_a_thing_and_which_sides_are_in_plain_view() -> None:
+    setting = faulty_setting(3, (1280, 720))
+    layout = setting.layout
+    x_mm, y_mm = layout.centre_mm("c3")
+    assert "c3" in covered_places(setting, setting.pose, (Thing("coin", x_mm, y_mm, base_mm=layout.board_top_mm),))
+    assert covered_places(setting, setting.pose, (Thing("coin", 300.0, 300.0),)) == set()
+
+    oblique = looking_at(600.0, 45.0, -90.0, 0.0)
+    solids = {
+        place: BlockSolid(*layout.centre_mm(place), layout.board_top_mm, layout.block_side_mm) for place in ("d4", "d3")
+    }
+    assert sides_in_plain_view(setting, oblique, {"d4": solids["d4"]}, "d4") == ["south"]
+    assert sides_in_plain_view(setting, oblique, solids, "d4") == []
+    assert sides_in_plain_view(setting, oblique, solids, "d3") == ["south"]
 
 
 def test_the_frames_around_a_failure_are_written(tmp_path: Path) -> None:

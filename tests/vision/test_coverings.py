@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
-from vision.coverings import board_view, find_coverings, grid_lines
+from vision.board_view import board_view
+from vision.coverings import CoveringFinder
 from vision.frame import Image
 from vision.geometry import project
 from vision.grid_refinement import refine_by_grid
@@ -21,9 +22,9 @@ def solids(name: str) -> list[BlockSolid]:
 
 
 def coverings_in(image: Image, name: str = NAME) -> list[tuple[str, float]]:
-    view = board_view(image, photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT, solids(name))
-    found = find_coverings(view, photoreal.LAYOUT, grid_lines(photoreal.LAYOUT, view.window))
-    return [(one.kind, one.area_mm2) for one in found]
+    finder = CoveringFinder(photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT)
+    sight = finder.look(finder.view(image, solids(name)))
+    return [(one.kind, one.area_mm2) for one in sight.coverings]
 
 
 def painted(points_mm: list[tuple[float, float]], colour: tuple[int, int, int], name: str = NAME) -> Image:
@@ -51,8 +52,18 @@ def test_a_cup_in_the_middle_is_an_object(colour: tuple[int, int, int]) -> None:
 
 
 def test_an_arm_that_reaches_in_over_the_edge_is_a_hand() -> None:
-    arm = [(10.0, -145.0), (70.0, -145.0), (75.0, 0.0), (25.0, 0.0)]
+    arm = [(10.0, -260.0), (70.0, -260.0), (75.0, 0.0), (25.0, 0.0)]
     assert [kind for kind, _ in coverings_in(painted(arm, (120, 150, 205)))] == ["hand"]
+
+
+def test_a_card_that_ends_on_the_board_is_no_hand() -> None:
+    card = [(20.0, -138.0), (105.0, -138.0), (105.0, -50.0), (20.0, -50.0)]
+    assert [kind for kind, _ in coverings_in(painted(card, (60, 40, 190)))] == ["object"]
+
+
+def test_a_fingertip_over_an_edge_square_is_a_hand() -> None:
+    finger = [(-15.0, -260.0), (15.0, -260.0), (12.0, -112.0), (-12.0, -112.0)]
+    assert [kind for kind, _ in coverings_in(painted(finger, (120, 150, 205)))] == ["hand"]
 
 
 def test_something_of_the_boards_own_colour_is_known_by_the_lines_it_hides() -> None:
@@ -60,7 +71,7 @@ def test_something_of_the_boards_own_colour_is_known_by_the_lines_it_hides() -> 
     view = board_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT, solids(NAME))
     pixels = np.round(view.pixel_map[~view.blocks]).astype(int)
     blue, green, red = (int(v) for v in np.median(board[pixels[:, 1], pixels[:, 0]], axis=0))
-    arm = [(20.0, -145.0), (95.0, -145.0), (95.0, 20.0), (20.0, 20.0)]
+    arm = [(20.0, -260.0), (95.0, -260.0), (95.0, 20.0), (20.0, 20.0)]
     assert [kind for kind, _ in coverings_in(painted(arm, (blue, green, red)))] == ["hand"]
 
 

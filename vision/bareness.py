@@ -1,0 +1,88 @@
+"""How much each place of a board looks like bare board, in which case nothing stands there."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.board_view import PX_PER_MM, BoardView
+from vision.coverings import PlaceSurface, SurfaceSight
+from vision.layout import TableLayout
+from vision.sampling import linear_light_table
+
+BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 0.7
+BARE_SIDE_MM = 27.0
+BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
+LEAST_OPEN_SHARE = 0.2
+LINES_SEEN_SHARE, UNSEEN_LOG_ODDS, GONE_COST = 0.5, 4.2, 0.4
+EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
+FAINT = 0.7
+STRANGE_EASILY, STRANGE_COST = 0.2, 12.0
+
+
+def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[str, float]:
+    """How much each place looks like bare board, as log-odds that hold at most ``BARE_LOG_ODDS``.
+
+    A bare place shows its surface, is not bleached, has the board's colour, and is as even as most other places are.
+    Where the grid lines around it are fainter than they ought to be, a block that stands there may be as hard to see.
+    """
+    shade = np.asarray(cv2.LUT(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), _log_light()), dtype=np.float32)
+    shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), 1.0 * PX_PER_MM), dtype=np.float32)
+    slope = cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1))
+    blue, green, red = cv2.split(view.colours)
+    bleached = np.asarray(cv2.max(cv2.max(blue, green), red) >= BLEACHED_LEVEL)
+    is_open = ~(view.blocks | view.outside)
+    counts = _window_sums(is_open.astype(np.float32), view, layout)
+    steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), view, layout)
+    bright = _window_sums((bleached & is_open).astype(np.float32), view, layout)
+    full = (2 * round(BARE_SIDE_MM / 2 * PX_PER_MM)) ** 2
+    shares = counts / full
+    unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
+    seen = counts > 0
+    usual = float(np.median(unevenness[seen])) if seen.any() else 1.0
+    undisturbed = not sight.coverings
+    odds = {}
+    for index, place in enumerate(layout.places):
+        surface = sight.places.get(place)
+        if shares[index] < LEAST_OPEN_SHARE:
+            odds[place] = BEHIND_BLOCKS_LOG_ODDS if undisturbed else UNSEEN_LOG_ODDS
+            continue
+        rougher = float(np.log(unevenness[index] / usual))
+        starred = place in layout.star_places
+        easily = STAR_UNEVEN if starred else EASILY_UNEVEN
+        if surface is not None:
+            # what veils the lines would veil a block's edges as much
+            rougher -= float(np.log(np.clip(surface.clearness / FAINT, 0.1, 1.0)))
+        doubt = UNEVEN_COST * max(0.0, rougher - easily)
+        doubt += BLEACHED_COST * max(0.0, float(bright[index] / counts[index]) - BLEACHED_EASILY)
+        if surface is not None:
+            doubt += STRANGE_COST * max(0.0, surface.strange_share - STRANGE_EASILY)
+        most = BARE_LOG_ODDS if surface is None else _most_odds(surface)
+        odds[place] = max(LEAST_BARE_LOG_ODDS, min(BARE_LOG_ODDS - doubt, most))
+    return odds
+
+
+def _most_odds(surface: PlaceSurface) -> float:
+    """How bare a place may be called at most, by the grid lines around it."""
+    if surface.lines_seen >= LINES_SEEN_SHARE * surface.lines:
+        return BARE_LOG_ODDS
+    return UNSEEN_LOG_ODDS - GONE_COST * surface.lines_gone
+
+
+def _log_light() -> npt.NDArray[np.float32]:
+    """The log of linear light for each of 256 grey levels; a floor keeps the dark from being all noise."""
+    return np.asarray(np.log(linear_light_table() + np.float32(0.01)), dtype=np.float32)
+
+
+def _window_sums(values: npt.NDArray[np.float32], view: BoardView, layout: TableLayout) -> npt.NDArray[np.float64]:
+    """The sum of values, (rows, columns), over each place's middle, in the layout's order."""
+    total = cv2.integral(np.asarray(values, dtype=np.float32), sdepth=cv2.CV_64F)
+    centres = np.array([layout.centre_mm(place) for place in layout.places])
+    column, row = view.window.to_pixels(centres[:, 0], centres[:, 1])
+    half = round(BARE_SIDE_MM / 2 * PX_PER_MM)
+    rows, columns = values.shape
+    top, bottom = (np.clip(np.round(row).astype(int) + way, 0, rows) for way in (-half, half))
+    left, right = (np.clip(np.round(column).astype(int) + way, 0, columns) for way in (-half, half))
+    sums = total[bottom, right] - total[top, right] - total[bottom, left] + total[top, left]
+    return np.asarray(sums, dtype=np.float64)

@@ -1,0 +1,141 @@
+"""The board's rim: where the step from board to table is seen, and where something that reaches over it takes it away.
+
+A hand comes in over the rim, and its arm goes on outside; a cup, a card or a coin that stands on the board ends on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.board_view import BoolImage
+from vision.layout import TableLayout
+from vision.sampling import PlaneWindow
+from vision.surface_colours import COARSER, SurfaceColours
+
+INSIDE_MM = (5.0, 8.0, 11.0)
+OUTSIDE_MM = (14.0, 19.0, 24.0, 29.0)
+PART_MM = 10.0
+POINTS = 4
+LEAST_STEP = 0.3
+STEP_GONE = 0.35
+CROSSED_PARTS, LONGEST_RUN = 2, 11
+GOES_ON = 0.6
+UNLIKE_TABLE = 0.25
+SHADOW_EASILY, BRIGHTER_EASILY = 0.6, 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class RimEvidence:
+    """What a view shows of each part of the rim, (parts,).
+
+    ``gone``: the step from board to table is not to be seen; ``beyond``: the table beside it does not look like itself;
+    ``apart``: what lies inside can be told from the table; ``entered``: something narrow goes on from the table over
+    the rim, as an arm or a finger does. ``inside`` are pixels just inside the rim, as (row, column)
+    at the coarse scale, (parts, points, 2).
+    """
+
+    gone: npt.NDArray[np.bool_]
+    beyond: npt.NDArray[np.bool_]
+    apart: npt.NDArray[np.bool_]
+    entered: npt.NDArray[np.bool_]
+    inside: npt.NDArray[np.intp]
+
+    def _touched(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
+        hit = pixels[self.inside[..., 0], self.inside[..., 1]]
+        return np.asarray(hit.mean(axis=1) >= 0.5)
+
+    def gone_at(self, pixels: BoolImage) -> int:
+        """How many parts of the rim are gone where a region of coarse pixels touches it, counted as line parts are."""
+        return int((self._touched(pixels) & self.gone).sum()) // 2
+
+    def entered_by(self, pixels: BoolImage) -> bool:
+        """Whether something narrow comes in over the rim where a region touches it."""
+        return int((self._touched(pixels) & self.entered).sum()) >= CROSSED_PARTS
+
+    def crossed_by(self, pixels: BoolImage) -> bool | None:
+        """Whether a region reaches over the rim; ``None`` when that can't be told, false too when it is not near."""
+        touched = self._touched(pixels)
+        if not touched.any():
+            return False
+        if int((touched & self.beyond).sum()) >= CROSSED_PARTS:
+            return True
+        return False if float(self.apart[touched].mean()) > 0.5 else None
+
+
+class BoardRim:
+    """Looks at the rim of one layout's board in views through one window."""
+
+    def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:
+        half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+        inside: list[npt.NDArray[np.intp]] = []
+        outside: list[npt.NDArray[np.intp]] = []
+        sides = []
+        for side, (out_x, out_y) in enumerate(((0, 1), (1, 0), (0, -1), (-1, 0))):
+            half = half_y if out_x else half_x
+            count = round(2 * half / PART_MM)
+            along = (np.arange(count * POINTS) + 0.5) / (count * POINTS) * 2 * half - half
+            for depths, found in ((-np.array(INSIDE_MM), inside), (np.array(OUTSIDE_MM), outside)):
+                x = out_x * (half_x + depths[None, :]) + (1 - abs(out_x)) * along[:, None]
+                y = out_y * (half_y + depths[None, :]) + (1 - abs(out_y)) * along[:, None]
+                column, row = window.to_pixels(x, y)
+                pixels = np.stack([row, column], axis=-1).reshape(count, -1, 2) / COARSER
+                found.append(np.round(pixels).astype(np.intp))
+            sides.append(np.full(count, side))
+        limits = np.array(window.shape) // COARSER - 1
+        self._inside = np.clip(np.concatenate(inside), 0, limits)
+        self._outside = np.clip(np.concatenate(outside), 0, limits)
+        self._sides = np.concatenate(sides)
+
+    def look(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
+        """Compare the colours on both sides of the rim; ``hidden`` marks blocks and what the picture does not hold."""
+        rows, columns = colours.off_hue.shape
+        small = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
+        inner, inner_open = _means(colours.logs, small, self._inside)
+        outer, outer_open = _means(colours.logs, small, self._outside)
+        told = inner_open & outer_open
+        step = np.linalg.norm(inner - outer, axis=1)
+        gone = np.zeros(len(step), dtype=np.bool_)
+        beyond = np.zeros(len(step), dtype=np.bool_)
+        apart = np.zeros(len(step), dtype=np.bool_)
+        entered = np.zeros(len(step), dtype=np.bool_)
+        for side in range(4):
+            own = told & (self._sides == side)
+            if own.sum() < 6:
+                continue
+            table = np.median(outer[own], axis=0)
+            apart |= own & (np.linalg.norm(inner - table, axis=1) > UNLIKE_TABLE)
+            off = outer - table
+            # a shadow that falls on the table is no arm
+            shade = np.maximum(off[:, 2] - BRIGHTER_EASILY, 0.0) + np.maximum(-off[:, 2] - SHADOW_EASILY, 0.0)
+            changed = np.hypot(off[:, 0], off[:, 1]) + shade
+            new = own & (changed > UNLIKE_TABLE)
+            beyond |= new
+            entered |= _short_runs(new) & (step < GOES_ON * np.linalg.norm(off, axis=1))
+            usual = float(np.median(step[own]))
+            if usual > LEAST_STEP:
+                gone |= beyond & own & (step < STEP_GONE * usual)
+        return RimEvidence(gone, beyond, apart, entered, self._inside)
+
+
+def _short_runs(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The runs of marked parts, (parts,), that are no longer than an arm is wide."""
+    edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
+    short = np.zeros_like(marked)
+    for start, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        short[start:end] = end - start <= LONGEST_RUN
+    return short
+
+
+def _means(
+    logs: npt.NDArray[np.float32], hidden: BoolImage, points: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    """The mean colour of each part's points, (parts, 3), and whether most of them are open to sight, (parts,)."""
+    values = logs[points[..., 0], points[..., 1]]
+    is_open = ~hidden[points[..., 0], points[..., 1]]
+    weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1)
+    means = np.einsum("kpc,kp->kc", values, weight.astype(np.float32))
+    return np.asarray(means, dtype=np.float32), np.asarray(is_open.mean(axis=1) > 0.5)

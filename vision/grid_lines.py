@@ -1,0 +1,194 @@
+"""The board's printed lines: where they ought to be seen, and where they are not.
+
+A change of light multiplies a line and what is beside it alike, so a line stays a line in shadow, in any lamp's colour
+and, fainter, under gloss. What lies on the board takes it away. A line segment is judged in two halves, by how many
+grey levels it stands out. What it should stand out by is read off the picture's other lines, for both
+directions apart (a shaken camera wipes out one of them); what is seen where no line is, is read off the middles of the
+squares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vision.board_view import BoolImage
+from vision.layout import TableLayout
+from vision.sampling import FloatImage, PlaneWindow, sample
+
+FloatRow = npt.NDArray[np.float32]
+
+OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
+BESIDE = 2
+HALVES = ((0.08, 0.48), (0.52, 0.92))
+POINTS = 12
+FEWEST_PARTS = 12
+OPEN_SHARE = 0.5
+USUAL_SHARE = 0.65
+FEWEST_PRESENT = 0.4
+LEAST_NOISE_LEVELS = 0.8
+LINE_SPREAD = 0.3
+BLANK_SPREAD = 0.06
+CLEAR_OF_NOISE = 2.0
+MOST_EVIDENCE = 2.5
+GAMMA = 2.2
+MOST_BLEACHED = 0.2
+
+
+def grid_segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
+    """The inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
+    half_width, half_depth = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    cell = layout.cell_mm
+    segments = []
+    for column in range(1, layout.columns):
+        x = column * cell - half_width
+        segments += [(x, row * cell - half_depth, x, (row + 1) * cell - half_depth) for row in range(layout.rows)]
+    for row in range(1, layout.rows):
+        y = row * cell - half_depth
+        segments += [
+            (column * cell - half_width, y, (column + 1) * cell - half_width, y) for column in range(layout.columns)
+        ]
+    return segments
+
+
+@dataclass(frozen=True, eq=False)
+class LineParts:
+    """Halves of grid line segments in a board view, made ready once.
+
+    ``profiles`` is a pixel map of shape (parts, offsets, points, 2) across each part; ``points`` the (row, column) of
+    its own points, (parts, points, 2); ``ends`` its ends in whole pixels, (parts, 2, 2) as (column, row); ``upright``
+    tells which run away from the first player, (parts,).
+    """
+
+    profiles: npt.NDArray[np.float32]
+    points: npt.NDArray[np.intp]
+    ends: npt.NDArray[np.int32]
+    upright: npt.NDArray[np.bool_]
+
+    def open(self, known: BoolImage) -> BoolImage:
+        """Which points of each part lie where nothing known hides the board, shape (parts, points)."""
+        return np.asarray(~known[self.points[..., 0], self.points[..., 1]])
+
+
+def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWindow) -> LineParts:
+    starts, ways = segments[:, :2], segments[:, 2:] - segments[:, :2]
+    across = np.column_stack([-ways[:, 1], ways[:, 0]]) / np.linalg.norm(ways, axis=1, keepdims=True)
+    starts = starts + shift_mm * across
+    along = np.stack([np.linspace(low, high, POINTS) for low, high in HALVES])
+    points = starts[:, None, None, :] + along[None, :, :, None] * ways[:, None, None, :]
+    points = points.reshape(-1, POINTS, 2)
+    both = np.repeat(across, len(HALVES), axis=0)
+    shifted = points[:, None, :, :] + np.array(OFFSETS_MM)[None, :, None, None] * both[:, None, None, :]
+    column, row = window.to_pixels(shifted[..., 0], shifted[..., 1])
+    profiles = np.stack([column, row], axis=-1).astype(np.float32)
+    column, row = window.to_pixels(points[..., 0], points[..., 1])
+    rows, columns = window.shape
+    pixels = np.stack([np.clip(np.round(row), 0, rows - 1), np.clip(np.round(column), 0, columns - 1)], axis=-1)
+    whole = pixels.astype(np.intp)
+    ends = whole[:, (0, -1), ::-1].astype(np.int32)
+    return LineParts(profiles, whole, ends, np.asarray(np.abs(both[:, 0]) > 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class LineEvidence:
+    """What the grid lines say: for each part the log-odds that something took it away (below 0: it is to be seen;
+    0: can't be told), which parts no block hides, and how clear a line is there beside the usual (1: as clear),
+    shapes (parts,).
+    """
+
+    gone: npt.NDArray[np.float64]
+    judged: npt.NDArray[np.bool_]
+    clearness: npt.NDArray[np.float64]
+
+
+class GridLines:
+    """Looks for the grid lines of one layout in views through one window."""
+
+    def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:
+        segments = np.array(grid_segments(layout), dtype=np.float64)
+        self._middles = np.repeat((segments[:, :2] + segments[:, 2:]) / 2, len(HALVES), axis=0)
+        self._cell_mm = layout.cell_mm
+        self.parts = _parts(segments, 0.0, window)
+        self._blanks = _parts(segments, layout.cell_mm / 2, window)
+
+    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.intp]:
+        """The indices of the line parts along the edges of the square with that middle."""
+        away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
+        return np.flatnonzero(away < 0.75 * self._cell_mm)
+
+    def look(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
+        """Tell which lines are gone.
+
+        ``grey`` is the view's brightness in levels, float32; ``brighter`` by how much its log light is above that of
+        the board around, smoothed, and ``bleached`` where the light is too bright for the camera, both at any one
+        scale; all (rows, columns). Where a lamp is mirrored, light is added that no line takes away, and a line stands
+        out by that much less.
+        """
+        parts = self.parts
+        is_open = parts.open(known)
+        dark, bright, beside = _contrasts(grey, parts, is_open)
+        bare = np.asarray(is_open.mean(axis=1) >= OPEN_SHARE)
+        scale = np.array(brighter.shape) / np.array(grey.shape)
+        at = (parts.points * scale).astype(np.intp)
+        too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > MOST_BLEACHED
+        judged = bare & ~too_bright
+        gone, clearness = np.zeros(len(dark)), np.zeros(len(dark))
+        if judged.sum() < FEWEST_PARTS:
+            judged = bare
+        if judged.sum() < FEWEST_PARTS:
+            return LineEvidence(gone, bare, clearness)
+        # lines are dark on most boards and bright on some: whichever shows more is what to look for
+        is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
+        stands_out = dark if is_dark else bright
+        blank_open = self._blanks.open(known)
+        blank_dark, blank_bright, _ = _contrasts(grey, self._blanks, blank_open)
+        blank = blank_dark if is_dark else blank_bright
+        blank_judged = blank_open.mean(axis=1) >= OPEN_SHARE
+        middle = at[:, POINTS // 2]
+        fainter = np.exp(-2.0 / GAMMA * np.maximum(brighter[middle[:, 0], middle[:, 1]], 0.0))
+        for upright in (False, True):
+            own = bare & (parts.upright == upright)
+            null = blank[blank_judged & (self._blanks.upright == upright)]
+            if own.sum() >= FEWEST_PARTS and len(null) >= FEWEST_PARTS:
+                gone[own], usual = _gone(stands_out[own], beside[own] * fainter[own], null)
+                clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
+        # where all is white a line may be white, too, so that nothing is missed there
+        return LineEvidence(np.where(too_bright, np.minimum(gone, 0.0), gone), bare, clearness)
+
+
+def _contrasts(grey: FloatImage, parts: LineParts, is_open: BoolImage) -> tuple[FloatRow, FloatRow, FloatRow]:
+    """By how many levels each part is darker and brighter than what is beside it, and the level beside it; (parts,)."""
+    count, offsets, points, _ = parts.profiles.shape
+    weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
+    levels = sample(grey, parts.profiles.reshape(count, -1, 2)).reshape(count, offsets, points)
+    profile = np.einsum("kop,kp->ko", levels, weight.astype(np.float32))
+    # the mean of both sides, so that a line in the edge of a shadow is still darker than what is beside it
+    beside = (profile[:, :BESIDE].mean(axis=1) + profile[:, -BESIDE:].mean(axis=1)) / 2
+    middle = profile[:, BESIDE:-BESIDE]
+    return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside
+
+
+def _gone(
+    stands_out: npt.NDArray[np.floating], level: npt.NDArray[np.floating], null: npt.NDArray[np.floating]
+) -> tuple[npt.NDArray[np.float64], float]:
+    """Log-odds that lines are gone (two normal likelihoods, of a blank and of a line as faint as it may be there), and
+    the usual contrast for each level of what is beside.
+    """
+    blank = float(np.median(null))
+    noise = max(LEAST_NOISE_LEVELS, 1.4826 * float(np.median(np.abs(null - blank))))
+    # a large hand takes many lines away, so what is usual is read off the better half of them
+    usual = float(np.quantile(stands_out / np.maximum(level, 1.0), USUAL_SHARE))
+    expected = np.maximum(usual * level, 1e-3)
+    seen = np.clip(stands_out, blank, expected)
+    present = stands_out > 0.5 * (blank + expected)
+    told = (expected > blank + CLEAR_OF_NOISE * noise) & (present.mean() > FEWEST_PRESENT)
+    line_spread = np.hypot(noise, LINE_SPREAD * expected)
+    blank_spread = np.hypot(noise, BLANK_SPREAD * expected)
+    odds = (
+        0.5 * ((seen - expected) / line_spread) ** 2
+        - 0.5 * ((seen - blank) / blank_spread) ** 2
+        + np.log(line_spread / blank_spread)
+    )
+    return np.where(told, np.clip(odds, -MOST_EVIDENCE, MOST_EVIDENCE), 0.0), usual

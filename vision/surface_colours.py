@@ -1,0 +1,157 @@
+"""What hue and brightness the board has, and where a picture of it has others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.board_view import PX_PER_MM, BoardView, BoolImage
+from vision.sampling import FloatImage, linear_light_table
+
+COARSER = 2
+SMOOTHING_MM = 2.5
+HUE_FLOOR, OVER_USUAL_HUE = 0.13, 4.5
+ODD_HUE_FLOOR, ODD_OVER_USUAL, ODD_BRIGHTNESS = 0.045, 3.0, 0.3
+USUAL_LIGHT = 0.3
+BRIGHTNESS_LIMITS = (-1.7, 0.55)
+FIT_EVERY = 4
+FIT_ROUNDS = 4
+NEARLY_BLEACHED = 0.88
+SHARP_PER_MM = 0.08
+NEARBY_PX = 5
+FEWEST_OUTLINE_PX = 6
+LEAST_BARE_SHARE = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceColours:
+    """A board view's colours at ``1 / COARSER`` of its scale, which is still finer than what is smoothed away.
+
+    ``light`` is linear light (rows, columns, 3), ``bright`` that of the middle one of its channels (pale skin in bright
+    light fills one channel, a light too bright for the camera two at least); ``logs`` blue against green, red against
+    green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how far the hue is from the board's,
+    ``brighter`` by how much the log brightness is above it, ``strange`` where either is more than the bare board has,
+    ``odd`` where it is less than that, but not as usual, all (rows, columns). ``hue_limit`` is how far off a bare
+    board's hue may be.
+    """
+
+    light: FloatImage
+    bright: FloatImage
+    logs: FloatImage
+    off_hue: FloatImage
+    brighter: FloatImage
+    strange: BoolImage
+    hue_limit: float
+    odd: BoolImage
+
+    @classmethod
+    def of(cls, view: BoardView, known: BoolImage) -> SurfaceColours | None:
+        """Take a view apart; ``known`` marks what is not bare board. ``None`` when hardly anything is bare."""
+        rows, columns = known.shape
+        size = (columns // COARSER, rows // COARSER)
+        bare = cv2.resize((~known).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+        bare &= cv2.erode(bare.astype(np.uint8), np.ones((2, 2), np.uint8)) > 0
+        chosen = np.zeros_like(bare)
+        chosen[::FIT_EVERY, ::FIT_EVERY] = True
+        chosen &= bare
+        if bare.mean() < LEAST_BARE_SHARE or chosen.sum() < 50:
+            return None
+        small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
+        light = np.asarray(cv2.LUT(small, linear_light_table()), dtype=np.float32)
+        blue, green, red = cv2.split(light)
+        bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
+        dull = chosen & (bright < NEARLY_BLEACHED)
+        chosen = dull if dull.sum() > 0.3 * chosen.sum() else chosen
+        # as if exposed alike: in a dim picture the floors below would wash out every hue
+        gain = np.float32(USUAL_LIGHT / max(float(np.median(light[chosen])), 1e-4))
+        logs = _hue_and_brightness(light * gain)
+        share = bare.astype(np.float32)
+        sigma = SMOOTHING_MM * PX_PER_MM / COARSER
+        # Gaussian mean over bare pixels only (normalised convolution, Knutsson and Westin 1993)
+        weight = np.asarray(cv2.GaussianBlur(share, (0, 0), sigma), dtype=np.float32)
+        total = cv2.GaussianBlur(logs * share[..., None], (0, 0), sigma)
+        inside = np.asarray(total / np.maximum(weight, np.float32(1e-3))[..., None], dtype=np.float32)
+        terms = _terms(size)
+        off = [
+            np.asarray(inside[..., index] - _surface(inside[..., index], terms[..., :order], chosen))
+            for index, order in enumerate((3, 3, 6))
+        ]
+        off_hue = np.asarray(cv2.magnitude(off[0], off[1]), dtype=np.float32)
+        limit = max(HUE_FLOOR, OVER_USUAL_HUE * float(np.median(off_hue[chosen])))
+        darker, brighter = BRIGHTNESS_LIMITS
+        strange = ((off_hue > limit) | (off[2] > brighter) | (off[2] < darker)) & bare
+        odd_limit = max(ODD_HUE_FLOOR, ODD_OVER_USUAL * float(np.median(off_hue[chosen])))
+        odd = ((off_hue > odd_limit) | (np.abs(off[2]) > ODD_BRIGHTNESS)) & bare
+        smooth = np.asarray(cv2.GaussianBlur(logs, (0, 0), sigma), dtype=np.float32)
+        brightness = np.asarray(off[2] * share, dtype=np.float32)
+        return cls(
+            light,
+            np.asarray(bright),
+            smooth,
+            np.asarray(off_hue * share),
+            brightness,
+            np.asarray(strange),
+            limit,
+            np.asarray(odd),
+        )
+
+
+def sharp_share(colours: SurfaceColours, pixels: BoolImage, without: BoolImage) -> float | None:
+    """The share of a region's outline across which its colour changes as abruptly as at a thing's edge.
+
+    A lamp's mirror image and a soft shadow have no such outline. ``without`` marks pixels whose outline does not count;
+    ``None`` when nothing is left.
+    """
+    inner = cv2.erode(pixels.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    around = cv2.dilate(without.astype(np.uint8), np.ones((NEARBY_PX, NEARBY_PX), np.uint8)) > 0
+    outline = pixels & ~inner & ~around
+    if outline.sum() < FEWEST_OUTLINE_PX:
+        return None
+    rows, columns = np.nonzero(pixels)
+    part = np.s_[
+        max(0, int(rows.min()) - 2) : int(rows.max()) + 3, max(0, int(columns.min()) - 2) : int(columns.max()) + 3
+    ]
+    logs = np.ascontiguousarray(colours.logs[part])
+    across, down = (cv2.Sobel(logs, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1)))
+    steepness = np.sqrt((across * across + down * down).sum(axis=2)) * np.float32(PX_PER_MM / COARSER)
+    # where a region was found to end is up to a few millimetres beside its steepest place
+    nearby = cv2.dilate(steepness, np.ones((NEARBY_PX, NEARBY_PX), np.uint8))[outline[part]]
+    off = float(np.median(np.hypot(colours.off_hue[pixels], colours.brighter[pixels])))
+    return float((nearby > SHARP_PER_MM * off).mean())
+
+
+def _hue_and_brightness(light: FloatImage) -> FloatImage:
+    """Blue and red against green, and brightness, logarithmic; (rows, columns, 3), float32."""
+    brightest = np.maximum(np.maximum(light[..., 0], light[..., 1]), light[..., 2])
+    floor = np.float32(0.004) + np.float32(0.02) * brightest
+    logs = np.asarray(cv2.log(light + floor[..., None]), dtype=np.float32)
+    mean = (light[..., 0] + light[..., 1] + light[..., 2]) * np.float32(1 / 3)
+    brightness = cv2.log(mean + np.float32(0.004))
+    return np.asarray(cv2.merge([logs[..., 0] - logs[..., 1], logs[..., 2] - logs[..., 1], brightness]))
+
+
+def _terms(size: tuple[int, int]) -> FloatImage:
+    """The terms of a surface of second order, (rows, columns, 6): 1, x, y, xx, yy, xy over -0.5 to 0.5."""
+    x, y = np.meshgrid(
+        np.arange(size[0], dtype=np.float32) / size[0] - np.float32(0.5),
+        np.arange(size[1], dtype=np.float32) / size[1] - np.float32(0.5),
+    )
+    return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+
+
+def _surface(values: FloatImage, terms: FloatImage, chosen: BoolImage) -> FloatImage:
+    """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares)."""
+    inputs, targets = terms[chosen].astype(np.float64), values[chosen].astype(np.float64)
+    apart = np.abs(targets - np.median(targets))
+    keep = apart <= np.quantile(apart, 0.6)
+    solution: npt.NDArray[np.float64] = np.zeros(terms.shape[-1])
+    for _ in range(FIT_ROUNDS):
+        kept = inputs[keep]
+        # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
+        solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])
+        errors = np.abs(targets - inputs @ solution)
+        keep = errors <= np.quantile(errors, 0.7)
+    return np.asarray(terms @ solution.astype(np.float32), dtype=np.float32)
