@@ -198,7 +198,12 @@ def fit_poses(camera: CameraModel, layout: MarkerLayout, markers: Sequence[Marke
     if len({marker.marker_id for marker in known}) == len(known) > 2:
         starts += poses_from(camera, layout, known)
         errors = [_error_px(camera, start, *corner_pairs(layout, known)) for start in starts]
-        likely = [start for start, error in zip(starts, errors, strict=True) if error <= _as_good_as(min(errors))]
+        # the two ways to see a plane often end as one when refined
+        likely = [
+            start
+            for index, (start, error) in enumerate(zip(starts, errors, strict=True))
+            if error <= _as_good_as(min(errors)) and not any(poses_close(start, other) for other in starts[:index])
+        ]
         together = [fit for start in likely if (fit := _settle(camera, layout, start, known)) is not None]
         # Where more markers agree than any three points must, no smaller group can explain the picture better.
         agreeing = [fit for fit in together if not fit.unused and fit.error_px < _CLEARLY_TOGETHER_PX]

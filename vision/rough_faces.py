@@ -22,7 +22,7 @@ from vision.template_bank import TemplateBank, likeness, peak_between, windows_o
 
 PATCH_HALF_MM = 30
 HALVED_PX_PER_MM = 0.5
-REACH_PX = 5
+REACH_PX = 4
 BLUR_PX = 0.5
 TURNS_DEG = (-15.0, 0.0, 15.0)
 
@@ -90,21 +90,22 @@ class RoughFinder:
         margin = (side // 2 - inner) // 2 - REACH_PX
         near = slice(margin, margin + inner + 2 * REACH_PX)
         light = halved.reshape(count, side // 2, side // 2, 3)[:, near, near]
-        views = light @ self._weights.T
-        scores = np.stack(
-            [likeness(windows_of(views[..., view], inner), self._bank.rows) for view in range(views.shape[-1])], axis=-1
-        )
+        views = len(self._weights)
+        shown = cv2.transform(halved, self._weights).reshape(count, side // 2, side // 2, views)[:, near, near]
+        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, *shown.shape[1:3])
+        scores = likeness(windows_of(rows, inner), self._bank.rows)
+        scores = scores.reshape(count, views, *scores.shape[1:])
         best = scores.reshape(count, -1).argmax(axis=1)
         found = []
         first_mm = (margin + (inner - 1) / 2 + 0.5) / HALVED_PX_PER_MM - PATCH_HALF_MM
         for index in range(count):
-            down, across, template, view = np.unravel_index(int(best[index]), scores.shape[1:])
-            fit = float(scores[index, down, across, template, view])
+            view, down, across, template = np.unravel_index(int(best[index]), scores.shape[1:])
+            fit = float(scores[index, view, down, across, template])
             if fit < least_fit:
                 continue
             window = light[index, down : down + inner, across : across + inner]
             face, ink = face_and_ink(window, self._bank.masks[template])
-            off_down, off_across = peak_between(scores[index, :, :, template, view], int(down), int(across))
+            off_down, off_across = peak_between(scores[index, view, :, :, template], int(down), int(across))
             x_mm = float(patches.middles_mm[index, 0] + first_mm + (across + off_across) / HALVED_PX_PER_MM)
             y_mm = float(patches.middles_mm[index, 1] - first_mm - (down + off_down) / HALVED_PX_PER_MM)
             found.append(RoughFace(patches.places[index], x_mm, y_mm, fit, face, ink))
