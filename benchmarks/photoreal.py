@@ -139,7 +139,7 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
     return said
 
 
-def _ignore(sentence: str) -> None:
+def ignore_remark(sentence: str) -> None:
     """Leave a remark unheard: only verdicts are scored."""
     del sentence
 
@@ -153,7 +153,7 @@ def referee_game(
     reader = LearningReader(camera, layout, game.players) if looks is None else TableReader(camera, layout, looks)
     settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
     with Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal:
-        service: Service[Any, Any] = Service(game, reader, journal, NoDisplay(), settings, _ignore)
+        service: Service[Any, Any] = Service(game, reader, journal, NoDisplay(), settings, ignore_remark)
         service.start(resume=False)
         for frame in frames:
             before = service.belief

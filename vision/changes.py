@@ -103,11 +103,12 @@ class ChangeWatcher:
 def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
     """Corners in the world, (n, 3) each, of what is watched: a place's block and its square's space, and markers."""
     shapes: dict[str, list[FloatArray]] = {}
+    block, space = (
+        BlockSolid(0.0, 0.0, layout.board_top_mm, side).corners_mm() for side in (layout.block_side_mm, layout.cell_mm)
+    )
     for place in layout.places:
-        x, y = layout.centre_mm(place)
-        block = BlockSolid(x, y, layout.board_top_mm, layout.block_side_mm)
-        space = BlockSolid(x, y, layout.board_top_mm, layout.cell_mm)
-        shapes[place] = [block.corners_mm(), space.corners_mm()]
+        middle = np.array([*layout.centre_mm(place), 0.0])
+        shapes[place] = [block + middle, space + middle]
     for marker_id in layout.markers.centres_mm:
         corners = layout.markers.corners_mm(marker_id)
         middle = corners.mean(axis=0)

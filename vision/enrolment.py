@@ -20,6 +20,7 @@ from vision.sampling import FloatImage, PlaneWindow, linear_light, plane_map, sa
 from vision.symbols import Mask, scaled_mask
 
 ENROL_PX_PER_MM = 2.0
+AROUND_MM = 45.0
 SMALLEST_FIT = 0.75
 GOOD_FIT = 0.95
 SYMBOL_SCALES = (1.0, 0.93, 1.07, 0.86, 1.14, 0.8)
@@ -178,6 +179,17 @@ def _tops(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, P
     return linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window))), window
 
 
+def _around(light: FloatImage, window: PlaneWindow, layout: TableLayout, place: str) -> tuple[FloatImage, PlaneWindow]:
+    """The part of a sampled plane around one place, which is quicker to search."""
+    column, row = (round(at) for at in window.to_pixels(*layout.centre_mm(place)))
+    half = round(AROUND_MM * window.px_per_mm)
+    left, top = max(0, column - half), max(0, row - half)
+    part = np.ascontiguousarray(light[top : row + half, left : column + half])
+    scale = window.px_per_mm
+    left_mm, far_mm = window.left_mm + left / scale, window.far_mm - top / scale
+    return part, PlaneWindow(left_mm, far_mm, part.shape[1] / scale, part.shape[0] / scale, window.height_mm, scale)
+
+
 def _fit_known(
     light: FloatImage, window: PlaneWindow, layout: TableLayout, mask: Mask, place: str, symbol: str
 ) -> tuple[FaceFit | None, Mask]:
@@ -187,6 +199,7 @@ def _fit_known(
     """
     best: FaceFit | None = None
     best_mask = mask
+    light, window = _around(light, window, layout, place)
     middle = np.array([window.to_pixels(*layout.centre_mm(place))])
     for scale in SYMBOL_SCALES:
         scaled = scaled_mask(mask, scale)

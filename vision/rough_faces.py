@@ -55,18 +55,17 @@ class RoughFace:
 
 def patches_around(image: Image, grid: PlaneGrid, layout: TableLayout, places: Sequence[str]) -> Patches:
     """Sample the plane of a grid around some places of a picture."""
-    middles = np.array([layout.centre_mm(place) for place in places], dtype=np.float64).reshape(-1, 2)
-    steps = np.arange(2 * PATCH_HALF_MM, dtype=np.float32) - np.float32(PATCH_HALF_MM - 0.5)
-    side = len(steps)
-    x = np.broadcast_to(
-        middles[:, 0].astype(np.float32)[:, None, None] + steps[None, None, :], (len(places), side, side)
+    side = 2 * PATCH_HALF_MM
+    # patches lie on the grid's own points, so nothing is interpolated twice
+    columns = [round(layout.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
+    rows = [round(grid.far_mm - layout.centre_mm(place)[1] + 0.5) for place in places]
+    maps = [grid.around(row, column, PATCH_HALF_MM) for row, column in zip(rows, columns, strict=True)]
+    middles = np.array(
+        [(grid.left_mm + column - 0.5, grid.far_mm - row + 0.5) for row, column in zip(rows, columns, strict=True)]
     )
-    y = np.broadcast_to(
-        middles[:, 1].astype(np.float32)[:, None, None] - steps[None, :, None], (len(places), side, side)
-    )
-    seen = sample(image, grid.pixel_map(x.reshape(-1, side), y.reshape(-1, side)))
+    seen = sample(image, np.concatenate(maps)) if maps else np.zeros((0, side, 3), dtype=np.uint8)
     light = linear_light(seen)
-    return Patches(tuple(places), middles, light.reshape(len(places), side, side, -1))
+    return Patches(tuple(places), middles.reshape(-1, 2), light.reshape(len(places), side, side, -1))
 
 
 class RoughFinder:

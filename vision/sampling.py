@@ -125,3 +125,11 @@ class PlaneGrid:
         rows = (self.far_mm - y_mm).astype(np.float32)
         found = cv2.remap(self.nodes, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         return np.asarray(found, dtype=np.float32)
+
+    def around(self, row: int, column: int, half: int) -> PixelMap:
+        """The nodes around the corner before a row and column, (2 half, 2 half, 2); at the rim they are repeated."""
+        rows = np.clip(np.arange(row - half, row + half), 0, self.nodes.shape[0] - 1)
+        columns = np.clip(np.arange(column - half, column + half), 0, self.nodes.shape[1] - 1)
+        if rows[-1] - rows[0] == columns[-1] - columns[0] == 2 * half - 1:
+            return self.nodes[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return np.ascontiguousarray(self.nodes[np.ix_(rows, columns)])

@@ -1,0 +1,205 @@
+"""How long a frame takes on its way to a verdict, beside OpenCV's own marker detection, and whether memory grows.
+
+Run: python benchmarks/frame.py --set SET_DIR --calibration DIR [--frames N] [--seed S] [--plot FILE]
+
+The set's pictures become a film: each is held for a second of frames, every frame with fresh noise. Everything runs in
+one thread. In the same run, on the same frames, OpenCV detects markers in the whole picture with its default
+parameters. Exits with 1 when a frame of a table that is located takes longer than that (median), the first frame of a
+table takes more than four times as long, or memory grows.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import click
+import cv2
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from benchmarks.frame_films import Moment, PictureSet, Projector, load_set
+from benchmarks.frame_report import Report, draw, table
+from benchmarks.frame_timing import STAGE_NAMES, Stopwatch, TimedReader
+from benchmarks.photoreal import NoDisplay, ignore_remark
+from engine.registry import load
+from referee.journal import Journal
+from referee.service import Service
+from referee.service_settings import ServiceSettings
+from vision.errors import VisionError
+from vision.opencv import aruco_dictionary
+from vision.reader import TableReader
+
+HELD_FRAMES = 15
+ARUCO_EVERY = 5
+MEDIAN_LINE, FIRST_LINE = 1.0, 4.0
+MEMORY_LINE_MB = 4.0
+WARM_UP_SHARE, LEAST_WARM_UP = 0.1, 300
+SAMPLED_EVERY = 100
+
+
+def resident_mb() -> float:
+    """The memory this process holds now, in megabytes."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096 / 1e6
+
+
+@dataclass
+class Measures:
+    """What was measured, in seconds: per kind of frame the whole way to a Reading, each stage, and ArUco beside it."""
+
+    reading_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    stages_s: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    aruco_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    memory_mb: list[tuple[int, float]] = field(default_factory=list)
+
+
+class Session:
+    """Reads a film through the service, with a new reader for each shot."""
+
+    def __init__(self, pictures: PictureSet, watch: Stopwatch) -> None:
+        self._set = pictures
+        self._watch = watch
+        self._shot: int | None = None
+        self._journal: Journal | None = None
+
+    def begin(self, shot: int) -> None:
+        """Start anew at a shot: a reader that has seen nothing, and a new game."""
+        self.close()
+        camera = self._set.shots[shot].camera
+        self._reader = TimedReader(TableReader(camera, self._set.layout, self._set.looks))
+        settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
+        self._journal = Journal.in_memory(wall_clock=lambda: datetime.now(UTC))
+        self._service: Service[Any, Any] = Service(
+            load("deblockle"), self._reader, self._journal, NoDisplay(), settings, ignore_remark
+        )
+        self._service.start(resume=False)
+        self._shot = shot
+        self._watch.taken()
+
+    def take(self, moment: Moment) -> tuple[float, dict[str, float]]:
+        """Give how long the frame took to a Reading, and each stage to the verdict, in seconds."""
+        if self._shot != moment.shot or moment.kind == "first":
+            self.begin(moment.shot)
+        begin_s = time.perf_counter()
+        self._service.step(moment.frame)
+        whole_s = time.perf_counter() - begin_s
+        stages = self._watch.taken()
+        reading_s = self._reader.last_s
+        stages["everything else"] = max(0.0, reading_s - sum(stages.values()))
+        stages["verdict"] = max(0.0, whole_s - reading_s)
+        return reading_s, stages
+
+    def close(self) -> None:
+        """Let go of the journal."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) -> Measures:
+    """Show the film again and again until enough frames were read."""
+    rng = np.random.default_rng(seed)
+    projector = Projector(pictures, HELD_FRAMES, rng)
+    detector = cv2.aruco.ArucoDetector(
+        aruco_dictionary(pictures.layout.markers.dictionary), cv2.aruco.DetectorParameters()
+    )
+    measures, watch = Measures(), Stopwatch()
+    task = progress.add_task("Watching", total=frames)
+    done = 0
+    session = Session(pictures, watch)
+    with watch.running():
+        for _ in count():
+            for moment in projector.film(done):
+                compared = moment.kind != "still" or done % ARUCO_EVERY == 0
+                if compared:
+                    begin_s = time.perf_counter()
+                    detector.detectMarkers(moment.frame.image)
+                    measures.aruco_s[moment.kind].append(time.perf_counter() - begin_s)
+                reading_s, stages = session.take(moment)
+                if done >= HELD_FRAMES:  # what is loaded and made ready once in a process's life is not a frame's time
+                    measures.reading_s[moment.kind].append(reading_s)
+                    measures.stages_s[moment.kind].append(stages)
+                if done % SAMPLED_EVERY == 0:
+                    measures.memory_mb.append((done, resident_mb()))
+                done += 1
+                progress.advance(task)
+                if done >= frames:
+                    session.close()
+                    return measures
+    raise AssertionError("a film always has frames")
+
+
+def growth_mb(memory_mb: list[tuple[int, float]], frames: int) -> float | None:
+    """How much memory grew from the first fifth after the warm-up to the last; ``None``: too few samples."""
+    warm = max(LEAST_WARM_UP, int(WARM_UP_SHARE * frames))
+    settled = [megabytes for number, megabytes in memory_mb if number >= warm]
+    if len(settled) < 5:
+        return None
+    fifth = max(1, len(settled) // 5)
+    return float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))
+
+
+def report_of(measures: Measures, frames: int) -> Report:
+    """Boil down what was measured to what is said."""
+    kinds = [kind for kind in ("first", "changed", "still") if measures.reading_s[kind]]
+    after = [time_s for kind in kinds if kind != "first" for time_s in measures.reading_s[kind]]
+    stages = {
+        kind: {stage: float(np.mean([one.get(stage, 0.0) for one in measures.stages_s[kind]])) for stage in STAGE_NAMES}
+        for kind in kinds
+    }
+    aruco_s = float(np.median([time_s for times in measures.aruco_s.values() for time_s in times]))
+    medians = {kind: float(np.median(measures.reading_s[kind])) for kind in kinds}
+    return Report(
+        frames,
+        {kind: len(measures.reading_s[kind]) for kind in kinds},
+        medians,
+        float(np.median(after)) if after else float("nan"),
+        stages,
+        aruco_s,
+        resident_mb(),
+        growth_mb(measures.memory_mb, frames),
+    )
+
+
+@click.command()
+@click.option("--set", "set_dir", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--calibration", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--frames", default=3000, show_default=True, type=click.IntRange(min=2 * HELD_FRAMES))
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Draws the noise.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the time by stage here.")
+def main(set_dir: Path, calibration: Path, frames: int, seed: int, plot: Path | None) -> None:
+    """Measure how long frames of a set take, from frame to Reading to Verdict."""
+    cv2.setNumThreads(1)
+    console = Console(stderr=True)
+    try:
+        pictures = load_set(set_dir, calibration)
+    except (OSError, VisionError) as error:
+        raise click.ClickException(str(error)) from error
+    with Progress(console=console) as progress:
+        measures = measure(pictures, frames, seed, progress)
+    report = report_of(measures, frames)
+    click.echo(table(report))
+    if plot is not None:
+        draw(report, plot)
+    failed = report.not_met(MEDIAN_LINE, FIRST_LINE, MEMORY_LINE_MB)
+    for line in failed:
+        click.echo(f"NOT MET: {line}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Films made of a set's pictures: each shown for a while with fresh sensor noise, and changes between them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from benchmarks.photoreal import Cameras, enrolled_looks
+from vision.enrolment import learn_colours
+from vision.errors import EnrolmentError, NotLocatedError
+from vision.frame import Frame, Image
+from vision.frames import load_image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import TableLayout, load_layout
+from vision.locating import locate
+from vision.looks import PieceLooks, plain_looks
+
+FRAMES_PER_SECOND = 15.0
+NOISE_LEVELS = 1.5
+NOISE_FIELDS = 6
+SAME_PLACE_PX = 1.5
+_PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """Pictures of one table from one place, in order; ``pose`` is ``None`` where the table can't be located."""
+
+    camera: CameraModel
+    pose: Pose | None
+    pictures: tuple[Image, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PictureSet:
+    """What a set's folder holds: its layout, the looks of its pieces, and its pictures by shots."""
+
+    layout: TableLayout
+    looks: PieceLooks
+    shots: tuple[Shot, ...]
+    is_game: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One frame of a film; ``kind`` is ``first``, ``changed`` or ``still``, ``shot`` the number of its shot."""
+
+    frame: Frame
+    kind: str
+    shot: int
+
+
+def load_set(set_dir: Path, calibration: Path) -> PictureSet:
+    """Load a set's pictures; truth files are left closed but for those of enrolment pictures.
+
+    Without enrolment pictures the colours are learned from the first picture, which then is a game's set-up. Raises
+    OSError, and VisionError for what can't be used.
+    """
+    layout = load_layout(set_dir / "layout.json")
+    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
+    cameras = Cameras(calibration)
+    looks = enrolled_looks(set_dir, index, cameras, layout)
+    shots: list[Shot] = []
+    for path in sorted(path for path in set_dir.iterdir() if _PICTURE.fullmatch(path.name)):
+        image, camera = load_image(path), cameras[index[path.name]["camera"]]
+        pose = _pose(image, camera, layout)
+        last = shots[-1] if shots else None
+        if last is not None and last.camera is camera and _same_place(last.pose, pose, camera, layout):
+            shots[-1] = Shot(camera, last.pose, (*last.pictures, image))
+        else:
+            shots.append(Shot(camera, pose, (image,)))
+    if not shots:
+        raise EnrolmentError(f"{set_dir} holds no pictures called 000.jpg, 001.jpg, ...")
+    is_game = looks is None
+    return PictureSet(layout, looks or _learned(shots[0], layout), tuple(shots), is_game)
+
+
+def _pose(image: Image, camera: CameraModel, layout: TableLayout) -> Pose | None:
+    try:
+        return locate(image, camera, layout).pose
+    except NotLocatedError:
+        return None
+
+
+def _same_place(first: Pose | None, second: Pose | None, camera: CameraModel, layout: TableLayout) -> bool:
+    if first is None or second is None:
+        return False
+    points = [[x, y, layout.board_top_mm] for x, y in layout.markers.centres_mm.values()]
+    return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_PLACE_PX
+
+
+def _learned(shot: Shot, layout: TableLayout) -> PieceLooks:
+    if shot.pose is None:
+        raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
+    plain = plain_looks(tuple(dict.fromkeys(layout.net.values())))
+    return learn_colours(shot.pictures[0], shot.camera, shot.pose, layout, plain, ("gold", "teal"))
+
+
+class Projector:
+    """Turns shots into films: every picture is held for some frames, each with noise of its own."""
+
+    def __init__(self, pictures: PictureSet, held: int, rng: np.random.Generator) -> None:
+        self._set = pictures
+        self._held = held
+        self._rng = rng
+        height, width = pictures.shots[0].pictures[0].shape[:2]
+        noise = rng.normal(0, NOISE_LEVELS, (NOISE_FIELDS, height + 64, width + 64, 3))
+        self._noise = np.round(noise).astype(np.int16)
+
+    def film(self, start: int = 0) -> Iterator[Moment]:
+        """Show every shot once; frames are numbered from ``start`` and 15 a second."""
+        number = start
+        for index, shot in enumerate(self._set.shots):
+            pictures = shot.pictures if len(shot.pictures) > 1 else self._with_a_thing(shot)
+            for at, picture in enumerate(pictures):
+                for held in range(self._held):
+                    kind = "still" if held else "changed" if at else "first"
+                    frame = Frame(self._noisy(picture), number / FRAMES_PER_SECOND, number, f"shot {index}")
+                    yield Moment(frame, kind, index)
+                    number += 1
+
+    def _with_a_thing(self, shot: Shot) -> tuple[Image, ...]:
+        """A shot of one picture, and the same with a dark disc as large as a block on a place drawn at random."""
+        picture = shot.pictures[0]
+        if shot.pose is None:
+            return (picture,)
+        layout = self._set.layout
+        x, y = layout.centre_mm(layout.places[int(self._rng.integers(len(layout.places)))])
+        turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        radius = layout.block_side_mm / 2
+        rim = [[x + radius * np.cos(turn), y + radius * np.sin(turn), layout.board_top_mm] for turn in turns]
+        changed = picture.copy()
+        outline = np.clip(project(shot.camera, shot.pose, rim), -1e4, 1e4)
+        cv2.fillConvexPoly(changed, np.round(outline).astype(np.int32), (40, 45, 50), cv2.LINE_AA)
+        return picture, changed
+
+    def _noisy(self, picture: Image) -> Image:
+        field = self._noise[int(self._rng.integers(len(self._noise)))]
+        top, left = (int(self._rng.integers(64)) for _ in range(2))
+        height, width = picture.shape[:2]
+        noise = field[top : top + height, left : left + width]
+        if noise.shape != picture.shape:
+            noise = np.resize(noise, picture.shape)
+        return np.asarray(np.clip(picture + noise, 0, 255), dtype=np.uint8)
