@@ -354,21 +354,25 @@ class _Scorer:
         return tuple(dict.fromkeys(kinds)) or (PLAIN,)
 
     def _latency(self, event: TruthEvent, said: Said) -> int | None:
-        """Frames from the first one without the hand, the turn being ended, to the light."""
+        """Frames from the first without the hand, the turn being ended, to the light; ``None`` if some are missing."""
         turn_end = self._played.plan.turn_end
-        ended_s = event.gone_s
+        last, ended_s = event, event.gone_s
         if turn_end == "button" and event.ended_s is not None:
             ended_s = max(ended_s, event.ended_s)
         elif turn_end == "touch" and event.kind == "turn":
-            # The touch that ends it is the next player's, who has to be gone, too.
-            ended_s = next((one.gone_s for one in self._events if one.began_s >= ended_s), ended_s)
+            # The touch that ends it is the next player's, whose hand has to be gone, too.
+            following = next((one for one in self._events if one.began_s >= ended_s), None)
+            if following is None or following.kind != "turn":
+                return None
+            last, ended_s = following, following.gone_s
         else:
             ended_s += REST_S
-        if any(one.delivery and one.holds_at(ended_s) for one in self._played.disturbances):
+        played = self._played
+        if any(one.delivery and one.overlaps(last.gone_s, said.time_s) for one in played.disturbances):
             return None
-        if any(0 <= one.began_s - event.gone_s < 0.3 for one in self._events):
+        if any(0 <= one.began_s - last.gone_s < 0.3 for one in self._events):
             return None
-        first = next((sequence for sequence, time_s, _ in self._played.frames if time_s >= ended_s - 1e-6), None)
+        first = next((sequence for sequence, time_s, _ in played.frames if time_s >= ended_s - 1e-6), None)
         return None if first is None or said.sequence < 0 else max(0, said.sequence - first)
 
     def _belief_at(self, time_s: float) -> str:

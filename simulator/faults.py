@@ -40,7 +40,6 @@ _DELIVERIES: dict[str, Delivery] = {
     "bad frames": "bad",
     "camera unplugged": "unplugged",
 }
-_LASTING = frozenset({"camera bumped", "table bumped", "lamp switched", "lamp dimmed"})
 _SHAKE_S = 0.3
 _THING_COLOURS: tuple[Colour, ...] = ((0.45, 0.65, 0.75), (0.7, 0.7, 0.72), (0.2, 0.2, 0.7), (0.85, 0.85, 0.88))
 
@@ -65,6 +64,10 @@ class Disturbance:
     def holds_at(self, time_s: float) -> bool:
         """Whether it is under way."""
         return self.began_s <= time_s and (self.ended_s is None or time_s < self.ended_s)
+
+    def overlaps(self, from_s: float, to_s: float) -> bool:
+        """Whether it is under way at some time in between."""
+        return self.began_s <= to_s and (self.ended_s is None or self.ended_s > from_s)
 
     @property
     def removable(self) -> bool:
@@ -102,15 +105,6 @@ class Disturbances:
     def at(self, time_s: float) -> list[Disturbance]:
         """Those under way."""
         return [one for one in self._all if one.holds_at(time_s)]
-
-    def between(self, from_s: float, to_s: float) -> list[Disturbance]:
-        """Those under way at some time in between; what holds for good only counts while it is new."""
-        found = []
-        for one in self._all:
-            ended_s = one.began_s + 3.0 if one.kind in _LASTING else one.ended_s
-            if one.began_s < to_s and (ended_s is None or ended_s > from_s):
-                found.append(one)
-        return found
 
 
 class DisturbanceMaker:

@@ -16,7 +16,7 @@ from simulator.faults import SURROUNDINGS, DisturbanceMaker
 from simulator.faults_answers import ANSWERS, PRESS_AFTER_S, AnsweringGame, Word
 from simulator.faults_misdeeds import ALL_MISDEEDS
 from simulator.faults_players import Start
-from simulator.faults_turns import BY_TURN, WRONG_SET_UPS
+from simulator.faults_turns import BY_TURN, NO_HOP_TO_COME, WRONG_SET_UPS
 from simulator.game import Press, TurnEnd
 from simulator.player import Habits
 from simulator.scene import Setting
@@ -39,7 +39,7 @@ DOINGS = (
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of misdeed in turn."""
 
-KINDS_OF_MISDEED = (*ALL_MISDEEDS, *BY_TURN)
+KINDS_OF_MISDEED = (*ALL_MISDEEDS, *BY_TURN, NO_HOP_TO_COME)
 PLAIN = "nothing"
 _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3

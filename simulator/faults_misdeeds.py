@@ -11,6 +11,7 @@ import numpy as np
 from engine.deblockle.board import GOAL, HOME_STAR, PLACES
 from simulator.actions import Carry
 from simulator.cube import faces_of, turned
+from simulator.faults_rolls import ROLLS_AND_HOPS
 from simulator.misdeeds import MISDEEDS, Misdeed, Table
 
 _T = TypeVar("_T")
@@ -130,6 +131,7 @@ BY_SIDES = ("turned in place", "turned while hopping")
 
 ALL_MISDEEDS: Mapping[str, Misdeed] = {
     **MISDEEDS,
+    **ROLLS_AND_HOPS,
     "two blocks swapped": _swapped,
     "block fallen off": _fallen_off,
     "block put on": _put_on,
@@ -140,7 +142,7 @@ ALL_MISDEEDS: Mapping[str, Misdeed] = {
     "moved though stuck": _moved_though_stuck,
     "turned while hopping": _turned_while_hopping,
 }
-"""Every kind by name, those of ``simulator.misdeeds`` included."""
+"""Every kind by name, those of ``simulator.misdeeds`` and ``simulator.faults_rolls`` included."""
 
 BY_STAR: Mapping[str, Mapping[str, str]] = {
     "left standing on the goal": {player: PLACES[square] for player, square in GOAL.items()},

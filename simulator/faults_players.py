@@ -13,7 +13,14 @@ from simulator.actions import Action, Carry, Standing
 from simulator.cube import turned
 from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES, BY_STAR
 from simulator.faults_onlooker import Onlooker
-from simulator.faults_turns import BY_TURN, agreed_squares, turns_of_kind, wrong_set_up
+from simulator.faults_turns import (
+    BY_TURN,
+    NO_HOP_TO_COME,
+    agreed_squares,
+    rolls_without_hop,
+    turns_of_kind,
+    wrong_set_up,
+)
 from simulator.misdeeds import Table
 from simulator.player import Habits, Players, RollAndHop
 from simulator.scene import BlockPose
@@ -111,10 +118,14 @@ class FaultyPlayers(Players):
         return None
 
     def _carries_of_misdeed(self, kind: str, player: str) -> tuple[Carry, ...] | None:
-        if kind not in BY_TURN:
-            return ALL_MISDEEDS[kind](Table(self.standing, self._handler), player, self._rng)
-        turns = turns_of_kind(self._game, self.state, kind)
-        return self.carries_of(cast(RollAndHop, super()._choose(turns))) if turns else None
+        table = Table(self.standing, self._handler)
+        if kind == NO_HOP_TO_COME:
+            rolls = rolls_without_hop(self._game, self.state, table.rolls(table.own(player)))
+            return (super()._choose(rolls),) if rolls else None
+        if kind in BY_TURN:
+            turns = turns_of_kind(self._game, self.state, kind)
+            return self.carries_of(cast(RollAndHop, super()._choose(turns))) if turns else None
+        return ALL_MISDEEDS[kind](table, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
         """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""

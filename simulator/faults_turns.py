@@ -11,10 +11,11 @@ from engine.api import Game
 from simulator.actions import Carry, Standing
 from simulator.handling import Handler
 
-OUT_OF_TURN = "played out of turn"
-FORBIDDEN_BY_VARIANT = "forbidden by the variant"
-BY_TURN = (OUT_OF_TURN, FORBIDDEN_BY_VARIANT)
-"""Misdeeds that are whole turns, by name."""
+BY_TURN = ("played out of turn", "forbidden by the variant")
+"""Misdeeds that are whole turns by other rules, by name."""
+
+NO_HOP_TO_COME = "rolled with no hop to come"
+"""A roll after which the block can't hop, which the rules forbid."""
 
 WRONG_SET_UPS = ("block missing", "spare block put out", "wrong square", "block on a star")
 """Ways to set the board up that the usual start does not allow, by name."""
@@ -25,9 +26,14 @@ _VARIANT = " side_by_side=false"
 def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
     """Whole turns that are a misdeed of one of the kinds in ``BY_TURN``; legal turns look otherwise.
 
-    Raises KeyError for another kind.
+    Raises ValueError for another kind.
     """
-    return {OUT_OF_TURN: _out_of_turn, FORBIDDEN_BY_VARIANT: _forbidden_by_variant}[kind](game, state)
+    match kind:
+        case "played out of turn":
+            return _out_of_turn(game, state)
+        case "forbidden by the variant":
+            return _forbidden_by_variant(game, state)
+    raise ValueError(f"no such turns: {kind}; there are {', '.join(BY_TURN)}")
 
 
 def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
@@ -46,6 +52,12 @@ def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
     allowed = {game.format_turn(turn) for turn in game.legal_turns(state)}
     everything = game.legal_turns(game.parse_state(text.replace(_VARIANT, "")))
     return [turn for turn in everything if game.format_turn(turn) not in allowed]
+
+
+def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
+    """Those of the rolls to open squares with which no legal turn begins, though another symbol than the star is up."""
+    begun = {(turn.start, place) for turn in game.legal_turns(state) for place in turn.rolled_to}
+    return [roll for roll in rolls if roll.pose.up != "star" and (roll.start, roll.end) not in begun]
 
 
 def wrong_set_up(

@@ -11,14 +11,18 @@ from vision.coverings import PlaceSurface, SurfaceSight
 from vision.layout import TableLayout
 from vision.sampling import linear_light_table
 
-BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 0.7
+BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 1.5
 BARE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
-LINES_SEEN_SHARE, UNSEEN_LOG_ODDS, GONE_COST = 0.5, 4.2, 0.4
+LINES_SEEN_SHARE, LINES_GONE_SHARE, VEILED = 0.5, 0.3, 0.6
+UNSEEN_LOG_ODDS, GONE_COST = 4.2, 0.4
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
 FAINT = 0.7
 STRANGE_EASILY, STRANGE_COST = 0.2, 12.0
+BRIGHTER_EASILY, BRIGHTER_COST = 0.15, 25.0
+CLEAR, CLEAR_SPREAD = 0.9, 0.15
+DIM_LEVEL, DIM_COST, DIM_MOST = 26.0, 0.35, 5.2
 
 
 def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[str, float]:
@@ -27,7 +31,8 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
     A bare place shows its surface, is not bleached, has the board's colour, and is as even as most other places are.
     Where the grid lines around it are fainter than they ought to be, a block that stands there may be as hard to see.
     """
-    shade = np.asarray(cv2.LUT(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), _log_light()), dtype=np.float32)
+    grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    shade = np.asarray(cv2.LUT(grey, _log_light()), dtype=np.float32)
     shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), 1.0 * PX_PER_MM), dtype=np.float32)
     slope = cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1))
     blue, green, red = cv2.split(view.colours)
@@ -36,6 +41,7 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
     counts = _window_sums(is_open.astype(np.float32), view, layout)
     steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), view, layout)
     bright = _window_sums((bleached & is_open).astype(np.float32), view, layout)
+    levels = _window_sums(np.where(is_open, grey, np.uint8(0)).astype(np.float32), view, layout)
     full = (2 * round(BARE_SIDE_MM / 2 * PX_PER_MM)) ** 2
     shares = counts / full
     unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
@@ -55,9 +61,15 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
             # what veils the lines would veil a block's edges as much
             rougher -= float(np.log(np.clip(surface.clearness / FAINT, 0.1, 1.0)))
         doubt = UNEVEN_COST * max(0.0, rougher - easily)
+        # in the dark the few grey levels that are left hold no edges
+        dim = DIM_LEVEL - float(levels[index] / counts[index])
+        doubt += float(np.clip(DIM_COST * dim, 0.0, DIM_MOST))
         doubt += BLEACHED_COST * max(0.0, float(bright[index] / counts[index]) - BLEACHED_EASILY)
         if surface is not None:
             doubt += STRANGE_COST * max(0.0, surface.strange_share - STRANGE_EASILY)
+            # brighter with fainter lines is gloss, brighter with lines as clear as ever is a lamp's light
+            veiled = float(np.clip((CLEAR - surface.clearness) / CLEAR_SPREAD, 0.0, 1.0))
+            doubt += BRIGHTER_COST * veiled * max(0.0, surface.brighter - BRIGHTER_EASILY)
         most = BARE_LOG_ODDS if surface is None else _most_odds(surface)
         odds[place] = max(LEAST_BARE_LOG_ODDS, min(BARE_LOG_ODDS - doubt, most))
     return odds
@@ -65,7 +77,8 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
 
 def _most_odds(surface: PlaceSurface) -> float:
     """How bare a place may be called at most, by the grid lines around it."""
-    if surface.lines_seen >= LINES_SEEN_SHARE * surface.lines:
+    enough = surface.lines_seen >= LINES_SEEN_SHARE * surface.lines
+    if enough and surface.lines_gone < LINES_GONE_SHARE * max(surface.lines, 1) and surface.clearness > VEILED:
         return BARE_LOG_ODDS
     return UNSEEN_LOG_ODDS - GONE_COST * surface.lines_gone
 

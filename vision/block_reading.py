@@ -40,6 +40,9 @@ SURE_SUPPORT, SURE_EDGES, PRINTED_STAR_COST = 2.0, 2.2, 7.0
 FIT_SLOPE, FIT_MIDDLE = 26.0, 0.7
 COLOUR_EASY, COLOUR_COST, COLOUR_COST_LIMIT = 1.5, 0.8, 8.0
 OFFSET_EASY_MM, OFFSET_COST_PER_MM = 7.0, 0.8
+FLAT_THING_COST = 9.0
+FAINT_EDGES, FAINTEST_EDGES = 1.7, 1.4
+ODD_COLOUR, ODDEST_COLOUR = 1.7, 2.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +182,8 @@ class BlockReader:
         log_odds += below
         if place in layout.star_places and fit.symbol == STAR and below < SURE_SUPPORT and fit.edges < SURE_EDGES:
             log_odds -= PRINTED_STAR_COST
+        if colour is not None and below < SURE_SUPPORT:
+            log_odds -= _flat_thing_cost(fit.edges, distances[colour])
         possible = neighbours_in_net(layout.net, fit.symbol) if layout.net else self.looks.symbols
         sides = {}
         for view, side_fit in views:
@@ -186,3 +191,14 @@ class BlockReader:
             if probabilities is not None:
                 sides[view.side] = probabilities
         return BlockSight(place, fit, solid, distances, log_odds, sides)
+
+
+def _flat_thing_cost(edges: float, colour_distance: float) -> float:
+    """What it costs, in log-odds, to look like a thing on the bare board.
+
+    A light coin looks like the stop on a pale block, but there are no edges of a square around it, and the board is not
+    quite of the block's colour.
+    """
+    faint = np.clip((FAINT_EDGES - edges) / (FAINT_EDGES - FAINTEST_EDGES), 0.0, 1.0)
+    odd = np.clip((colour_distance - ODD_COLOUR) / (ODDEST_COLOUR - ODD_COLOUR), 0.0, 1.0)
+    return float(FLAT_THING_COST * faint * odd)

@@ -41,7 +41,7 @@ LIT_PARTS = 3
 FEWEST_GONE = 2
 GLOW = 0.2
 FINGER_CELLS, SHARP_SHARE = 2.5, 0.6
-SOFT_SHARE = 0.35
+SOFT_SHARE, VERY_SOFT_SHARE, DARK = 0.35, 0.12, -1.0
 LEAST_STRANGE = 0.2
 LEAST_BLEACHED, MOST_BLEACHED = 0.1, 0.9
 GLOW_MM = 16.0
@@ -61,7 +61,8 @@ class Covering:
 @dataclass(frozen=True, eq=False)
 class PlaceSurface:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
-    no block hides; how clear they are beside the usual; and the share of the place's middle with a strange look.
+    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; and by
+    how much its log brightness is above what the board has there.
     """
 
     lines_seen: int
@@ -69,6 +70,7 @@ class PlaceSurface:
     lines: int
     clearness: float
     strange_share: float
+    brighter: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +139,11 @@ class CoveringFinder:
             own = around[lines.judged[around]]
             gone = lines.gone[own]
             clearness = float(lines.clearness[own].mean()) if len(own) else 1.0
-            strange = float(evidence.strange[self._middles[place]].mean())
+            middle = self._middles[place]
+            strange = float(evidence.strange[middle].mean())
+            brighter = float(evidence.colours.brighter[middle].mean())
             surfaces[place] = PlaceSurface(
-                int((gone < SEEN).sum()), int((gone > GONE).sum()), len(own), clearness, strange
+                int((gone < SEEN).sum()), int((gone > GONE).sum()), len(own), clearness, strange, brighter
             )
         return surfaces
 
@@ -255,11 +259,12 @@ class CoveringFinder:
         return cells < FINGER_CELLS and outlined is not None and outlined > SHARP_SHARE
 
     def _is_soft_glow(self, evidence: _Evidence, pixels: BoolImage) -> bool:
-        """Whether a region is brighter than the board around and has no outline: a lamp's mirror image, no sleeve."""
-        if float(np.median(evidence.colours.brighter[pixels])) < GLOW:
-            return False
+        """Whether a region has no outline and isn't dark: a lamp's mirror image, no sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
-        return outlined is not None and outlined < SOFT_SHARE
+        brighter = float(np.median(evidence.colours.brighter[pixels]))
+        if outlined is None or brighter < DARK:
+            return False
+        return outlined < (SOFT_SHARE if brighter > GLOW else VERY_SOFT_SHARE)
 
     def _at_edge(self, pixels: BoolImage) -> bool:
         inside = pixels & ~self._beside_coarse

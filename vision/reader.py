@@ -231,7 +231,7 @@ class TableReader:
             else:
                 x, y = self.layout.centre_mm(place)
                 places[place] = PlaceReading(
-                    _block_probabilities(block, self._blocks.looks),
+                    _block_probabilities(block, self._blocks.looks, bare[place]),
                     sides=block.sides if block.log_odds > 0 else {},
                     offset_mm=(block.fit.x_mm - x, block.fit.y_mm - y),
                     turned_deg=block.fit.turned_deg,
@@ -285,9 +285,12 @@ def _empty_probabilities(looks: Sequence[str], log_odds: float) -> dict[str, flo
     return _mixed({look: 1 - rest if look == EMPTY else rest / others for look in looks})
 
 
-def _block_probabilities(block: BlockSight, looks: PieceLooks) -> dict[str, float]:
-    """Probabilities of empty and of each colour with each symbol, from the fits of face, symbol and colour."""
-    there = float(1 / (1 + np.exp(-np.clip(block.log_odds, -12, 12))))
+def _block_probabilities(block: BlockSight, looks: PieceLooks, bare_log_odds: float) -> dict[str, float]:
+    """Probabilities of empty and of each colour with each symbol, from the fits of face, symbol and colour.
+
+    A block that hardly looks like one leaves the place no barer than its surface looks.
+    """
+    there = float(1 / (1 + np.exp(-np.clip(max(block.log_odds, -bare_log_odds), -12, 12))))
     best = max(block.fit.scores.values())
     symbols = {name: float(np.exp((score - best) / SYMBOL_TEMPERATURE)) for name, score in block.fit.scores.items()}
     symbol_total = sum(symbols.values())

@@ -205,6 +205,41 @@ def test_players_play_towards_a_misdeed_that_needs_a_star(kind: str, rule: str, 
     assert rules[0] == rule
 
 
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        ("hopped wrongly with stop up", "stop-must-not-hop"),
+        ("hopped wrongly with cross up", "cross-one-orthogonal"),
+        ("hopped wrongly with x up", "x-one-diagonal"),
+        ("hopped wrongly with slider up", "slider-to-the-end"),
+        ("hopped wrongly with hoops up", "hoops-three-steps"),
+        ("rolled against something", "roll-blocked"),
+        ("rolled over twice", "symbol-not-possible"),
+        ("replaced by the other's block", "colour-changed"),
+        ("played out of turn", "not-your-turn"),
+    ],
+)
+def test_a_misdeed_breaks_the_rule_it_is_there_for(kind: str, rule: str, setting: Setting) -> None:
+    found: set[str] = set()
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), generator, {"blocks_teal": 3})
+        found |= set(breaches_of(players, kind)[:1])
+    assert rule in found
+
+
+def test_a_roll_with_no_hop_to_come_is_found_in_the_variant(setting: Setting) -> None:
+    game = load("deblockle")
+    found: set[str] = set()
+    for seed in range(8):
+        options = {"side_by_side": False}
+        players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(seed), options)
+        for _ in range(6):
+            players.perform(players.turn())
+        found |= set(breaches_of(players, "rolled with no hop to come"))
+    assert found & {"side-by-side", "no-hop-possible"}
+
+
 def test_a_spare_block_can_be_put_on(setting: Setting) -> None:
     options = {"blocks_gold": 3}
     players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8), options)
