@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,14 +36,15 @@ from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
 from referee.signalling import looking_signal
 from referee.verdict import Verdict
-from simulator.table import VirtualTable
+from simulator.scene import Setting
+from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
 from vision.enrolment import EnrolmentPicture, enrol
 from vision.frame import Frame
 from vision.locating import locate
 from vision.reader import TableReader
 
-FRAMES_PER_SECOND = 12.0
+FRAMES_PER_SECOND = 15.0
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 _KEPT_LINES = 6
 
@@ -90,7 +91,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     """
     game: Game[Any, Any] = load("deblockle")
     truth = TruthLog()
-    table = VirtualTable(options.seed, game.name, turns=options.turns, fps=FRAMES_PER_SECOND, truth=truth)
+    table = VirtualTable(
+        options.seed, game.name, setting=_uncompressed(), turns=options.turns, fps=FRAMES_PER_SECOND, truth=truth
+    )
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
     console.print("Learning the pieces from two pictures …")
@@ -142,6 +145,12 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     score = score_of(game, truth, screen.verdicts, events)
     _close(score, console)
     return 0 if score.agreed else 1
+
+
+def _uncompressed() -> Setting:
+    """The usual table under a camera whose pictures don't travel over a cable, so that none is packed and unpacked."""
+    setting = standard_setting()
+    return replace(setting, sensor=replace(setting.sensor, jpeg_quality=None))
 
 
 def enrolled_reader(table: VirtualTable) -> TableReader:

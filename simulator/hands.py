@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from simulator.background import polygon_mask
 from simulator.lights import hull, irradiance, penumbra_mm, shadow_points
 from simulator.optics import decode, develop, sensor_gain, streak, vignette_at
 from simulator.scene import Colour, Hand, Setting
@@ -70,14 +70,26 @@ def limbs_of(hand: Hand) -> list[Limb]:
     return limbs
 
 
-def _outline(setting: Setting, limb: Limb, swell: float = 1.0) -> FloatArray:
-    ends = np.stack([limb.start_mm, limb.end_mm])
-    camera_mm = setting.pose.camera_position_mm
-    pixels = project(setting.camera, setting.pose, ends)
-    depth = (ends - camera_mm) @ setting.pose.rotation[2]
-    focal = float(setting.camera.matrix[0, 0])
-    radii = np.array([limb.start_radius_mm, limb.end_radius_mm]) * swell * focal / np.maximum(depth, 60.0)
-    return hull(np.vstack([pixels[0] + radii[0] * _CIRCLE, pixels[1] + radii[1] * _CIRCLE]))
+@dataclass(frozen=True, eq=False)
+class _SeenLimbs:
+    """Limbs in the picture: both ends of each in pixels (limbs, 2, 2), and their radii in pixels (limbs, 2)."""
+
+    ends_px: FloatArray
+    radii_px: FloatArray
+
+    @classmethod
+    def of(cls, setting: Setting, limbs: Sequence[Limb]) -> _SeenLimbs:
+        ends = np.array([[limb.start_mm, limb.end_mm] for limb in limbs])
+        pixels = project(setting.camera, setting.pose, ends.reshape(-1, 3)).reshape(-1, 2, 2)
+        depth = (ends - setting.pose.camera_position_mm) @ setting.pose.rotation[2]
+        radii = np.array([[limb.start_radius_mm, limb.end_radius_mm] for limb in limbs])
+        return cls(pixels, radii * float(setting.camera.matrix[0, 0]) / np.maximum(depth, 60.0))
+
+    def outline(self, index: int, swell: float = 1.0) -> FloatArray:
+        """The convex outline, shape (n, 2), of one limb with its radii multiplied by ``swell``."""
+        start, end = self.ends_px[index]
+        first, last = self.radii_px[index] * swell
+        return hull(np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE]))
 
 
 def _depth_is_sound(setting: Setting, limb: Limb) -> bool:
@@ -104,7 +116,8 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
     if not limbs:
         return None
-    outlines = [_outline(setting, limb) for limb in limbs]
+    seen = _SeenLimbs.of(setting, limbs)
+    outlines = [seen.outline(index) for index in range(len(limbs))]
     width, height = setting.camera.size
     everything = np.vstack(outlines)
     first = np.clip(np.floor(everything.min(axis=0)) - _MARGIN_PX, 0, [width, height]).astype(int)
@@ -116,17 +129,13 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
     image = np.zeros((*shape, 3), dtype=np.uint8)
     cover = np.zeros(shape, dtype=np.uint8)
     towards_light = _towards_light(setting)
-    for limb, outline in zip(limbs, outlines, strict=True):
-        middle = (limb.start_mm + limb.end_mm) / 2
-        light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
-        light = light * float(vignette_at(setting.camera, setting.sensor, outline.mean(axis=0)))
-        colour = decode(limb.colour) * light
+    shades = _shades_of(setting, limbs, outlines)
+    for index, outline in enumerate(outlines):
         cv2.fillPoly(cover, [np.rint((outline - origin) * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
         thickness = float(np.ptp(outline, axis=0).min())
-        for swell, brightness in _SHADES:
-            ring = _outline(setting, limb, swell) + towards_light * (1.0 - swell) * min(thickness, 60.0) * 0.3
-            value = [float(channel) for channel in develop((colour * brightness).reshape(1, 1, 3)).reshape(3)]
-            cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value, cv2.LINE_AA, 4)
+        for (swell, _), value in zip(_SHADES, shades[index], strict=True):
+            ring = seen.outline(index, swell) + towards_light * (1.0 - swell) * min(thickness, 60.0) * 0.3
+            cv2.fillPoly(image, [np.rint((ring - origin) * 16).astype(np.int32)], value.tolist(), cv2.LINE_AA, 4)
     image = np.asarray(cv2.GaussianBlur(image, (5, 5), 1.3), dtype=np.uint8)
     distance = float(np.linalg.norm(np.asarray(hand.tip_mm) - setting.pose.camera_position_mm))
     if hand.streak_mm != (0.0, 0.0):
@@ -135,6 +144,17 @@ def hand_sprite(setting: Setting, hand: Hand) -> Sprite | None:
         way = (float(end[0] - start[0]), float(end[1] - start[1]))
         image, cover = streak(image, way), streak(cover, way)
     return Sprite(int(first[0]), int(first[1]), image, cover, distance)
+
+
+def _shades_of(setting: Setting, limbs: Sequence[Limb], outlines: Sequence[FloatArray]) -> FloatArray:
+    """Each limb's screen colour in each of its shades, from its rim to its ridge; shape (limbs, shades, 3)."""
+    middles = np.array([(limb.start_mm + limb.end_mm) / 2 for limb in limbs])
+    light = irradiance(setting.lighting, middles, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
+    centres = np.array([outline.mean(axis=0) for outline in outlines])
+    light = light * vignette_at(setting.camera, setting.sensor, centres)[:, None]
+    colours = light * np.array([decode(limb.colour) for limb in limbs])
+    brightness = np.array([brightness for _, brightness in _SHADES])
+    return develop(colours[:, None, :] * brightness[:, None]).astype(np.float64)
 
 
 def _towards_light(setting: Setting) -> FloatArray:
@@ -173,8 +193,10 @@ def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int = 4) -> Im
     width, height = setting.camera.size
     mask = np.zeros((height // shrink + 1, width // shrink + 1), dtype=np.uint8)
     for hand in hands:
-        for limb in limbs_of(hand):
-            part = _shortened(setting, limb)
-            if part is not None:
-                mask = np.maximum(mask, polygon_mask(mask.shape, _outline(setting, part) / shrink))
+        limbs = [part for limb in limbs_of(hand) if (part := _shortened(setting, limb)) is not None]
+        if not limbs:
+            continue
+        seen = _SeenLimbs.of(setting, limbs)
+        for index in range(len(limbs)):
+            cv2.fillConvexPoly(mask, np.rint(seen.outline(index) / shrink).astype(np.int32), 255)
     return mask
