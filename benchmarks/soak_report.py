@@ -22,6 +22,8 @@ WHOLE_TURNS = 2000
 """From so many turns on every kind of fault must have come up."""
 
 _RULES_WIDTH = 100
+_SLOWEST = 8
+_SLOW_FRAMES = 15
 _WITH_MISDEEDS = frozenset({"illegal turn"})
 
 
@@ -102,6 +104,10 @@ class Report:
                     f"hand gone and {ending}, to the light: median {_percentile(frames, 50):.0f} frames, "
                     f"99th percentile {_percentile(frames, 99):.0f} ({len(frames)} verdicts)"
                 )
+        for item in sorted(self.items, key=lambda one: -(one.latency_frames or 0))[:_SLOWEST]:
+            if (item.latency_frames or 0) > _SLOW_FRAMES:
+                text = f"slow: game {item.seed} at {item.time_s:.1f} s: {item.latency_frames} frames: {item.what}"
+                console.print(f"{text} ({', '.join(item.kinds)})", markup=False, highlight=False)
         spent = [one for score in self.scores for one in score.computing_s] or [0.0]
         console.print(
             f"computing a frame: mean {sum(spent) / len(spent) * 1e3:.1f} ms, 99th percentile "

@@ -71,7 +71,7 @@ def decide(
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
     found = within_one_turn(explorer, base, states, seen, settings)
-    if found[0].changes != shown and found[0].score < free_score + settings.margin:
+    if _visible(found[0].changes, seen) != shown and found[0].score < free_score + settings.margin:
         found = sorted(
             [*found, *beyond_one_turn(game, explorer, base, states, seen, settings)], key=lambda one: -one.score
         )
@@ -87,7 +87,8 @@ def decide(
         )
     ]
     lead = best.score - others[0].score if others else float("inf")
-    allowed = any(one.changes == shown for one in found)
+    # What an explanation says of a hidden place is borne out as well as it can be.
+    allowed = any(_visible(one.changes, seen) == shown for one in found)
     if not allowed:
         if free_score - best.score >= settings.margin:
             return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
@@ -104,6 +105,10 @@ def decide(
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
     surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
     return Decision(Standing.ALLOWED, leading, shown, min(lead, surest))
+
+
+def _visible(changes: Changes, seen: PooledReading) -> Changes:
+    return frozenset((place, look) for place, look in changes if place not in seen.hidden)
 
 
 def _with_places_set_aside(

@@ -187,6 +187,21 @@ def test_a_turn_that_ends_out_of_sight_is_asked_about(
     assert judge.belief == (state,)
 
 
+@pytest.mark.parametrize("turns", [1, 2])
+def test_a_turn_that_starts_out_of_sight_is_accepted(
+    turns: int, judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    played = known_turn(deblockle, state, start="c1", top="hoops")
+    after = deblockle.apply(state, played)
+    if turns == 2:
+        after = deblockle.apply(after, known_turn(deblockle, after, start="e5", player="teal"))
+    reading = make_reading(deblockle.appearance(after), hidden=["c1"])
+    ruling = judge.consider([reading], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(after)
+
+
 def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
