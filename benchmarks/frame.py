@@ -47,7 +47,7 @@ HELD_FRAMES = 15
 ARUCO_EVERY = 5
 MEDIAN_LINE, FIRST_LINE = 1.0, 4.0
 MEMORY_LINE_MB = 4.0
-WARM_UP_SHARE, LEAST_WARM_UP = 0.1, 300
+WARM_UP_SHARE, FEWEST_SHOWINGS = 0.1, 4
 SAMPLED_EVERY = 100
 
 
@@ -143,17 +143,20 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
     raise AssertionError("a film always has frames")
 
 
-def growth_mb(memory_mb: list[tuple[int, float]], frames: int) -> float | None:
-    """How much memory grew from the first fifth after the warm-up to the last; ``None``: too few samples."""
-    warm = max(LEAST_WARM_UP, int(WARM_UP_SHARE * frames))
+def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> float | None:
+    """How much memory grew from the first fifth after the warm-up to the last; ``None``: too short to say.
+
+    The warm-up lasts one showing of the whole ``film``, counted in frames, and a tenth of all frames at least.
+    """
+    warm = max(film, int(WARM_UP_SHARE * frames))
     settled = [megabytes for number, megabytes in memory_mb if number >= warm]
-    if len(settled) < 5:
+    if frames < FEWEST_SHOWINGS * film or len(settled) < 5:
         return None
-    fifth = max(1, len(settled) // 5)
+    fifth = len(settled) // 5
     return float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))
 
 
-def report_of(measures: Measures, frames: int) -> Report:
+def report_of(measures: Measures, frames: int, film: int) -> Report:
     """Boil down what was measured to what is said."""
     kinds = [kind for kind in ("first", "changed", "still") if measures.reading_s[kind]]
     after = [time_s for kind in kinds if kind != "first" for time_s in measures.reading_s[kind]]
@@ -171,7 +174,7 @@ def report_of(measures: Measures, frames: int) -> Report:
         stages,
         aruco_s,
         resident_mb(),
-        growth_mb(measures.memory_mb, frames),
+        growth_mb(measures.memory_mb, frames, film),
     )
 
 
@@ -191,7 +194,7 @@ def main(set_dir: Path, calibration: Path, frames: int, seed: int, plot: Path | 
         raise click.ClickException(str(error)) from error
     with Progress(console=console) as progress:
         measures = measure(pictures, frames, seed, progress)
-    report = report_of(measures, frames)
+    report = report_of(measures, frames, pictures.film_frames(HELD_FRAMES))
     click.echo(table(report))
     if plot is not None:
         draw(report, plot)

@@ -46,6 +46,10 @@ class PictureSet:
     shots: tuple[Shot, ...]
     is_game: bool
 
+    def film_frames(self, held: int) -> int:
+        """How many frames a film of all shots has, each picture held for some; one picture alone is changed once."""
+        return held * sum(max(2, len(shot.pictures)) for shot in self.shots)
+
 
 @dataclass(frozen=True, eq=False)
 class Moment:

@@ -27,7 +27,7 @@ from vision.solids import BlockSolid, outline_px
 CLOSE_PX_PER_MM = 2.0
 MARGIN_MM = 38.0
 REACH_MM = 10.0
-ROUGH_FIT = 0.62
+ROUGH_FIT = 0.6
 CLOSE_FIT = 0.6
 COLOUR_SPREAD = 0.2
 FAR_FROM_ANY_COLOUR = 4.5

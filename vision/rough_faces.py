@@ -24,7 +24,6 @@ PATCH_HALF_MM = 30
 HALVED_PX_PER_MM = 0.5
 REACH_PX = 4
 BLUR_PX = 0.5
-TURNS_DEG = (-15.0, 0.0, 15.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class RoughFinder:
     """Finds first sights of one piece set's faces."""
 
     def __init__(self, looks: PieceLooks, face_mm: float) -> None:
-        self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,), TURNS_DEG)
+        self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
         self._weights = view_weights(looks)
 
     def find(self, patches: Patches, least_fit: float) -> list[RoughFace]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.sampling import FloatImage
-from vision.symbols import Mask, distinct_quarter_turns, turned_mask
+from vision.symbols import Mask, distinct_quarter_turns
 
 FACE_RIM_MM = 1.5
 FAINTEST_CONTRAST = 3e-5
@@ -45,18 +45,17 @@ class TemplateBank:
         face_mm: float,
         px_per_mm: float,
         blurs_px: tuple[float, ...],
-        turns_deg: tuple[float, ...] = (0.0,),
     ) -> TemplateBank:
-        """Make the templates of each symbol's mask in each quarter turn that looks different, at each blur and turn.
+        """Make the templates of each symbol's mask in each quarter turn that looks different, at each blur.
 
-        Blurs are standard deviations in pixels of the bank's scale, turns counter-clockwise.
+        Blurs are standard deviations in pixels of the bank's scale.
         """
         whole, rim = round(face_mm * px_per_mm), round(FACE_RIM_MM * px_per_mm)
         side = whole - 2 * rim
         drawn, symbols, quarters, blurs = [], [], [], []
         for symbol, mask in masks.items():
-            for quarter, turn, blur in product(distinct_quarter_turns(mask), turns_deg, blurs_px):
-                upright = turned_mask(np.ascontiguousarray(np.rot90(mask, quarter)), turn)
+            for quarter, blur in product(distinct_quarter_turns(mask), blurs_px):
+                upright = np.ascontiguousarray(np.rot90(mask, quarter))
                 small = cv2.resize(upright, (whole, whole), interpolation=cv2.INTER_AREA)
                 blurred = cv2.GaussianBlur(small, (0, 0), blur) if blur > 0 else small
                 drawn.append(blurred[rim : rim + side, rim : rim + side])
