@@ -42,6 +42,13 @@ class BoardView:
         return np.asarray(cv2.LUT(self.colours, linear_light_table()), dtype=np.float32)
 
 
+def view_window(layout: TableLayout, margin_mm: float = 0.0) -> PlaneWindow:
+    """The window of the board's surface that is sampled, with ``margin_mm`` of what is beside the board."""
+    width = layout.columns * layout.cell_mm + 2 * margin_mm
+    depth = layout.rows * layout.cell_mm + 2 * margin_mm
+    return PlaneWindow(-width / 2, depth / 2, width, depth, layout.board_top_mm, PX_PER_MM)
+
+
 class BoardSampler:
     """Samples one board from one place of the camera; what does not change from frame to frame is made ready once.
 
@@ -49,9 +56,7 @@ class BoardSampler:
     """
 
     def __init__(self, camera: CameraModel, pose: Pose, layout: TableLayout, margin_mm: float = 0.0) -> None:
-        width = layout.columns * layout.cell_mm + 2 * margin_mm
-        depth = layout.rows * layout.cell_mm + 2 * margin_mm
-        self.window = PlaneWindow(-width / 2, depth / 2, width, depth, layout.board_top_mm, PX_PER_MM)
+        self.window = view_window(layout, margin_mm)
         self._camera_mm = pose.camera_position_mm
         self._map = plane_map(camera, pose, self.window)
         x, y = self._map[..., 0], self._map[..., 1]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.board_rim import BoardRim, RimEvidence
-from vision.board_view import PX_PER_MM, BoardSampler, BoardView, BoolImage
+from vision.board_view import PX_PER_MM, BoardSampler, BoardView, BoolImage, view_window
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.grid_lines import GridLines, LineEvidence
@@ -94,23 +94,54 @@ class _Evidence:
     rim: RimEvidence
 
 
+@dataclass(frozen=True, eq=False)
+class BoardPlan:
+    """What a layout alone says about views of its board, made ready once: where its lines and its rim are, what is
+    beside it or printed on it, and at the coarse scale each place's middle and the line part nearest to
+    each pixel.
+    """
+
+    layout: TableLayout
+    window: PlaneWindow
+    lines: GridLines
+    rim: BoardRim
+    around: Mapping[str, npt.NDArray[np.intp]]
+    middles: Mapping[str, tuple[slice, slice]]
+    printed: BoolImage
+    beside: BoolImage
+    nearest: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, layout: TableLayout) -> BoardPlan:
+        """Make the plan of one layout."""
+        window = view_window(layout, BESIDE_MM)
+        lines = GridLines(layout, window)
+        beside = _beside(layout, window)
+        coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
+        return cls(
+            layout,
+            window,
+            lines,
+            BoardRim(layout, window),
+            {place: lines.parts_around(layout.centre_mm(place)) for place in layout.places},
+            {place: _middle(layout.centre_mm(place), window) for place in layout.places},
+            np.asarray(beside | _printed(layout, window)),
+            coarse,
+            _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
+        )
+
+
 class CoveringFinder:
     """Finds what covers one board, seen from one place of the camera."""
 
-    def __init__(self, camera: CameraModel, pose: Pose, layout: TableLayout) -> None:
-        self.sampler = BoardSampler(camera, pose, layout, margin_mm=BESIDE_MM)
-        window = self.sampler.window
-        self._cell_mm2 = layout.cell_mm**2
-        self._lines = GridLines(layout, window)
-        self._rim = BoardRim(layout, window)
-        self._around = {place: self._lines.parts_around(layout.centre_mm(place)) for place in layout.places}
-        self._beside = _beside(layout, self.sampler)
-        self._middles = {place: _middle(layout.centre_mm(place), window) for place in layout.places}
-        self._printed = self._beside | _printed(layout, self.sampler)
-        rows, columns = window.shape
-        self._beside_coarse = self._beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
-        self._coarse_shape = (rows // COARSER, columns // COARSER)
-        self._nearest = _nearest_part(self._lines, self._coarse_shape)
+    def __init__(self, camera: CameraModel, pose: Pose, plan: BoardPlan) -> None:
+        self.sampler = BoardSampler(camera, pose, plan.layout, margin_mm=BESIDE_MM)
+        self._cell_mm2 = plan.layout.cell_mm**2
+        self._lines, self._rim = plan.lines, plan.rim
+        self._around, self._middles = plan.around, plan.middles
+        self._printed, self._beside_coarse = plan.printed, plan.beside
+        self._nearest = plan.nearest
+        self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
 
     def view(self, image: Image, solids: Sequence[BlockSolid]) -> BoardView:
         """Sample the board and mark what the given blocks hide of it."""
@@ -295,21 +326,21 @@ def _regions(mask: BoolImage) -> list[BoolImage]:
     return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]
 
 
-def _beside(layout: TableLayout, sampler: BoardSampler) -> BoolImage:
+def _beside(layout: TableLayout, window: PlaneWindow) -> BoolImage:
     """What is not the board's surface, or so near its rim that the pose's last fraction of a millimetre matters."""
-    beside = np.ones(sampler.window.shape, dtype=np.bool_)
+    beside = np.ones(window.shape, dtype=np.bool_)
     x, y = layout.columns * layout.cell_mm / 2 - RIM_MM, layout.rows * layout.cell_mm / 2 - RIM_MM
-    left, top = sampler.window.to_pixels(-x, y)
-    right, bottom = sampler.window.to_pixels(x, -y)
+    left, top = window.to_pixels(-x, y)
+    right, bottom = window.to_pixels(x, -y)
     beside[round(top) : round(bottom) + 1, round(left) : round(right) + 1] = False
     return beside
 
 
-def _printed(layout: TableLayout, sampler: BoardSampler) -> BoolImage:
+def _printed(layout: TableLayout, window: PlaneWindow) -> BoolImage:
     """Where the board has printed stars."""
-    printed = np.zeros(sampler.window.shape, dtype=np.uint8)
+    printed = np.zeros(window.shape, dtype=np.uint8)
     for place in layout.star_places:
-        column, row = sampler.window.to_pixels(*layout.centre_mm(place))
+        column, row = window.to_pixels(*layout.centre_mm(place))
         cv2.circle(printed, (round(column), round(row)), round(STAR_MARGIN_MM * PX_PER_MM), 1, -1)
     return np.asarray(printed > 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from vision.bareness import bareness
 from vision.block_reading import BlockReader, BlockSight
 from vision.board_view import BoardView
 from vision.changes import ChangeWatcher, marker_region
-from vision.coverings import Covering, CoveringFinder, SurfaceSight
+from vision.coverings import BoardPlan, Covering, CoveringFinder, SurfaceSight
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame
@@ -73,6 +74,7 @@ class TableReader:
         self._tracker = TableTracker(camera, layout)
         self._reach = ReachWatcher(camera, layout)
         self._blocks = BlockReader(layout, looks)
+        self._plan = BoardPlan.of(layout)
         self._pose: Pose | None = None
         self._watcher: ChangeWatcher | None = None
         self._coverings: tuple[Pose, CoveringFinder, HiddenPlaces] | None = None
@@ -211,7 +213,7 @@ class TableReader:
 
     def _covering_finder(self, pose: Pose) -> tuple[CoveringFinder, HiddenPlaces]:
         if self._coverings is None or self._coverings[0] is not pose:
-            finder = CoveringFinder(self.camera, pose, self.layout)
+            finder = CoveringFinder(self.camera, pose, self._plan)
             self._coverings = (pose, finder, HiddenPlaces(self.layout, finder.sampler))
         return self._coverings[1:]
 
@@ -280,9 +282,14 @@ def _mixed(probabilities: Mapping[str, float]) -> dict[str, float]:
 
 
 def _empty_probabilities(looks: Sequence[str], log_odds: float) -> dict[str, float]:
-    rest = float(1 / (1 + np.exp(log_odds)))
+    rest = 1 / (1 + math.exp(log_odds))
     others = max(1, len(looks) - 1)
-    return _mixed({look: 1 - rest if look == EMPTY else rest / others for look in looks})
+    # what _mixed would make of it, for very many places a second
+    least = max(rest / others, LEAST_PROBABILITY)
+    total = 1 - rest + least * (len(looks) - 1)
+    probabilities = dict.fromkeys(looks, least / total)
+    probabilities[EMPTY] = (1 - rest) / total
+    return probabilities
 
 
 def _block_probabilities(block: BlockSight, looks: PieceLooks, bare_log_odds: float) -> dict[str, float]:

@@ -146,12 +146,19 @@ def _surface(values: FloatImage, terms: FloatImage, chosen: BoolImage) -> FloatI
     """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares)."""
     inputs, targets = terms[chosen].astype(np.float64), values[chosen].astype(np.float64)
     apart = np.abs(targets - np.median(targets))
-    keep = apart <= np.quantile(apart, 0.6)
+    keep = apart <= _quantile(apart, 0.6)
+    # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
+    ridge = 1e-6 * np.eye(terms.shape[-1])
     solution: npt.NDArray[np.float64] = np.zeros(terms.shape[-1])
     for _ in range(FIT_ROUNDS):
         kept = inputs[keep]
-        # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
-        solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])
+        solution = np.asarray(np.linalg.solve(kept.T @ kept + ridge, kept.T @ targets[keep]), dtype=np.float64)
         errors = np.abs(targets - inputs @ solution)
-        keep = errors <= np.quantile(errors, 0.7)
+        keep = errors <= _quantile(errors, 0.7)
     return np.asarray(terms @ solution.astype(np.float32), dtype=np.float32)
+
+
+def _quantile(values: npt.NDArray[np.float64], share: float) -> float:
+    """The value that a share of the values does not exceed; no value between two is made up, which is quick."""
+    at = min(len(values) - 1, int(share * len(values)))
+    return float(np.partition(values, at)[at])

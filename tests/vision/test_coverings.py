@@ -6,7 +6,7 @@ import pytest
 
 from tests.vision import photoreal
 from vision.board_view import board_view
-from vision.coverings import CoveringFinder
+from vision.coverings import BoardPlan, CoveringFinder
 from vision.frame import Image
 from vision.geometry import project
 from vision.grid_refinement import refine_by_grid
@@ -22,7 +22,7 @@ def solids(name: str) -> list[BlockSolid]:
 
 
 def coverings_in(image: Image, name: str = NAME) -> list[tuple[str, float]]:
-    finder = CoveringFinder(photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT)
+    finder = CoveringFinder(photoreal.camera(name), photoreal.pose(name), BoardPlan.of(photoreal.LAYOUT))
     sight = finder.look(finder.view(image, solids(name)))
     return [(one.kind, one.area_mm2) for one in sight.coverings]
 
