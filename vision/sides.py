@@ -34,6 +34,7 @@ SUPPORT_LIMIT = 16.0
 COLOUR_SLOPE = 10.0
 COLOUR_MIDDLE = 0.95
 SHIFT_STEP_PX = 2
+BLURS_PX = (0.6, 1.3, 2.2)
 SYMBOL_TEMPERATURE = 0.015
 FLAT_HEIGHT_PX = 10.0
 ODD_ONE_OUT = 0.002
@@ -153,30 +154,35 @@ class SideReader:
         weights = self._weights if colour is None else self._weights[self._colours[colour]][None]
         shown = view.picture @ weights.T
         is_open = None if view.open.all() else _shifted(view.open.astype(np.float32))
+        shown -= shown.mean(axis=(0, 1))
         likeness = np.max(
             [_likeness(_shifted(shown[..., at]), templates, is_open) for at in range(len(weights))], axis=0
         )
-        best = likeness.max(axis=0)
+        shift, template = divmod(int(likeness.argmax()), likeness.shape[1])
+        # one picture is out of focus for all symbols alike, so all are judged at the blur that fits best
+        first = template - template % len(self._upright)
+        best = likeness[:, first : first + len(self._upright)].max(axis=0)
         fits = {symbol: float(best[rows].max()) for symbol, rows in self._rows_of.items()}
         off = None
         if colour is not None:
-            shift, template = divmod(int(likeness.argmax()), likeness.shape[1])
             off = _colour_off(view, shift, templates[template], self._looks.colours[colour])
         return SideFit(fits, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
-        """Every mask at every distinct quarter turn, blurred as much as the picture's few pixels blur the face; rows
-        of mean 0 and length 1, shape (templates, inner pixels).
+        """Every mask at every distinct quarter turn, as the picture's few pixels show it at each of the blurs, the
+        sharpest first; rows of mean 0 and length 1, shape (blurs x templates, inner pixels).
         """
-        count = len(self._upright)
+        count, inner = len(self._upright), slice(RIM_PX, SIDE_PX - RIM_PX)
         # side by side they are resized in one call; what little blurs from one into the next is bare of ink
         row = np.hstack([upright for _, upright in self._upright])
         small = cv2.resize(row, (count * width_px, height_px), interpolation=cv2.INTER_AREA)
-        small = cv2.GaussianBlur(small, (0, 0), 0.6)
-        seen = cv2.resize(small, (count * SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
-        faces = np.asarray(seen, dtype=np.float32).reshape(SIDE_PX, count, SIDE_PX).transpose(1, 0, 2)
-        inner = slice(RIM_PX, SIDE_PX - RIM_PX)
-        return unit_rows(np.ascontiguousarray(faces[:, inner, inner]).reshape(count, -1))
+        blurred = []
+        for blur_px in BLURS_PX:
+            seen = cv2.GaussianBlur(small, (0, 0), blur_px)
+            seen = cv2.resize(seen, (count * SIDE_PX, SIDE_PX), interpolation=cv2.INTER_LINEAR)
+            faces = np.asarray(seen, dtype=np.float32).reshape(SIDE_PX, count, SIDE_PX).transpose(1, 0, 2)
+            blurred.append(np.ascontiguousarray(faces[:, inner, inner]).reshape(count, -1))
+        return unit_rows(np.concatenate(blurred))
 
 
 def _about(length_px: float) -> int:

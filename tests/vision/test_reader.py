@@ -55,19 +55,26 @@ def test_probabilities_sum_to_one_and_name_every_look(name: str) -> None:
         assert all(share > 0 for share in seen.probabilities.values())
 
 
-def test_side_faces_are_read_where_the_camera_sees_them() -> None:
-    """A sure reading of a south face agrees with the truth: it is the opposite of what is on the north."""
+@pytest.mark.parametrize(("blur_px", "least"), [(0.0, 15), (2.0, 6), (2.5, 3)])
+def test_side_faces_are_read_where_the_camera_sees_them(blur_px: float, least: int) -> None:
+    """A sure reading of a south face agrees with the truth: it is the opposite of what is on the north.
+
+    Out of focus fewer are sure, and those are right: a slider looks most like any blurred symbol.
+    """
     sure = 0
     for name in photoreal.BOARDS:
-        for place, seen in read(name).places.items():
+        frame = photoreal.frame(name)
+        image = frame.image if blur_px == 0 else cv2.GaussianBlur(frame.image, (0, 0), blur_px)
+        reader = TableReader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
+        for place, seen in reader.read(Frame(np.asarray(image), 0.0, 0)).places.items():
             south = seen.sides.get("south")
-            if south and max(south.values()) > 0.8:
+            if south and max(south.values()) > 0.8 and place in photoreal.EXPECTED[name]["norths"]:
                 sure += 1
                 assert (
                     max(south, key=lambda symbol: south[symbol])
                     == NET_OPPOSITE[photoreal.EXPECTED[name]["norths"][place]]
                 ), (name, place)
-    assert sure >= 15
+    assert sure >= least
 
 
 def test_a_side_face_that_looks_like_a_top_is_not_taken_for_a_block() -> None:
