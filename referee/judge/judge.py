@@ -18,7 +18,7 @@ from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.telling import Teller
 from referee.judge.trusting import Word, looked_at
 from referee.judge.unwatched import more_turns_explain
-from referee.judge.waiting import Waiting, was_touched
+from referee.judge.waiting import Waiting, left_by, was_touched
 from referee.judge.weighing import Leaning, weigh
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
@@ -164,6 +164,7 @@ class Judge(Generic[StateT, TurnT]):
                 return self._more_than_a_turn(decision, seen, occasion)
 
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        self._waiting = Waiting()
         # A fault that was put back the wrong way round is named as soon as the table shows it.
         after_fault = occasion if self._fault is None or occasion is Occasion.DECLARED else Occasion.RESTED
         turned = self._turned_in_place(seen, self._settings.turned)
@@ -205,7 +206,7 @@ class Judge(Generic[StateT, TurnT]):
         return replace(self._tell.ruling(kind, said, seen, margin=decision.margin), withdrawn=withdrawn)
 
     def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        best = decision.best
+        best, self._waiting = decision.best, Waiting()
         if occasion is Occasion.DECLARED:
             breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
             if breaches:
@@ -219,7 +220,7 @@ class Judge(Generic[StateT, TurnT]):
         over = occasion.ends_by_touch and end_the_game(self._game, self._belief, resolved.turns)
         if not occasion.accepts and not over:
             if occasion.ends_by_touch and resolved.turns:
-                self._waiting = Waiting(resolved.turns, decision.best.changes)
+                self._waiting = Waiting(resolved.turns, decision.best.changes, seen)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
             return self._tell.pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
         if part is not None and occasion is not Occasion.DECLARED:
@@ -294,7 +295,8 @@ class Judge(Generic[StateT, TurnT]):
         states: tuple[StateT, ...] | None = None,
     ) -> Ruling:
         game, earlier = self._game, states or self._belief
-        moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
+        left = left_by(game, earlier, turns, self._waiting, seen)
+        moved = advance(game, self._explorer, earlier, turns, left, self._settings)
         set_aside = self._set_aside | frozenset(decision.set_aside)
         by_tops = advance(game, self._explorer, self._by_tops, turns, None, self._settings)
         expected = game.appearance(earlier[0])
