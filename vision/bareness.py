@@ -15,6 +15,7 @@ BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 1.5
 BARE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
+UNDISTURBED_SHARE = 0.85
 LINES_SEEN_SHARE, LINES_GONE_SHARE, VEILED = 0.5, 0.3, 0.6
 UNSEEN_LOG_ODDS, GONE_COST = 4.2, 0.4
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
@@ -47,7 +48,9 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
     unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
     seen = counts > 0
     usual = float(np.median(unevenness[seen])) if seen.any() else 1.0
-    undisturbed = not sight.coverings
+    lines = sum(place.lines for place in sight.places.values())
+    lines_seen = sum(place.lines_seen for place in sight.places.values())
+    undisturbed = not sight.coverings and lines_seen > UNDISTURBED_SHARE * lines
     odds = {}
     for index, place in enumerate(layout.places):
         surface = sight.places.get(place)
@@ -77,6 +80,8 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
 
 def _most_odds(surface: PlaceSurface) -> float:
     """How bare a place may be called at most, by the grid lines around it."""
+    if surface.near_glare:
+        return UNSEEN_LOG_ODDS
     enough = surface.lines_seen >= LINES_SEEN_SHARE * surface.lines
     if enough and surface.lines_gone < LINES_GONE_SHARE * max(surface.lines, 1) and surface.clearness > VEILED:
         return BARE_LOG_ODDS

@@ -27,7 +27,7 @@ from vision.surface_colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sha
 
 BESIDE_MM = 36.0
 SMALLEST_COVERING_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
-HAND_CELLS = 1.7
+HAND_CELLS = 1.3
 AT_EDGE_MM = 6.0
 STRONG_HUE = 0.35
 BLEACHED = 0.93
@@ -37,14 +37,16 @@ RIM_MM = 2.0
 BAND_MM = 12.0
 CLOSING_MM, OPENING_MM = 7.0, 7.0
 SEEN, GONE = -1.0, 1.0
-LIT_PARTS = 3
+LIT_PARTS, LIT_SHARE = 3, 0.7
 FEWEST_GONE = 2
 GLOW = 0.2
-FINGER_CELLS, SHARP_SHARE = 2.5, 0.6
+FINGER_CELLS, SHARP_SHARE = 2.5, 0.45
+DEEP_MM, LEAST_DEEP = 14.0, 0.3
 SOFT_SHARE, VERY_SOFT_SHARE, DARK = 0.35, 0.12, -1.0
 LEAST_STRANGE = 0.2
 LEAST_BLEACHED, MOST_BLEACHED = 0.1, 0.9
 GLOW_MM = 16.0
+NEAR_GLARE_MM = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,8 @@ class Covering:
 @dataclass(frozen=True, eq=False)
 class PlaceSurface:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
-    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; and by
-    how much its log brightness is above what the board has there.
+    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
+    much its log brightness is above what the board has there; and whether glare begins near it.
     """
 
     lines_seen: int
@@ -71,6 +73,7 @@ class PlaceSurface:
     clearness: float
     strange_share: float
     brighter: float
+    near_glare: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +112,7 @@ class CoveringFinder:
         self._printed = self._beside | _printed(layout, self.sampler)
         rows, columns = window.shape
         self._beside_coarse = self._beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
+        self._deep = cv2.erode((~self._beside_coarse).astype(np.uint8), _disc_mm(2 * DEEP_MM)) > 0
         self._coarse_shape = (rows // COARSER, columns // COARSER)
         self._nearest = _nearest_part(self._lines, self._coarse_shape)
 
@@ -122,6 +126,7 @@ class CoveringFinder:
         if evidence is None:
             return SurfaceSight((), {})
         found = []
+        glare = np.zeros(evidence.known.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2
             least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_COVERING_MM2
@@ -129,12 +134,16 @@ class CoveringFinder:
                 continue
             rows, columns = view.blocks.shape
             full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
-            found.append(Covering(self._kind(evidence, pixels, area), np.asarray(full), area))
+            kind = self._kind(evidence, pixels, area)
+            if kind == "glare":
+                glare |= pixels
+            found.append(Covering(kind, np.asarray(full), area))
         found.sort(key=lambda covering: -covering.area_mm2)
-        return SurfaceSight(tuple(found), self._places(evidence))
+        return SurfaceSight(tuple(found), self._places(evidence, glare))
 
-    def _places(self, evidence: _Evidence) -> dict[str, PlaceSurface]:
+    def _places(self, evidence: _Evidence, glare: BoolImage) -> dict[str, PlaceSurface]:
         lines, surfaces = evidence.lines, {}
+        near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) > 0 if glare.any() else glare
         for place, around in self._around.items():
             own = around[lines.judged[around]]
             gone = lines.gone[own]
@@ -143,7 +152,13 @@ class CoveringFinder:
             strange = float(evidence.strange[middle].mean())
             brighter = float(evidence.colours.brighter[middle].mean())
             surfaces[place] = PlaceSurface(
-                int((gone < SEEN).sum()), int((gone > GONE).sum()), len(own), clearness, strange, brighter
+                int((gone < SEEN).sum()),
+                int((gone > GONE).sum()),
+                len(own),
+                clearness,
+                strange,
+                brighter,
+                bool(near[middle].any()),
             )
         return surfaces
 
@@ -186,13 +201,13 @@ class CoveringFinder:
         Where the lines are seen, a hue that is only a little off is light; so is any, if it goes on over many lines.
         """
         lit = lines.gone[self._nearest] < SEEN
-        strange = colours.strange & ~(lit & (colours.off_hue < STRONG_HUE))
-        relit = np.zeros_like(strange)
-        for part in _regions(strange):
-            seen, missing = self._parts_in(lines, part)
-            if seen >= LIT_PARTS and seen > missing / 2:
-                strange &= ~(part & lit)
+        relit = np.zeros_like(lit)
+        for part in _regions(colours.strange):
+            inside = self._inside(part)
+            seen = int((lines.gone[inside] < SEEN).sum())
+            if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.told[inside].sum()):
                 relit |= part
+        strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
         # what is only odd is part of a thing where it hides lines
         for part in _regions(colours.odd & ~lit):
             seen, missing = self._parts_in(lines, part)
@@ -206,11 +221,15 @@ class CoveringFinder:
 
     def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
         """How many line parts inside a region are seen, and how many are gone."""
+        own = lines.gone[self._inside(pixels)]
+        return int((own < SEEN).sum()), int((own > GONE).sum())
+
+    def _inside(self, pixels: BoolImage) -> BoolImage:
+        """Which line parts lie inside a region."""
         points = self._lines.parts.points // COARSER
         rows, columns = pixels.shape
-        inside = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
-        own = lines.gone[inside.mean(axis=1) >= 0.5]
-        return int((own < SEEN).sum()), int((own > GONE).sum())
+        hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
+        return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def _proven(self, evidence: _Evidence, pixels: BoolImage) -> bool:
         """Whether a region is a thing: strongly off in hue, or hiding lines that ought to show there."""
@@ -220,7 +239,7 @@ class CoveringFinder:
         off_hue = evidence.colours.off_hue[judged]
         relit = float(evidence.relit[judged].mean()) > 0.5
         seen, gone = self._parts_in(evidence.lines, pixels)
-        if seen > gone and seen >= LIT_PARTS:
+        if seen > 2 * gone and seen >= LIT_PARTS:
             return False
         # a rim that is not seen bears out what the lines say, but may be the table's doing
         gone += evidence.rim.gone_at(pixels) if gone else 0
@@ -244,13 +263,17 @@ class CoveringFinder:
         return (gone >= 7 and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _Evidence, pixels: BoolImage, area_mm2: float) -> str:
-        if float(evidence.bleached[pixels].mean()) > 0.5 or self._is_soft_glow(evidence, pixels):
+        entered = evidence.rim.entered_by(pixels)
+        if float(evidence.bleached[pixels].mean()) > 0.5 or (not entered and self._is_soft_glow(evidence, pixels)):
             return "glare"
-        crossed = evidence.rim.crossed_by(pixels)
+        # along the rim only, where a pose that is a little off shows the table, is no hand
+        deep = float((pixels & self._deep).sum()) > LEAST_DEEP * float(pixels.sum())
+        large = deep and area_mm2 > HAND_CELLS * self._cell_mm2
+        crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed is not None:
             odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
             return "hand" if crossed and odd else "object"
-        return "hand" if area_mm2 > HAND_CELLS * self._cell_mm2 and self._at_edge(pixels) else "object"
+        return "hand" if large and self._at_edge(pixels) else "object"
 
     def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:
         """Whether a region that reaches in over the rim is small and sharply outlined, as no light is."""
