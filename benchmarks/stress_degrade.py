@@ -96,7 +96,7 @@ def half_shaded(light: FloatImage, taken: Taken, rng: np.random.Generator, left:
     sky = np.array([1.15, 1.0, 0.9]) * left
     share = np.clip(beyond, 0.0, 1.0)[..., None]
     factor = float(rng.uniform(1.0, 1.4)) * (1 - share) + sky * share
-    return light * factor.astype(np.float32)
+    return np.asarray(light * factor.astype(np.float32), dtype=np.float32)
 
 
 def defocused(taken: Taken, _rng: np.random.Generator, sigma_px: float) -> Taken:
