@@ -143,7 +143,11 @@ class Judge(Generic[StateT, TurnT]):
         self._set_aside = faults.still_odd(self._game, self._belief, self._set_aside, seen)
         self._word = looked_at(self._word, game.appearance(self._belief[0]), seen)
         seen = seen.without(self._word.left_out)
-        decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
+        visible = seen.without(self._set_aside)
+        decision = decide(game, self._explorer, self._belief, visible, settings)
+        if was_touched(game, self._explorer, self._belief, self._waiting, decision, visible, settings, occasion):
+            # What the touch did is judged as the next player's doing.
+            return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
@@ -314,12 +318,6 @@ class Judge(Generic[StateT, TurnT]):
         return replace(self._accept(turns, decision, seen, self._by_tops), withdrawn=withdrawn)
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        visible = seen.without(self._set_aside)
-        if was_touched(
-            self._game, self._explorer, self._belief, self._waiting, decision, visible, self._settings, occasion
-        ):
-            # What the touch did is judged as the next player's doing.
-            return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if self._may_name(decision.shown, occasion):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:

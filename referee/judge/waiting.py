@@ -34,11 +34,15 @@ def was_touched(
     settings: JudgeSettings,
     occasion: Occasion,
 ) -> bool:
-    """Say whether a table that nothing else explains is the waiting turn and what the next players did since.
+    """Say whether a table shows more than one turn could, or a fault: the waiting turn and what was done since.
 
-    What they did is a turn, part of one or two; or a fault, once the table has rested and still shows the waiting turn.
+    What was done since is a turn, part of one or two, however surely; or a fault, once the table has rested and still
+    shows the waiting turn.
     """
     if not (waiting.turns and occasion.ends_by_touch):
+        return False
+    more_than_one = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
+    if decision.standing is Standing.ALLOWED and not more_than_one:
         return False
     if least_against(game, belief, waiting.turns, seen) >= settings.side:
         return False
@@ -46,9 +50,9 @@ def was_touched(
     for turn in waiting.turns:
         after = applied(game, after, turn)
     following = decide(game, explorer, after, seen, settings)
-    if following.standing is Standing.ALLOWED:
-        return following.best.happening is not Happening.NOTHING
-    return occasion is Occasion.TOUCH_RESTED and waiting.changes < decision.shown
+    if following.standing is Standing.FORBIDDEN:
+        return occasion is Occasion.TOUCH_RESTED and waiting.changes < decision.shown
+    return following.best.happening is not Happening.NOTHING
 
 
 def left_by(
