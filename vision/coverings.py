@@ -21,7 +21,6 @@ from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.grid_lines import GridLines, LineEvidence
 from vision.layout import TableLayout
-from vision.sampling import PlaneWindow
 from vision.solids import BlockSolid
 from vision.surface_colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
 
@@ -106,9 +105,12 @@ class CoveringFinder:
         self._cell_mm2 = layout.cell_mm**2
         self._lines = GridLines(layout, window)
         self._rim = BoardRim(layout, window)
-        self._around = {place: self._lines.parts_around(layout.centre_mm(place)) for place in layout.places}
+        self._places_known = layout.places
+        self._around = np.stack([self._lines.parts_around(layout.centre_mm(place)) for place in layout.places])
         self._beside = _beside(layout, self.sampler)
-        self._middles = {place: _middle(layout.centre_mm(place), window) for place in layout.places}
+        centres = np.array([layout.centre_mm(place) for place in layout.places])
+        column, row = window.to_pixels(centres[:, 0], centres[:, 1])
+        self._middles = tuple(np.round(values / COARSER).astype(np.intp) for values in (row, column))
         self._printed = self._beside | _printed(layout, self.sampler)
         rows, columns = window.shape
         self._beside_coarse = self._beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
@@ -142,25 +144,30 @@ class CoveringFinder:
         return SurfaceSight(tuple(found), self._places(evidence, glare))
 
     def _places(self, evidence: _Evidence, glare: BoolImage) -> dict[str, PlaceSurface]:
-        lines, surfaces = evidence.lines, {}
-        near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) > 0 if glare.any() else glare
-        for place, around in self._around.items():
-            own = around[lines.judged[around]]
-            gone = lines.gone[own]
-            clearness = float(lines.clearness[own].mean()) if len(own) else 1.0
-            middle = self._middles[place]
-            strange = float(evidence.strange[middle].mean())
-            brighter = float(evidence.colours.brighter[middle].mean())
-            surfaces[place] = PlaceSurface(
-                int((gone < SEEN).sum()),
-                int((gone > GONE).sum()),
-                len(own),
-                clearness,
-                strange,
-                brighter,
-                bool(near[middle].any()),
+        lines, colours = evidence.lines, evidence.colours
+        around = self._around * lines.judged
+        count = around.sum(axis=1)
+        seen, gone = around @ (lines.gone < SEEN), around @ (lines.gone > GONE)
+        clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
+        near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
+        row, column = self._middles
+        wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
+        strange, brighter, nearby = (
+            np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
+            for values in (evidence.strange, colours.brighter, near)
+        )
+        return {
+            place: PlaceSurface(
+                int(seen[index]),
+                int(gone[index]),
+                int(count[index]),
+                float(clearness[index]),
+                float(strange[index]),
+                float(brighter[index]),
+                bool(nearby[index] > 0),
             )
-        return surfaces
+            for index, place in enumerate(self._places_known)
+        }
 
     def _evidence(self, view: BoardView) -> _Evidence | None:
         known = view.blocks | view.outside | self._printed
@@ -209,12 +216,12 @@ class CoveringFinder:
                 relit |= part
         strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
         # what is only odd is part of a thing where it hides lines
-        for part in _regions(colours.odd & ~lit):
+        for part in _regions(colours.odd & ~lit) if (lines.gone > GONE).any() else ():
             seen, missing = self._parts_in(lines, part)
             if missing >= FEWEST_GONE and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
-        for part in _regions(colours.odd & ~relit):
+        for part in _regions(colours.odd & ~relit) if rim.entered.any() else ():
             if rim.entered_by(part) and self._parts_in(lines, part)[0] < FEWEST_GONE and self._is_finger(colours, part):
                 strange |= part
         return np.asarray(strange), relit
@@ -297,15 +304,6 @@ class CoveringFinder:
         return bool((near & self._beside_coarse).any())
 
 
-def _middle(centre_mm: tuple[float, float], window: PlaneWindow) -> tuple[slice, slice]:
-    """The coarse pixels in the middle of a place."""
-    column, row = (value / COARSER for value in window.to_pixels(*centre_mm))
-    half = MIDDLE_MM / 2 * window.px_per_mm / COARSER
-    return slice(max(0, round(row - half)), round(row + half)), slice(
-        max(0, round(column - half)), round(column + half)
-    )
-
-
 def _disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
     side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
@@ -313,6 +311,8 @@ def _disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
 
 def _regions(mask: BoolImage) -> list[BoolImage]:
     """The connected regions of a mask that are not mere specks."""
+    if not mask.any():
+        return []
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     least = SMALLEST_REACHING_MM2 * (PX_PER_MM / COARSER) ** 2
     return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]

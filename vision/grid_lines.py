@@ -122,10 +122,10 @@ class GridLines:
         self._cell_mm = layout.cell_mm
         self._blanks = _parts(segments, layout.cell_mm / 2, window)
 
-    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.intp]:
-        """The indices of the line parts along the edges of the square with that middle."""
+    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
+        """1 for each line part along the edges of the square with that middle, 0 for the others, (parts,)."""
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
-        return np.flatnonzero(away < 0.75 * self._cell_mm)
+        return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
     def look(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
         """Tell which lines are gone.
