@@ -1,11 +1,15 @@
 """Whether a hand is ever taken for a clear board: on a film of real hands, and on the virtual table.
 
 Run: python benchmarks/hands.py [CLIP] --corners "x,y x,y x,y x,y" [--seed S] [--games N]
+     [--variant NAME]...
 
 CLIP is a film of a board seen from above, ``--corners`` the board's outline in it, in pixels. What a person saw in it
 is given as frame numbers, looked at every ``--every`` frames: those with a hand and those with a shadow only; the rest
 are clear. The defaults hold for ``clip.avi`` of github.com/WolfgangFahl/play-chess-with-a-webcam. Without CLIP, or with
 ``--games``, games on the virtual table are watched, where it is known for every frame what a hand covers.
+
+So that nothing fits this one film only, it is watched in every way of ``VARIANTS``: as it is, mirrored, slowed, darker,
+brighter, noisy, in other colours, smaller. ``--variant`` chooses some of them.
 
 Exit code 1 when a frame with a hand over the board is called clear, when fewer than 80 % of the clear frames are
 called clear at once or within ten frames, or when a shadow alone is called a hand for more than a second.
@@ -16,12 +20,16 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
+import cv2
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -32,7 +40,7 @@ from simulator.truth import TruthLog
 from simulator.variety import varied_setting
 from vision.cameras.video import VideoFile
 from vision.errors import EndOfFramesError
-from vision.frame import FloatArray, Frame
+from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
 from vision.reaching import ReachFinder, ReachKind
 
@@ -53,6 +61,79 @@ class Watched:
     def clear_within(self, number: int) -> bool:
         """Whether a frame, or one of the ten after it, was called clear."""
         return "clear" in self.kinds[number : number + CLEAR_WITHIN_FRAMES + 1]
+
+    def every(self, step: int) -> Watched:
+        """Only every so-many-th frame, the last of each group."""
+        return replace(self, kinds=self.kinds[step - 1 :: step])
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """A film with the board's outline in it; each of its frames is there ``times`` times."""
+
+    frames: Sequence[Frame]
+    corners_px: FloatArray
+    times: int = 1
+
+    def with_images(self, change: Callable[[Image], Image]) -> Film:
+        """The same film with every picture changed."""
+        return replace(self, frames=[replace(frame, image=change(frame.image)) for frame in self.frames])
+
+
+def _mirrored(film: Film, _rng: np.random.Generator) -> Film:
+    width = film.frames[0].image.shape[1]
+    flipped = film.with_images(lambda image: np.ascontiguousarray(image[:, ::-1]))
+    return replace(flipped, corners_px=film.corners_px * [-1, 1] + [width - 1, 0])
+
+
+def _upside_down(film: Film, _rng: np.random.Generator) -> Film:
+    height = film.frames[0].image.shape[0]
+    flipped = film.with_images(lambda image: np.ascontiguousarray(image[::-1]))
+    return replace(flipped, corners_px=film.corners_px * [1, -1] + [0, height - 1])
+
+
+def _slowed(film: Film, _rng: np.random.Generator) -> Film:
+    times_s = [frame.time_s for frame in film.frames]
+    step_s = (times_s[-1] - times_s[0]) / max(1, len(times_s) - 1)
+    twice = [frame for frame in film.frames for _ in range(2)]
+    frames = [replace(frame, time_s=times_s[0] + number * step_s) for number, frame in enumerate(twice)]
+    return Film(frames, film.corners_px, 2)
+
+
+def _scaled_light(film: Film, _rng: np.random.Generator, factor: float) -> Film:
+    return film.with_images(lambda image: np.asarray(cv2.convertScaleAbs(image, alpha=factor), dtype=np.uint8))
+
+
+def _noisy(film: Film, rng: np.random.Generator) -> Film:
+    def change(image: Image) -> Image:
+        return np.asarray(np.clip(image + rng.normal(0.0, 6.0, image.shape), 0, 255), dtype=np.uint8)
+
+    return film.with_images(change)
+
+
+def _recoloured(film: Film, _rng: np.random.Generator) -> Film:
+    mixed = np.array([[0.2, 0.1, 0.7], [0.7, 0.2, 0.1], [0.1, 0.8, 0.1]])
+    return film.with_images(lambda image: np.asarray(cv2.transform(image, mixed), dtype=np.uint8))
+
+
+def _smaller(film: Film, _rng: np.random.Generator) -> Film:
+    def change(image: Image) -> Image:
+        return np.asarray(cv2.resize(image, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+    return replace(film.with_images(change), corners_px=film.corners_px * 0.6)
+
+
+VARIANTS: Mapping[str, Callable[[Film, np.random.Generator], Film]] = {
+    "as it is": lambda film, _rng: film,
+    "mirrored": _mirrored,
+    "upside down": _upside_down,
+    "slowed": _slowed,
+    "darker": partial(_scaled_light, factor=0.5),
+    "brighter": partial(_scaled_light, factor=1.3),
+    "noisy": _noisy,
+    "recoloured": _recoloured,
+    "smaller": _smaller,
+}
 
 
 def watch(frames: Iterable[Frame], corners_px: FloatArray) -> Watched:
@@ -179,6 +260,9 @@ def judge_game(seed: int, hardness: float, turns: int) -> bool:
 @click.option("--seed", default=1, show_default=True, help="Seed of the first game on the virtual table.")
 @click.option("--games", type=int, help="Games on the virtual table [default: none with CLIP, else 4].")
 @click.option("--turns", default=4, show_default=True, help="Turns in each game.")
+@click.option(
+    "--variant", "variants", multiple=True, help="How to watch CLIP (may be given again) [default: every way]."
+)
 @click.option("--hardness", default=0.7, show_default=True, help="How awkward the tables are, 0 to 1.")
 def main(
     clip: Path | None,
@@ -190,16 +274,26 @@ def main(
     games: int | None,
     turns: int,
     hardness: float,
+    variants: tuple[str, ...],
 ) -> None:
     """Say whether a hand is ever taken for a clear board, in CLIP and on the virtual table."""
     good = True
+    unknown = sorted(set(variants) - set(VARIANTS))
+    if unknown:
+        raise click.BadParameter(f"no variant {', '.join(unknown)}; there are {', '.join(VARIANTS)}")
+    console = Console(stderr=True)
     if clip is not None:
         if corners is None:
             raise click.UsageError("CLIP needs --corners, the board's outline in it")
-        frames = list(film(clip))
-        fps = (len(frames) - 1) / max(1e-6, frames[-1].time_s - frames[0].time_s)
-        good &= judge_film(watch(frames, points(corners)), numbers(hands), numbers(shadows), every, fps)
-    for number in range((0 if clip else 4) if games is None else games):
+        taken = Film(list(film(clip)), points(corners))
+        fps = (len(taken.frames) - 1) / max(1e-6, taken.frames[-1].time_s - taken.frames[0].time_s)
+        for name in track(variants or list(VARIANTS), "Watching the film", console=console):
+            click.echo(f"\n{name}:")
+            one = VARIANTS[name](taken, np.random.default_rng([seed, 5]))
+            watched = watch(one.frames, one.corners_px).every(one.times)
+            good &= judge_film(watched, numbers(hands), numbers(shadows), every, fps)
+    count = (0 if clip else 4) if games is None else games
+    for number in track(range(count), "Watching games", console=console, disable=not count):
         good &= judge_game(seed + number, hardness, turns)
     sys.exit(0 if good else 1)
 

@@ -74,20 +74,15 @@ class GamePlan:
 def plan_of(
     seed: int, turns: int, size: tuple[int, int], kinds: tuple[str, ...] = (), *, perfect_eyes: bool = False
 ) -> GamePlan:
-    """Draw how a game is played.
+    """How the game of a seed is played; games in a row are of every kind.
 
     Half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant, one in
-    four gives a player fewer blocks, and of the others one in five starts from squares the players agreed on.
+    four gives a player fewer blocks, and one in five starts from squares the players agreed on.
     """
-    rng = np.random.default_rng([seed, 44])
-    turn_end: TurnEnd = ("button", "button", "rest", "touch")[int(rng.integers(4))]
-    side_by_side = bool(rng.random() >= 0.2)
-    blocks, start = (4, 4), "usual"
-    if rng.random() < 0.25:
-        blocks = (int(rng.integers(2, 5)), 3)
-    elif side_by_side and rng.random() < 0.2:
-        start = "agreed" if rng.random() < 0.5 else "cornered"
-    return GamePlan(seed, turns, size, turn_end, side_by_side, kinds, perfect_eyes, blocks, start)  # type: ignore[arg-type]
+    turn_ends: tuple[TurnEnd, ...] = ("button", "rest", "button", "touch")
+    start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
+    blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
+    return GamePlan(seed, turns, size, turn_ends[seed % 4], seed % 5 != 0, kinds, perfect_eyes, blocks, start)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """How well the reader sees under hardships nobody tuned it to, one at a time and all together.
 
 Run: python benchmarks/stress.py --images 600 --seed 1 --out DIR [--hardship NAME]...
-     [--photoreal SET_DIR --calibration DIR]
+     [--photoreal SET_DIR --calibration DIR --harder N]
 
 Every picture comes from the virtual table, with looks far from its usual ones. The reader knows the camera's lens and
 the table's layout, and has learned the pieces from two pictures of the same set under an ordinary light. Each picture
-is read by itself. DIR gets ``stress.md`` (tables), ``squares.npz`` (every probability), two plots, and under
-``failures`` the pictures that went wrong. Exits with 1 when a line that must hold does not; the lines are in
-``stress_score``.
+is read by itself. With ``--photoreal`` a set of taken pictures is read, too, as it is and N times with a hardship laid
+over it (``stress_degrade``); its squares count like the others. DIR gets ``stress.md`` (tables), ``squares.npz`` (every
+probability), two plots, and under ``failures`` the pictures that went wrong. Exits with 1 when a line that must hold
+does not; the lines are in ``stress_score``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.stress_photoreal import PhotorealSet, PhotorealTask
 from benchmarks.stress_report import save_squares, tables, write_report
 from benchmarks.stress_scenes import StressCase, case_of, draft_layout, hardships, piece_look
 from benchmarks.stress_score import PictureScore, lines_not_met, score
@@ -155,6 +157,22 @@ def _save(failures: Path, image: Image, result: PictureScore, said: Sequence[str
     (failures / f"{result.name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def look_at_taken(task: PhotorealTask, pictures: PhotorealSet, failures: Path | None = None) -> PictureScore:
+    """Read a picture of a photoreal set and compare; a picture that went wrong is saved into ``failures``."""
+    result, taken, said = pictures.look_at(task)
+    if failures is not None and not _good(result):
+        _save(failures, taken.image, result, said)
+    return result
+
+
+def run_taken(
+    pictures: PhotorealSet, todo: Sequence[PhotorealTask], jobs: int, failures: Path | None = None
+) -> Iterator[PictureScore]:
+    """Look at pictures of a photoreal set, on ``jobs`` processes."""
+    with ProcessPoolExecutor(jobs, initializer=_one_thread) as pool:
+        yield from pool.map(partial(look_at_taken, pictures=pictures, failures=failures), todo, chunksize=4)
+
+
 def _one_thread() -> None:
     cv2.setNumThreads(1)
 
@@ -182,6 +200,7 @@ def _pieces_of(task: Task) -> int:
 @click.option(
     "--calibration", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Its ChArUco pictures."
 )
+@click.option("--harder", default=0, show_default=True, type=click.IntRange(0), help="Pictures of it made harder.")
 def main(
     images: int,
     seed: int,
@@ -190,6 +209,7 @@ def main(
     jobs: int,
     photoreal: Path | None,
     calibration: Path | None,
+    harder: int,
 ) -> None:
     """Read pictures from the virtual table under many hardships and report how that goes."""
     unknown = sorted(set(names) - set(hardships(0, 1)))
@@ -208,12 +228,15 @@ def main(
     )
     others: list[PictureScore] = []
     if photoreal is not None and calibration is not None:
-        from benchmarks.stress_photoreal import photoreal_scores
-
-        others = list(photoreal_scores(photoreal, calibration))
+        taken = PhotorealSet(photoreal, calibration)
+        taken_todo = taken.tasks(harder, seed)
+        looked = run_taken(taken, taken_todo, jobs, failures)
+        others = list(track(looked, "Looking at taken pictures", len(taken_todo), console=console))
     click.echo(tables(pictures))
+    if others:
+        click.echo(tables(others))
     save_squares(pictures, out / "squares.npz")
-    missing = lines_not_met(pictures)
+    missing = lines_not_met([*pictures, *others])
     write_report(out, pictures, others, missing)
     for line in missing:
         click.echo(f"NOT MET: {line}")

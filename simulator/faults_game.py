@@ -14,7 +14,7 @@ from engine.api import OptionValue
 from simulator.actions import EMPTY_LOOK, Action
 from simulator.faults import SURROUNDINGS, DisturbanceMaker
 from simulator.faults_answers import ANSWERS, PRESS_AFTER_S, AnsweringGame, Word
-from simulator.faults_misdeeds import ALL_MISDEEDS
+from simulator.faults_misdeeds import ALL_MISDEEDS, BY_STAR, STUCK
 from simulator.faults_players import Start
 from simulator.faults_turns import BY_TURN, NO_HOP_TO_COME, WRONG_SET_UPS
 from simulator.game import Press, TurnEnd
@@ -83,6 +83,7 @@ class FaultyGame(AnsweringGame):
             start=start,
         )
         self._start = start
+        self._options = dict(options or {})
         self._maker = DisturbanceMaker(setting, np.random.default_rng([seed, 48]))
         self._only = kinds
         self._bags: dict[str, list[str]] = {}
@@ -94,6 +95,11 @@ class FaultyGame(AnsweringGame):
             yield from self._wrong_set_up()
         # Where any squares will do, a set-up has to rest like a turn.
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
+        if not self._only:
+            self._people.aims |= self._rare_kinds()
+        if self._start == "cornered" and not self._only:
+            self.episodes.append(Episode("illegal turn", "", self._planned_s))
+            yield from self._illegal_turn(self._drawn_misdeed())
         last = None
         while self._played < self._turns and not self._people.is_over:
             last = yield from self._episode()
@@ -104,6 +110,17 @@ class FaultyGame(AnsweringGame):
         if self._people.is_over:
             yield from self._carry_out(self._people.sweep())
         yield self._still(3 * self._habits.settle_s)
+
+    def _rare_kinds(self) -> set[str]:
+        """Kinds of misdeed that few games have room for, and this one may have."""
+        spare = any(" tray " in place for place in self._people.standing)
+        stars = list(BY_STAR)
+        return {
+            STUCK,
+            stars[int(self._fates.integers(len(stars)))],
+            *(("forbidden by the variant", NO_HOP_TO_COME) if not self._options.get("side_by_side", True) else ()),
+            *(("block put on", "replaced by the other's block") if spare else ()),
+        }
 
     def _wrong_set_up(self) -> Iterator[Stretch]:
         people, before = self._people, self._people.standing

@@ -126,6 +126,9 @@ def _turned_while_hopping(table: Table, player: str, rng: np.random.Generator) -
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 
 
+STUCK = "moved though stuck"
+"""The kind that only a player who has no turn can do."""
+
 BY_SIDES = ("turned in place", "turned while hopping")
 """The kinds that change no top beyond what a legal turn would: only side faces tell of them."""
 
@@ -139,7 +142,7 @@ ALL_MISDEEDS: Mapping[str, Misdeed] = {
     "hopped onto a star": _landed_on_star,
     "left standing on the goal": _left_standing_on_goal,
     "left by its own star": _left_by_own_star,
-    "moved though stuck": _moved_though_stuck,
+    STUCK: _moved_though_stuck,
     "turned while hopping": _turned_while_hopping,
 }
 """Every kind by name, those of ``simulator.misdeeds`` and ``simulator.faults_rolls`` included."""

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from vision.board_view import PX_PER_MM, BoardView
 from vision.coverings import PlaceSurface, SurfaceSight
+from vision.frame import FloatArray
 from vision.layout import TableLayout
 from vision.sampling import linear_light_table
 
@@ -15,6 +16,7 @@ BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, 1.5
 BARE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
+UNDISTURBED_SHARE = 0.85
 LINES_SEEN_SHARE, LINES_GONE_SHARE, VEILED = 0.5, 0.3, 0.6
 UNSEEN_LOG_ODDS, GONE_COST = 4.2, 0.4
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
@@ -31,23 +33,27 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
     A bare place shows its surface, is not bleached, has the board's colour, and is as even as most other places are.
     Where the grid lines around it are fainter than they ought to be, a block that stands there may be as hard to see.
     """
-    grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+    board = _board(view, layout)
+    colours = np.ascontiguousarray(view.colours[board])
+    grey = np.asarray(cv2.cvtColor(colours, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
     shade = np.asarray(cv2.LUT(grey, _log_light()), dtype=np.float32)
     shade = np.asarray(cv2.GaussianBlur(shade, (0, 0), 1.0 * PX_PER_MM), dtype=np.float32)
     slope = cv2.magnitude(cv2.Sobel(shade, cv2.CV_32F, 1, 0), cv2.Sobel(shade, cv2.CV_32F, 0, 1))
-    blue, green, red = cv2.split(view.colours)
+    blue, green, red = cv2.split(colours)
     bleached = np.asarray(cv2.max(cv2.max(blue, green), red) >= BLEACHED_LEVEL)
-    is_open = ~(view.blocks | view.outside)
-    counts = _window_sums(is_open.astype(np.float32), view, layout)
-    steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), view, layout)
-    bright = _window_sums((bleached & is_open).astype(np.float32), view, layout)
-    levels = _window_sums(np.where(is_open, grey, np.uint8(0)).astype(np.float32), view, layout)
+    is_open = ~(view.blocks[board] | view.outside[board])
+    counts = _window_sums(is_open.astype(np.uint8), layout)
+    steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), layout)
+    bright = _window_sums((bleached & is_open).astype(np.uint8), layout)
+    levels = _window_sums(np.where(is_open, grey, np.uint8(0)), layout)
     full = (2 * round(BARE_SIDE_MM / 2 * PX_PER_MM)) ** 2
     shares = counts / full
     unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
     seen = counts > 0
     usual = float(np.median(unevenness[seen])) if seen.any() else 1.0
-    undisturbed = not sight.coverings
+    lines = sum(place.lines for place in sight.places.values())
+    lines_seen = sum(place.lines_seen for place in sight.places.values())
+    undisturbed = not sight.coverings and lines_seen > UNDISTURBED_SHARE * lines
     odds = {}
     for index, place in enumerate(layout.places):
         surface = sight.places.get(place)
@@ -77,6 +83,8 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
 
 def _most_odds(surface: PlaceSurface) -> float:
     """How bare a place may be called at most, by the grid lines around it."""
+    if surface.near_glare:
+        return UNSEEN_LOG_ODDS
     enough = surface.lines_seen >= LINES_SEEN_SHARE * surface.lines
     if enough and surface.lines_gone < LINES_GONE_SHARE * max(surface.lines, 1) and surface.clearness > VEILED:
         return BARE_LOG_ODDS
@@ -88,13 +96,21 @@ def _log_light() -> npt.NDArray[np.float32]:
     return np.asarray(np.log(linear_light_table() + np.float32(0.01)), dtype=np.float32)
 
 
-def _window_sums(values: npt.NDArray[np.float32], view: BoardView, layout: TableLayout) -> npt.NDArray[np.float64]:
-    """The sum of values, (rows, columns), over each place's middle, in the layout's order."""
-    total = cv2.integral(np.asarray(values, dtype=np.float32), sdepth=cv2.CV_64F)
-    centres = np.array([layout.centre_mm(place) for place in layout.places])
-    column, row = view.window.to_pixels(centres[:, 0], centres[:, 1])
-    half = round(BARE_SIDE_MM / 2 * PX_PER_MM)
+def _board(view: BoardView, layout: TableLayout) -> tuple[slice, slice]:
+    """The part of a view that shows the board, without what is beside it."""
+    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    left, top = view.window.to_pixels(-half_x, half_y)
+    right, bottom = view.window.to_pixels(half_x, -half_y)
+    return slice(round(top + 0.5), round(bottom + 0.5)), slice(round(left + 0.5), round(right + 0.5))
+
+
+def _window_sums(values: npt.NDArray[np.uint8] | npt.NDArray[np.float32], layout: TableLayout) -> FloatArray:
+    """The sum of values over the board, (rows, columns), in each place's middle, in the layout's order."""
+    total = cv2.integral(values, sdepth=cv2.CV_64F)
+    centres = np.array([layout.centre_mm(place) for place in layout.places]) * PX_PER_MM
     rows, columns = values.shape
+    column, row = centres[:, 0] + columns / 2 - 0.5, rows / 2 - centres[:, 1] - 0.5
+    half = round(BARE_SIDE_MM / 2 * PX_PER_MM)
     top, bottom = (np.clip(np.round(row).astype(int) + way, 0, rows) for way in (-half, half))
     left, right = (np.clip(np.round(column).astype(int) + way, 0, columns) for way in (-half, half))
     sums = total[bottom, right] - total[top, right] - total[bottom, left] + total[top, left]

@@ -24,6 +24,7 @@ LEAST_STEP = 0.3
 STEP_GONE = 0.35
 CROSSED_PARTS, LONGEST_RUN = 2, 11
 GOES_ON = 0.6
+ABRUPT = 0.45
 UNLIKE_TABLE = 0.25
 SHADOW_EASILY, BRIGHTER_EASILY = 0.6, 0.15
 
@@ -34,14 +35,16 @@ class RimEvidence:
 
     ``gone``: the step from board to table is not to be seen; ``beyond``: the table beside it does not look like itself;
     ``apart``: what lies inside can be told from the table; ``entered``: something narrow goes on from the table over
-    the rim, as an arm or a finger does. ``inside`` are pixels just inside the rim, as (row, column)
-    at the coarse scale, (parts, points, 2).
+    the rim, as an arm or a finger does; ``going_on``: what lies inside looks like what is beside it and unlike the
+    table.
+    ``inside`` are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2).
     """
 
     gone: npt.NDArray[np.bool_]
     beyond: npt.NDArray[np.bool_]
     apart: npt.NDArray[np.bool_]
     entered: npt.NDArray[np.bool_]
+    going_on: npt.NDArray[np.bool_]
     inside: npt.NDArray[np.intp]
 
     def _touched(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
@@ -61,7 +64,7 @@ class RimEvidence:
         touched = self._touched(pixels)
         if not touched.any():
             return False
-        if int((touched & self.beyond).sum()) >= CROSSED_PARTS:
+        if max(int((touched & self.beyond).sum()), int((touched & self.going_on).sum())) >= CROSSED_PARTS:
             return True
         return False if float(self.apart[touched].mean()) > 0.5 else None
 
@@ -102,32 +105,46 @@ class BoardRim:
         beyond = np.zeros(len(step), dtype=np.bool_)
         apart = np.zeros(len(step), dtype=np.bool_)
         entered = np.zeros(len(step), dtype=np.bool_)
+        going_on = np.zeros(len(step), dtype=np.bool_)
         for side in range(4):
             own = told & (self._sides == side)
             if own.sum() < 6:
                 continue
             table = np.median(outer[own], axis=0)
-            apart |= own & (np.linalg.norm(inner - table, axis=1) > UNLIKE_TABLE)
             off = outer - table
-            # a shadow that falls on the table is no arm
-            shade = np.maximum(off[:, 2] - BRIGHTER_EASILY, 0.0) + np.maximum(-off[:, 2] - SHADOW_EASILY, 0.0)
-            changed = np.hypot(off[:, 0], off[:, 1]) + shade
+            apart |= own & (_unlike(inner - table) > UNLIKE_TABLE)
+            changed = _unlike(off)
+            from_table = np.linalg.norm(inner - table, axis=1)
+            going_on |= own & (from_table > UNLIKE_TABLE) & (step < STEP_GONE * from_table)
             new = own & (changed > UNLIKE_TABLE)
             beyond |= new
-            entered |= _short_runs(new) & (step < GOES_ON * np.linalg.norm(off, axis=1))
+            size = np.linalg.norm(off, axis=1)
+            entered |= _arms(new, np.where(told, size, 0.0)) & (step < GOES_ON * size)
             usual = float(np.median(step[own]))
             if usual > LEAST_STEP:
                 gone |= beyond & own & (step < STEP_GONE * usual)
-        return RimEvidence(gone, beyond, apart, entered, self._inside)
+        return RimEvidence(gone, beyond, apart, entered, going_on, self._inside)
 
 
-def _short_runs(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The runs of marked parts, (parts,), that are no longer than an arm is wide."""
+def _unlike(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """How unlike the table colours are that are so far off it, (parts, 3) to (parts,); a shadow alone is like it."""
+    shade = np.maximum(off[:, 2] - BRIGHTER_EASILY, 0.0) + np.maximum(-off[:, 2] - SHADOW_EASILY, 0.0)
+    return np.asarray(np.hypot(off[:, 0], off[:, 1]) + shade, dtype=np.float32)
+
+
+def _arms(marked: npt.NDArray[np.bool_], off: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+    """The runs of marked parts, (parts,), that are no longer than an arm is wide and begin and end abruptly.
+
+    ``off`` is how far each part is from the table's look; a lamp's mirror image fades in and out.
+    """
     edges = np.diff(np.concatenate([[0], marked.astype(np.int8), [0]]))
-    short = np.zeros_like(marked)
+    arms = np.zeros_like(marked)
     for start, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
-        short[start:end] = end - start <= LONGEST_RUN
-    return short
+        most = float(off[start:end].max())
+        before = float(off[start - 2]) if start >= 2 else 0.0
+        after = float(off[end + 1]) if end + 1 < len(off) else 0.0
+        arms[start:end] = end - start <= LONGEST_RUN and max(before, after) < ABRUPT * most
+    return arms
 
 
 def _means(

@@ -30,6 +30,7 @@ SMOOTHING_PX = 0.8
 WINDOW_PX = 9
 CLIPPED_LEVEL = 250.0
 LOST = 0.45
+SHOWN = 0.7
 NEW = 0.6
 DIFFERENT_LIGHT = 0.33
 DIFFERENT_COLOUR = 0.16
@@ -57,12 +58,14 @@ class Difference:
     """How a look differs from the clear board, pixel by pixel; boolean arrays (rows, columns).
 
     ``judged``: the board has structure to lose there, and light enough to show it. ``lost``: that structure is gone.
+    ``shown``: it is there as learned, whatever light falls on it.
     ``changed``: structure is lost or new. ``different``: changed, or of another brightness or colour. ``gain`` is the
     whole picture's own change of log brightness, which was taken off before anything was compared.
     """
 
     judged: BoolImage
     lost: BoolImage
+    shown: BoolImage
     changed: BoolImage
     different: BoolImage
     gain: float
@@ -147,13 +150,21 @@ class ClearBoard:
         judged = expected > OVER_NOISE * self._noise
         lost = judged & (kept < LOST * expected)
         changed = lost | (new > OVER_NOISE * self._noise + NEW * expected)
+        shown = judged & ~changed & (kept > SHOWN * expected) & (kept < expected / SHOWN)
         colour = np.zeros_like(light)
         for ours, theirs in ((now.red, clear.red), (now.blue, clear.blue)):
             change = ours - theirs
             smooth = cv2.blur(change - np.float32(np.median(change[chosen])), (5, 5))
             colour = np.maximum(colour, np.abs(smooth))
         different = changed | (np.abs(light) > DIFFERENT_LIGHT) | (colour > DIFFERENT_COLOUR)
-        return Difference(np.asarray(judged), np.asarray(lost), np.asarray(changed), np.asarray(different), gain)
+        return Difference(
+            np.asarray(judged),
+            np.asarray(lost),
+            np.asarray(shown),
+            np.asarray(changed),
+            np.asarray(different),
+            gain,
+        )
 
     def learn(self, now: BoardLook, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
         """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""

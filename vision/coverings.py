@@ -27,7 +27,7 @@ from vision.surface_colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sha
 
 BESIDE_MM = 36.0
 SMALLEST_COVERING_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
-HAND_CELLS = 1.7
+HAND_CELLS = 1.3
 AT_EDGE_MM = 6.0
 STRONG_HUE = 0.35
 BLEACHED = 0.93
@@ -37,14 +37,16 @@ RIM_MM = 2.0
 BAND_MM = 12.0
 CLOSING_MM, OPENING_MM = 7.0, 7.0
 SEEN, GONE = -1.0, 1.0
-LIT_PARTS = 3
+LIT_PARTS, LIT_SHARE = 3, 0.7
 FEWEST_GONE = 2
 GLOW = 0.2
-FINGER_CELLS, SHARP_SHARE = 2.5, 0.6
+FINGER_CELLS, SHARP_SHARE = 2.5, 0.45
+DEEP_MM, LEAST_DEEP = 14.0, 0.3
 SOFT_SHARE, VERY_SOFT_SHARE, DARK = 0.35, 0.12, -1.0
 LEAST_STRANGE = 0.2
 LEAST_BLEACHED, MOST_BLEACHED = 0.1, 0.9
 GLOW_MM = 16.0
+NEAR_GLARE_MM = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,8 @@ class Covering:
 @dataclass(frozen=True, eq=False)
 class PlaceSurface:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
-    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; and by
-    how much its log brightness is above what the board has there.
+    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
+    much its log brightness is above what the board has there; and whether glare begins near it.
     """
 
     lines_seen: int
@@ -71,6 +73,7 @@ class PlaceSurface:
     clearness: float
     strange_share: float
     brighter: float
+    near_glare: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,19 +99,22 @@ class _Evidence:
 
 @dataclass(frozen=True, eq=False)
 class BoardPlan:
-    """What a layout alone says about views of its board, made ready once: where its lines and its rim are, what is
-    beside it or printed on it, and at the coarse scale each place's middle and the line part nearest to
-    each pixel.
+    """What a layout alone says about views of its board, made ready once: its lines, its rim, and what is printed.
+
+    ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
+    columns of the places' middles, ``beside`` and ``deep`` mark what is beside the board and what is well inside it,
+    and ``nearest`` gives for each pixel the nearest line part.
     """
 
     layout: TableLayout
     window: PlaneWindow
     lines: GridLines
     rim: BoardRim
-    around: Mapping[str, npt.NDArray[np.intp]]
-    middles: Mapping[str, tuple[slice, slice]]
+    around: npt.NDArray[np.intp]
+    middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     printed: BoolImage
     beside: BoolImage
+    deep: BoolImage
     nearest: npt.NDArray[np.intp]
 
     @classmethod
@@ -116,6 +122,8 @@ class BoardPlan:
         """Make the plan of one layout."""
         window = view_window(layout, BESIDE_MM)
         lines = GridLines(layout, window)
+        centres = np.array([layout.centre_mm(place) for place in layout.places])
+        column, row = window.to_pixels(centres[:, 0], centres[:, 1])
         beside = _beside(layout, window)
         coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
         return cls(
@@ -123,10 +131,11 @@ class BoardPlan:
             window,
             lines,
             BoardRim(layout, window),
-            {place: lines.parts_around(layout.centre_mm(place)) for place in layout.places},
-            {place: _middle(layout.centre_mm(place), window) for place in layout.places},
+            np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
+            (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
             np.asarray(beside | _printed(layout, window)),
             coarse,
+            np.asarray(cv2.erode((~coarse).astype(np.uint8), _disc_mm(2 * DEEP_MM)) > 0),
             _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
         )
 
@@ -138,8 +147,9 @@ class CoveringFinder:
         self.sampler = BoardSampler(camera, pose, plan.layout, margin_mm=BESIDE_MM)
         self._cell_mm2 = plan.layout.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
+        self._places_known = plan.layout.places
         self._around, self._middles = plan.around, plan.middles
-        self._printed, self._beside_coarse = plan.printed, plan.beside
+        self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
 
@@ -153,6 +163,7 @@ class CoveringFinder:
         if evidence is None:
             return SurfaceSight((), {})
         found = []
+        glare = np.zeros(evidence.known.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2
             least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_COVERING_MM2
@@ -160,23 +171,38 @@ class CoveringFinder:
                 continue
             rows, columns = view.blocks.shape
             full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
-            found.append(Covering(self._kind(evidence, pixels, area), np.asarray(full), area))
+            kind = self._kind(evidence, pixels, area)
+            if kind == "glare":
+                glare |= pixels
+            found.append(Covering(kind, np.asarray(full), area))
         found.sort(key=lambda covering: -covering.area_mm2)
-        return SurfaceSight(tuple(found), self._places(evidence))
+        return SurfaceSight(tuple(found), self._places(evidence, glare))
 
-    def _places(self, evidence: _Evidence) -> dict[str, PlaceSurface]:
-        lines, surfaces = evidence.lines, {}
-        for place, around in self._around.items():
-            own = around[lines.judged[around]]
-            gone = lines.gone[own]
-            clearness = float(lines.clearness[own].mean()) if len(own) else 1.0
-            middle = self._middles[place]
-            strange = float(evidence.strange[middle].mean())
-            brighter = float(evidence.colours.brighter[middle].mean())
-            surfaces[place] = PlaceSurface(
-                int((gone < SEEN).sum()), int((gone > GONE).sum()), len(own), clearness, strange, brighter
+    def _places(self, evidence: _Evidence, glare: BoolImage) -> dict[str, PlaceSurface]:
+        lines, colours = evidence.lines, evidence.colours
+        around = self._around * lines.judged
+        count = around.sum(axis=1)
+        seen, gone = around @ (lines.gone < SEEN), around @ (lines.gone > GONE)
+        clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
+        near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
+        row, column = self._middles
+        wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
+        strange, brighter, nearby = (
+            np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
+            for values in (evidence.strange, colours.brighter, near)
+        )
+        return {
+            place: PlaceSurface(
+                int(seen[index]),
+                int(gone[index]),
+                int(count[index]),
+                float(clearness[index]),
+                float(strange[index]),
+                float(brighter[index]),
+                bool(nearby[index] > 0),
             )
-        return surfaces
+            for index, place in enumerate(self._places_known)
+        }
 
     def _evidence(self, view: BoardView) -> _Evidence | None:
         known = view.blocks | view.outside | self._printed
@@ -217,31 +243,35 @@ class CoveringFinder:
         Where the lines are seen, a hue that is only a little off is light; so is any, if it goes on over many lines.
         """
         lit = lines.gone[self._nearest] < SEEN
-        strange = colours.strange & ~(lit & (colours.off_hue < STRONG_HUE))
-        relit = np.zeros_like(strange)
-        for part in _regions(strange):
-            seen, missing = self._parts_in(lines, part)
-            if seen >= LIT_PARTS and seen > missing / 2:
-                strange &= ~(part & lit)
+        relit = np.zeros_like(lit)
+        for part in _regions(colours.strange):
+            inside = self._inside(part)
+            seen = int((lines.gone[inside] < SEEN).sum())
+            if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.told[inside].sum()):
                 relit |= part
+        strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
         # what is only odd is part of a thing where it hides lines
-        for part in _regions(colours.odd & ~lit):
+        for part in _regions(colours.odd & ~lit) if (lines.gone > GONE).any() else ():
             seen, missing = self._parts_in(lines, part)
             if missing >= FEWEST_GONE and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
-        for part in _regions(colours.odd & ~relit):
+        for part in _regions(colours.odd & ~relit) if rim.entered.any() else ():
             if rim.entered_by(part) and self._parts_in(lines, part)[0] < FEWEST_GONE and self._is_finger(colours, part):
                 strange |= part
         return np.asarray(strange), relit
 
     def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
         """How many line parts inside a region are seen, and how many are gone."""
+        own = lines.gone[self._inside(pixels)]
+        return int((own < SEEN).sum()), int((own > GONE).sum())
+
+    def _inside(self, pixels: BoolImage) -> BoolImage:
+        """Which line parts lie inside a region."""
         points = self._lines.parts.points // COARSER
         rows, columns = pixels.shape
-        inside = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
-        own = lines.gone[inside.mean(axis=1) >= 0.5]
-        return int((own < SEEN).sum()), int((own > GONE).sum())
+        hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
+        return np.asarray(hit.mean(axis=1) >= 0.5)
 
     def _proven(self, evidence: _Evidence, pixels: BoolImage) -> bool:
         """Whether a region is a thing: strongly off in hue, or hiding lines that ought to show there."""
@@ -251,7 +281,7 @@ class CoveringFinder:
         off_hue = evidence.colours.off_hue[judged]
         relit = float(evidence.relit[judged].mean()) > 0.5
         seen, gone = self._parts_in(evidence.lines, pixels)
-        if seen > gone and seen >= LIT_PARTS:
+        if seen > 2 * gone and seen >= LIT_PARTS:
             return False
         # a rim that is not seen bears out what the lines say, but may be the table's doing
         gone += evidence.rim.gone_at(pixels) if gone else 0
@@ -275,13 +305,17 @@ class CoveringFinder:
         return (gone >= 7 and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _Evidence, pixels: BoolImage, area_mm2: float) -> str:
-        if float(evidence.bleached[pixels].mean()) > 0.5 or self._is_soft_glow(evidence, pixels):
+        entered = evidence.rim.entered_by(pixels)
+        if float(evidence.bleached[pixels].mean()) > 0.5 or (not entered and self._is_soft_glow(evidence, pixels)):
             return "glare"
-        crossed = evidence.rim.crossed_by(pixels)
+        # along the rim only, where a pose that is a little off shows the table, is no hand
+        deep = float((pixels & self._deep).sum()) > LEAST_DEEP * float(pixels.sum())
+        large = deep and area_mm2 > HAND_CELLS * self._cell_mm2
+        crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed is not None:
             odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
             return "hand" if crossed and odd else "object"
-        return "hand" if area_mm2 > HAND_CELLS * self._cell_mm2 and self._at_edge(pixels) else "object"
+        return "hand" if large and self._at_edge(pixels) else "object"
 
     def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:
         """Whether a region that reaches in over the rim is small and sharply outlined, as no light is."""
@@ -305,15 +339,6 @@ class CoveringFinder:
         return bool((near & self._beside_coarse).any())
 
 
-def _middle(centre_mm: tuple[float, float], window: PlaneWindow) -> tuple[slice, slice]:
-    """The coarse pixels in the middle of a place."""
-    column, row = (value / COARSER for value in window.to_pixels(*centre_mm))
-    half = MIDDLE_MM / 2 * window.px_per_mm / COARSER
-    return slice(max(0, round(row - half)), round(row + half)), slice(
-        max(0, round(column - half)), round(column + half)
-    )
-
-
 def _disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
     side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
@@ -321,6 +346,8 @@ def _disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
 
 def _regions(mask: BoolImage) -> list[BoolImage]:
     """The connected regions of a mask that are not mere specks."""
+    if not mask.any():
+        return []
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     least = SMALLEST_REACHING_MM2 * (PX_PER_MM / COARSER) ** 2
     return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]

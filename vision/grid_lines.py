@@ -19,6 +19,7 @@ from vision.layout import TableLayout
 from vision.sampling import FloatImage, PlaneWindow, sample
 
 FloatRow = npt.NDArray[np.float32]
+IndexRow = npt.NDArray[np.intp]
 
 OFFSETS_MM = (-5.5, -4.5, -2.4, -1.6, -0.8, 0.0, 0.8, 1.6, 2.4, 4.5, 5.5)
 BESIDE = 2
@@ -35,6 +36,9 @@ CLEAR_OF_NOISE = 2.0
 MOST_EVIDENCE = 2.5
 GAMMA = 2.2
 MOST_BLEACHED = 0.2
+WHITE_LINES_SEEN = 0.6
+TOO_STRONG = 2.2
+OFF_ITS_PLACE = 1.7
 
 
 def grid_segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
@@ -93,13 +97,16 @@ def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWind
 
 @dataclass(frozen=True, eq=False)
 class LineEvidence:
-    """What the grid lines say: for each part the log-odds that something took it away (below 0: it is to be seen;
-    0: can't be told), which parts no block hides, and how clear a line is there beside the usual (1: as clear),
-    shapes (parts,).
+    """What the grid lines say of each part, (parts,).
+
+    ``gone``: log-odds that something took it away (below 0: it is to be seen; 0: can't be told); ``judged``: no block
+    hides it; ``told``: a line would stand out of the noise there; ``clearness``: how clear a line is there beside the
+    usual (1: as clear).
     """
 
     gone: npt.NDArray[np.float64]
     judged: npt.NDArray[np.bool_]
+    told: npt.NDArray[np.bool_]
     clearness: npt.NDArray[np.float64]
 
 
@@ -108,15 +115,17 @@ class GridLines:
 
     def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:
         segments = np.array(grid_segments(layout), dtype=np.float64)
-        self._middles = np.repeat((segments[:, :2] + segments[:, 2:]) / 2, len(HALVES), axis=0)
-        self._cell_mm = layout.cell_mm
         self.parts = _parts(segments, 0.0, window)
+        self._middles = np.repeat((segments[:, :2] + segments[:, 2:]) / 2, len(HALVES), axis=0)
+        middles = self.parts.points.mean(axis=1) / np.array(window.shape)
+        self._where = np.column_stack([np.ones(len(middles)), middles])
+        self._cell_mm = layout.cell_mm
         self._blanks = _parts(segments, layout.cell_mm / 2, window)
 
-    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.intp]:
-        """The indices of the line parts along the edges of the square with that middle."""
+    def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
+        """1 for each line part along the edges of the square with that middle, 0 for the others, (parts,)."""
         away = np.abs(self._middles - np.array(centre_mm)).sum(axis=1)
-        return np.flatnonzero(away < 0.75 * self._cell_mm)
+        return np.asarray(away < 0.75 * self._cell_mm, dtype=np.float64)
 
     def look(self, grey: FloatImage, known: BoolImage, brighter: FloatImage, bleached: BoolImage) -> LineEvidence:
         """Tell which lines are gone.
@@ -128,22 +137,23 @@ class GridLines:
         """
         parts = self.parts
         is_open = parts.open(known)
-        dark, bright, beside = _contrasts(grey, parts, is_open)
+        dark, bright, beside, at_dark, at_bright = _contrasts(grey, parts, is_open)
         bare = np.asarray(is_open.mean(axis=1) >= OPEN_SHARE)
         scale = np.array(brighter.shape) / np.array(grey.shape)
         at = (parts.points * scale).astype(np.intp)
         too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > MOST_BLEACHED
         judged = bare & ~too_bright
         gone, clearness = np.zeros(len(dark)), np.zeros(len(dark))
+        told = np.zeros(len(dark), dtype=np.bool_)
         if judged.sum() < FEWEST_PARTS:
             judged = bare
         if judged.sum() < FEWEST_PARTS:
-            return LineEvidence(gone, bare, clearness)
+            return LineEvidence(gone, bare, told, clearness)
         # lines are dark on most boards and bright on some: whichever shows more is what to look for
         is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
-        stands_out = dark if is_dark else bright
+        stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
         blank_open = self._blanks.open(known)
-        blank_dark, blank_bright, _ = _contrasts(grey, self._blanks, blank_open)
+        blank_dark, blank_bright, *_ = _contrasts(grey, self._blanks, blank_open)
         blank = blank_dark if is_dark else blank_bright
         blank_judged = blank_open.mean(axis=1) >= OPEN_SHARE
         middle = at[:, POINTS // 2]
@@ -153,13 +163,25 @@ class GridLines:
             null = blank[blank_judged & (self._blanks.upright == upright)]
             if own.sum() >= FEWEST_PARTS and len(null) >= FEWEST_PARTS:
                 gone[own], usual = _gone(stands_out[own], beside[own] * fainter[own], null)
+                told[own] = gone[own] != 0
+                found = _like_a_line(place[own], self._where[own], gone[own] < 0)
+                found &= stands_out[own] <= TOO_STRONG * usual * beside[own] + 2 * LEAST_NOISE_LEVELS
+                gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
                 clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
-        # where all is white a line may be white, too, so that nothing is missed there
-        return LineEvidence(np.where(too_bright, np.minimum(gone, 0.0), gone), bare, clearness)
+        seen = gone < 0
+        white = too_bright & bare
+        if not white.any() or seen[white].mean() < WHITE_LINES_SEEN:
+            # where all is white a line may be white, too, so that nothing is missed there
+            gone = np.where(too_bright, np.minimum(gone, 0.0), gone)
+        return LineEvidence(gone, bare, told, clearness)
 
 
-def _contrasts(grey: FloatImage, parts: LineParts, is_open: BoolImage) -> tuple[FloatRow, FloatRow, FloatRow]:
-    """By how many levels each part is darker and brighter than what is beside it, and the level beside it; (parts,)."""
+def _contrasts(
+    grey: FloatImage, parts: LineParts, is_open: BoolImage
+) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow]:
+    """By how many levels each part is darker and brighter than what is beside it, the level beside it, and at which
+    offset it is darkest and brightest; (parts,).
+    """
     count, offsets, points, _ = parts.profiles.shape
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
     levels = sample(grey, parts.profiles.reshape(count, -1, 2)).reshape(count, offsets, points)
@@ -167,7 +189,20 @@ def _contrasts(grey: FloatImage, parts: LineParts, is_open: BoolImage) -> tuple[
     # the mean of both sides, so that a line in the edge of a shadow is still darker than what is beside it
     beside = (profile[:, :BESIDE].mean(axis=1) + profile[:, -BESIDE:].mean(axis=1)) / 2
     middle = profile[:, BESIDE:-BESIDE]
-    return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside
+    darkest, brightest = middle.argmin(axis=1), middle.argmax(axis=1)
+    return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside, darkest, brightest
+
+
+def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which parts are found where the others say the lines are, (parts,).
+
+    ``place`` is the offset at which each was found, ``where`` 1 and its middle's place on the board, (parts, 3). A pose
+    that is a little off moves all lines a little, and evenly.
+    """
+    if seen.sum() < FEWEST_PARTS:
+        return np.ones(len(place), dtype=np.bool_)
+    usual, *_ = np.linalg.lstsq(where[seen], place[seen].astype(np.float64), rcond=None)
+    return np.asarray(np.abs(place - where @ usual) < OFF_ITS_PLACE)
 
 
 def _gone(

@@ -25,6 +25,7 @@ _AGREES_WITHIN_MM = 5.0
 _NEAREST_CAMERA_MM = 30.0
 _SHAPE_WITHIN_PX = 0.25
 _SHAPE_WITHIN = 0.02
+_SMEAR_FORGIVEN_PX = 2.5
 _LARGEST_GROWTH_PX = 0.5
 _CLEARLY_TOGETHER, _CLEARLY_TOGETHER_PX = 4, 1.0
 _RIVAL_RATIO = 3.0
@@ -65,16 +66,25 @@ def shapes_agree(camera: CameraModel, layout: MarkerLayout, fit: PoseFit) -> boo
     """Whether the markers have the size and slant their pose gives them.
 
     The centres of up to three markers fit some pose wherever they lie, so there the shapes must tell whether one was
-    pushed; four or more markers contradict a pose by their places alone.
+    pushed; four or more markers contradict a pose by their places alone. A shaken camera smears all markers alike:
+    what three have in common is forgiven, up to a few pixels; of two, what they have in common tells nothing.
     """
-    if not 2 <= len(fit.used) <= 3:
+    count = len(fit.used)
+    if not 2 <= count <= 3:
         return True
-    for marker in fit.used:
-        error = project(camera, fit.pose, layout.corners_mm(marker.marker_id)) - marker.corners_px
-        shape_px = float(np.sqrt(np.mean(np.sum((error - error.mean(axis=0)) ** 2, axis=1))))
-        if shape_px > _SHAPE_WITHIN_PX + _SHAPE_WITHIN * marker.side_px:
-            return False
-    return True
+    errors = np.stack(
+        [project(camera, fit.pose, layout.corners_mm(marker.marker_id)) - marker.corners_px for marker in fit.used]
+    )
+    shapes = errors - errors.mean(axis=1, keepdims=True)
+    if count > 2:
+        common = shapes.mean(axis=0)
+        size_px = float(np.sqrt(np.mean(np.sum(common**2, axis=1))))
+        forgiven = common * min(1.0, _SMEAR_FORGIVEN_PX / max(size_px, 1e-9))
+        # the mean of a few takes a share of each with it
+        shapes = (shapes - forgiven) * np.sqrt(count / (count - 1))
+    shapes_px = np.sqrt(np.mean(np.sum(shapes**2, axis=2), axis=1))
+    allowed_px = [_SHAPE_WITHIN_PX + _SHAPE_WITHIN * marker.side_px for marker in fit.used]
+    return bool(np.all(shapes_px <= allowed_px))
 
 
 def faces_camera(pose: Pose, layout: MarkerLayout) -> bool:

@@ -227,7 +227,8 @@ class ReachFinder:
         if hand.any():
             return "hand"
         lost = float((difference.lost & self._board).sum())
-        different = float((difference.different & self._board).sum())
+        # light that changes leaves lines and squares as they were; only where that is not seen may it be anything else
+        different = float((difference.different & ~difference.shown & self._board).sum())
         if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
             return "unsettled"
         entering = parts.border[parts.labels] & self._over & ~self._rest.at_least(0.0)

@@ -142,23 +142,22 @@ def _terms(size: tuple[int, int]) -> FloatImage:
     return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
 
 
+def _smallest(values: npt.NDArray[np.float64], share: float) -> float:
+    """The value below which that share of the values lies."""
+    rank = int(share * (len(values) - 1))
+    return float(np.partition(values, rank)[rank])
+
+
 def _surface(values: FloatImage, terms: FloatImage, chosen: BoolImage) -> FloatImage:
     """Fit a low-order surface to the chosen pixels, leaving out what does not fit (least trimmed squares)."""
     inputs, targets = terms[chosen].astype(np.float64), values[chosen].astype(np.float64)
     apart = np.abs(targets - np.median(targets))
-    keep = apart <= _quantile(apart, 0.6)
-    # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
-    ridge = 1e-6 * np.eye(terms.shape[-1])
-    solution: npt.NDArray[np.float64] = np.zeros(terms.shape[-1])
+    keep = apart <= _smallest(apart, 0.6)
+    solution: npt.NDArray[np.floating] = np.zeros(terms.shape[-1])
     for _ in range(FIT_ROUNDS):
         kept = inputs[keep]
-        solution = np.asarray(np.linalg.solve(kept.T @ kept + ridge, kept.T @ targets[keep]), dtype=np.float64)
+        # a touch of ridge keeps the normal equations solvable when only a strip of the board is bare
+        solution = np.linalg.solve(kept.T @ kept + 1e-6 * np.eye(kept.shape[1]), kept.T @ targets[keep])
         errors = np.abs(targets - inputs @ solution)
-        keep = errors <= _quantile(errors, 0.7)
+        keep = errors <= _smallest(errors, 0.7)
     return np.asarray(terms @ solution.astype(np.float32), dtype=np.float32)
-
-
-def _quantile(values: npt.NDArray[np.float64], share: float) -> float:
-    """The value that a share of the values does not exceed; no value between two is made up, which is quick."""
-    at = min(len(values) - 1, int(share * len(values)))
-    return float(np.partition(values, at)[at])

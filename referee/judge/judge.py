@@ -18,7 +18,7 @@ from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.telling import Teller
 from referee.judge.trusting import Word, looked_at
 from referee.judge.unwatched import more_turns_explain
-from referee.judge.waiting import Waiting, was_touched
+from referee.judge.waiting import Waiting, left_by, was_touched
 from referee.judge.weighing import Leaning, weigh
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
@@ -143,7 +143,11 @@ class Judge(Generic[StateT, TurnT]):
         self._set_aside = faults.still_odd(self._game, self._belief, self._set_aside, seen)
         self._word = looked_at(self._word, game.appearance(self._belief[0]), seen)
         seen = seen.without(self._word.left_out)
-        decision = decide(game, self._explorer, self._belief, seen.without(self._set_aside), settings)
+        visible = seen.without(self._set_aside)
+        decision = decide(game, self._explorer, self._belief, visible, settings)
+        if was_touched(game, self._explorer, self._belief, self._waiting, decision, visible, settings, occasion):
+            # What the touch did is judged as the next player's doing.
+            return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
@@ -164,6 +168,7 @@ class Judge(Generic[StateT, TurnT]):
                 return self._more_than_a_turn(decision, seen, occasion)
 
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+        self._waiting = Waiting()
         # A fault that was put back the wrong way round is named as soon as the table shows it.
         after_fault = occasion if self._fault is None or occasion is Occasion.DECLARED else Occasion.RESTED
         turned = self._turned_in_place(seen, self._settings.turned)
@@ -205,7 +210,7 @@ class Judge(Generic[StateT, TurnT]):
         return replace(self._tell.ruling(kind, said, seen, margin=decision.margin), withdrawn=withdrawn)
 
     def _part(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        best = decision.best
+        best, self._waiting = decision.best, Waiting()
         if occasion is Occasion.DECLARED:
             breaches = faults.breaches_of(self._game, self._belief, decision.best.changes, seen, self._settings)
             if breaches:
@@ -219,7 +224,7 @@ class Judge(Generic[StateT, TurnT]):
         over = occasion.ends_by_touch and end_the_game(self._game, self._belief, resolved.turns)
         if not occasion.accepts and not over:
             if occasion.ends_by_touch and resolved.turns:
-                self._waiting = Waiting(resolved.turns, decision.best.changes)
+                self._waiting = Waiting(resolved.turns, decision.best.changes, seen)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
             return self._tell.pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
         if part is not None and occasion is not Occasion.DECLARED:
@@ -294,7 +299,8 @@ class Judge(Generic[StateT, TurnT]):
         states: tuple[StateT, ...] | None = None,
     ) -> Ruling:
         game, earlier = self._game, states or self._belief
-        moved = advance(game, self._explorer, earlier, turns, seen, self._settings)
+        left = left_by(game, earlier, turns, self._waiting, seen)
+        moved = advance(game, self._explorer, earlier, turns, left, self._settings)
         set_aside = self._set_aside | frozenset(decision.set_aside)
         by_tops = advance(game, self._explorer, self._by_tops, turns, None, self._settings)
         expected = game.appearance(earlier[0])
@@ -312,12 +318,6 @@ class Judge(Generic[StateT, TurnT]):
         return replace(self._accept(turns, decision, seen, self._by_tops), withdrawn=withdrawn)
 
     def _forbidden(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        visible = seen.without(self._set_aside)
-        if was_touched(
-            self._game, self._explorer, self._belief, self._waiting, decision, visible, self._settings, occasion
-        ):
-            # What the touch did is judged as the next player's doing.
-            return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if self._may_name(decision.shown, occasion):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
-from referee.judge.belief import Explorer, applied
+from referee.judge.belief import Explorer, applied, changes_between
 from referee.judge.deciding import Decision, Standing, decide
 from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PooledReading
@@ -17,10 +17,11 @@ from referee.judge.weighing import least_against
 
 @dataclass(frozen=True)
 class Waiting(Generic[TurnT]):
-    """A whole turn that was seen at rest, and what it changed; no turns when none waits."""
+    """A whole turn that was seen at rest, what it changed, and the table it was seen on; no turns when none waits."""
 
     turns: tuple[TurnT, ...] = ()
     changes: Changes = frozenset()
+    seen: PooledReading | None = None
 
 
 def was_touched(
@@ -33,11 +34,15 @@ def was_touched(
     settings: JudgeSettings,
     occasion: Occasion,
 ) -> bool:
-    """Say whether a table that nothing else explains is the waiting turn and what the next players did since.
+    """Say whether a table shows more than one turn could, or a fault: the waiting turn and what was done since.
 
-    What they did is a turn, part of one or two; or a fault, once the table has rested and still shows the waiting turn.
+    What was done since is a turn, part of one or two, however surely; or a fault, once the table has rested and still
+    shows the waiting turn.
     """
     if not (waiting.turns and occasion.ends_by_touch):
+        return False
+    more_than_one = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
+    if decision.standing is Standing.ALLOWED and not more_than_one:
         return False
     if least_against(game, belief, waiting.turns, seen) >= settings.side:
         return False
@@ -45,6 +50,21 @@ def was_touched(
     for turn in waiting.turns:
         after = applied(game, after, turn)
     following = decide(game, explorer, after, seen, settings)
-    if following.standing is Standing.ALLOWED:
-        return following.best.happening is not Happening.NOTHING
-    return occasion is Occasion.TOUCH_RESTED and waiting.changes < decision.shown
+    if following.standing is Standing.FORBIDDEN:
+        return occasion is Occasion.TOUCH_RESTED and waiting.changes < decision.shown
+    return following.best.happening is not Happening.NOTHING
+
+
+def left_by(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    turns: Sequence[TurnT],
+    waiting: Waiting[TurnT],
+    seen: PooledReading,
+) -> PooledReading:
+    """Give the table as accepted turns left it: as it was while they waited, since what came after may be a misdeed."""
+    if waiting.seen is None or len(turns) > 1:
+        return seen
+    after = applied(game, belief, turns[0])
+    left = changes_between(game.appearance(belief[0]), game.appearance(after[0]))
+    return waiting.seen if left == waiting.changes else seen

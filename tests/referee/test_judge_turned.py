@@ -120,3 +120,32 @@ def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
     assert judge.consider([reading], Occasion.GLANCE).verdict.kind is VerdictKind.AMBIGUOUS
     assert judge.consider([reading], Occasion.DECLARED).verdict.kind is VerdictKind.PUT_RIGHT
     assert judge.fault is None
+
+
+def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_the_turn_before(
+    deblockle: Any, make_reading: Any, start: dict[str, str]
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start)])
+    first = next(one for one in deblockle.legal_turns(judge.belief[0]) if one.start == "c1" and one.top == "stop")
+    middle = deblockle.apply(judge.belief[0], first)
+    known = {"c5": {"south": "star"}}
+    judge.consider([make_reading(deblockle.appearance(middle), sides=known)], Occasion.TOUCH)
+    second = next(one for one in deblockle.legal_turns(middle) if one.start == "e5" and one.top == "stop")
+    both = deblockle.appearance(deblockle.apply(middle, second))
+    turned = {**known, "e7": {"south": "x"}}
+    ruling = judge.consider([make_reading(both, sides=turned)], Occasion.TOUCH)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    facings = deblockle.facings(judge.belief[0])
+    assert [facing["south"] for facing in facings["c5"]] == ["star"]
+    assert len(facings["e7"]) == 4
+
+
+def test_a_turn_that_was_taken_back_waits_no_longer(
+    deblockle: Any, make_reading: Any, start: dict[str, str], judge: Judge[Any, Any], after_turn: dict[str, str]
+) -> None:
+    judge.consider([make_reading(after_turn)], Occasion.TOUCH)
+    judge.consider([make_reading(start)], Occasion.TOUCH)
+    three = {**after_turn, "e5": "empty", "e7": "empty", "a5": START["e5"], "b6": START["e7"]}
+    ruling = judge.consider([make_reading(three)], Occasion.TOUCH_RESTED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ILLEGAL]

@@ -214,3 +214,10 @@ def test_fifty_games_under_every_fault(seed: int) -> None:
     scored = score(play(plan_of(seed, 40, (960, 540))))
     assert not [item for item in scored.items if item.failed]
     assert sum(item.outcome is Outcome.NEEDLESSLY for item in scored.items) <= 1
+
+
+def test_a_cornered_player_who_moves_is_told_why_not() -> None:
+    scored = score(play(GamePlan(3, 3, perfect_eyes=True, start="cornered")))
+    assert not [item for item in scored.items if item.failed]
+    stuck = [item for item in scored.items if item.what == "illegal: moved though stuck"]
+    assert [item.rules[0] for item in stuck] == ["no-turn-left"]

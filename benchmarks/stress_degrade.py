@@ -1,0 +1,272 @@
+"""Taken pictures of a table made harder: light, lens, sensor, hands and things laid over a picture that is there.
+
+A ray-traced or photographed table has light and surfaces that the virtual one lacks; with a hardship laid over it, it
+tries what neither does alone. Light is changed in linear light, where lamps add up and shadows multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import cv2
+import numpy as np
+
+from benchmarks.stress_scenes import SKINS, SLEEVES
+from simulator.coverage import Coverage
+from simulator.hands import hand_sprite, paint_hand_shadow
+from simulator.optics import shade_table, streak
+from simulator.scene import Hand, Lighting, Sensor, Setting, Thing
+from simulator.sprites import paste
+from simulator.things import paint_thing
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout import TableLayout
+from vision.sampling import FloatImage, linear_light
+
+ORDINARY_LIGHT = 0.35
+SHADOW_LEFT = 0.55
+
+Step = TypeVar("Step")
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A picture and what it truly shows, in the words of ``StressCase``; ``occupied`` are the places with a block."""
+
+    image: Image
+    camera: CameraModel
+    pose: Pose
+    layout: TableLayout
+    occupied: tuple[str, ...]
+    covered: tuple[str, ...] = ()
+    hand: str = "beside"
+    thing: bool = False
+
+
+Harder = Callable[[Taken, np.random.Generator], Taken]
+Relit = Callable[[FloatImage, Taken, np.random.Generator], FloatImage]
+
+
+def developed(light: FloatImage) -> Image:
+    """Linear light, float, to an sRGB picture of 8 bits (IEC 61966-2-1)."""
+    clipped = np.clip(light, 0.0, 1.0)
+    curve = np.where(clipped <= 0.0031308, 12.92 * clipped, 1.055 * np.power(clipped, 1 / 2.4) - 0.055)
+    return np.asarray(np.round(255 * curve), dtype=np.uint8)
+
+
+def _board_px(taken: Taken, shares: Sequence[tuple[float, float]]) -> FloatArray:
+    """Points of the board in the picture, given as shares of its half width and depth."""
+    layout = taken.layout
+    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    points = [[x * half[0], y * half[1], layout.board_top_mm] for x, y in shares]
+    return project(taken.camera, taken.pose, points)
+
+
+def _board_side_px(taken: Taken) -> float:
+    outline = _board_px(taken, [(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    return float(np.sqrt(cv2.contourArea(outline.astype(np.float32))))
+
+
+def glaring(light: FloatImage, taken: Taken, rng: np.random.Generator, peak: float) -> FloatImage:
+    """A lamp's mirror image on the board: light added in a soft spot of ``peak`` (1 is white)."""
+    (middle,) = _board_px(taken, [(float(rng.uniform(-0.9, 0.9)), float(rng.uniform(-0.9, 0.9)))])
+    spread = _board_side_px(taken) * float(rng.uniform(0.08, 0.22))
+    height, width = light.shape[:2]
+    across = np.exp(-0.5 * ((np.arange(width) - middle[0]) / spread) ** 2)
+    down = np.exp(-0.5 * ((np.arange(height) - middle[1]) / spread) ** 2)
+    spot = np.outer(down, across).astype(np.float32) * np.float32(peak)
+    return np.asarray(light + spot[..., None], dtype=np.float32)
+
+
+def lit(light: FloatImage, _taken: Taken, _rng: np.random.Generator, colour: tuple[float, float, float]) -> FloatImage:
+    """Another lamp colour or exposure: each channel of the light multiplied."""
+    return light * np.asarray(colour, dtype=np.float32)
+
+
+def half_shaded(light: FloatImage, taken: Taken, rng: np.random.Generator, left: float) -> FloatImage:
+    """One side of the table in shadow with a straight, more or less soft edge; the other side a little too bright."""
+    (middle,) = _board_px(taken, [(float(rng.uniform(-0.5, 0.5)), float(rng.uniform(-0.5, 0.5)))])
+    angle, side = float(rng.uniform(-np.pi, np.pi)), _board_side_px(taken)
+    height, width = light.shape[:2]
+    x, y = np.meshgrid(np.arange(width) - middle[0], np.arange(height) - middle[1])
+    beyond = (x * np.cos(angle) + y * np.sin(angle)) / (side * float(rng.uniform(0.03, 0.3))) + 0.5
+    sky = np.array([1.15, 1.0, 0.9]) * left
+    share = np.clip(beyond, 0.0, 1.0)[..., None]
+    factor = float(rng.uniform(1.0, 1.4)) * (1 - share) + sky * share
+    return np.asarray(light * factor.astype(np.float32), dtype=np.float32)
+
+
+def defocused(taken: Taken, _rng: np.random.Generator, sigma_px: float) -> Taken:
+    """Out of focus."""
+    return replace(taken, image=np.asarray(cv2.GaussianBlur(taken.image, (0, 0), sigma_px), dtype=np.uint8))
+
+
+def shaken(taken: Taken, rng: np.random.Generator, length_px: float) -> Taken:
+    """A streak of that length in any direction."""
+    angle = float(rng.uniform(0, np.pi))
+    way = (length_px * float(np.cos(angle)), length_px * float(np.sin(angle)))
+    return replace(taken, image=streak(taken.image, way))
+
+
+def noisy(taken: Taken, rng: np.random.Generator, levels: float) -> Taken:
+    """Sensor noise of that standard deviation in grey levels."""
+    noise = rng.normal(0.0, levels, taken.image.shape)
+    return replace(taken, image=np.asarray(np.clip(np.round(taken.image + noise), 0, 255), dtype=np.uint8))
+
+
+def compressed(taken: Taken, _rng: np.random.Generator, quality: int) -> Taken:
+    """JPEG of that quality, and back."""
+    _, packed = cv2.imencode(".jpg", taken.image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return replace(taken, image=np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), dtype=np.uint8))
+
+
+def unmarked(taken: Taken, rng: np.random.Generator, missing: int, half: int = 0) -> Taken:
+    """Markers painted over in the table's colour, whole ones and halves."""
+    image = taken.image.copy()
+    markers = taken.layout.markers
+    order = [int(index) for index in rng.permutation(len(markers.centres_mm))]
+    height, width = image.shape[:2]
+    for count, index in enumerate(order[: missing + half]):
+        x, y = markers.centres_mm[sorted(markers.centres_mm)[index]]
+        reach = 0.75 * markers.side_mm
+        low = -reach if count < missing else 0.0
+        patch = [
+            [x + a, y + b, markers.z_mm] for a, b in ((low, -reach), (reach, -reach), (reach, reach), (low, reach))
+        ]
+        (beside,) = project(taken.camera, taken.pose, [[x * 1.25, y * 1.25, 0.0]])
+        column, row = (int(np.clip(v, 4, size - 5)) for v, size in zip(beside, (width, height), strict=True))
+        colour = np.median(image[row - 4 : row + 5, column - 4 : column + 5].reshape(-1, 3), axis=0)
+        corners = np.round(project(taken.camera, taken.pose, patch)).astype(np.int32)
+        cv2.fillConvexPoly(image, corners, [float(value) for value in colour])
+    return replace(taken, image=image)
+
+
+def _setting(taken: Taken) -> Setting:
+    """A virtual table in the picture's place, as bright as the board is there."""
+    outline = np.round(_board_px(taken, [(-1, -1), (1, -1), (1, 1), (-1, 1)])).astype(np.int32)
+    mask = np.zeros(taken.image.shape[:2], dtype=np.uint8)
+    cv2.fillConvexPoly(mask, outline, 255)
+    light = linear_light(taken.image[mask > 0])
+    exposure = float(np.clip(np.median(light) / ORDINARY_LIGHT, 0.05, 2.0))
+    return Setting(
+        taken.camera, taken.pose, taken.layout, lighting=Lighting(), sensor=Sensor(exposure=exposure, vignette=0.0)
+    )
+
+
+def reached_over(taken: Taken, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Taken:
+    """A drawn hand over the board, from any side."""
+    layout = taken.layout
+    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    angle = float(rng.uniform(-np.pi, np.pi))
+    outwards = np.array([np.cos(angle), np.sin(angle)])
+    tip = rng.uniform(-0.75, 0.75, 2) * half
+    elbow = tip + outwards * float(rng.uniform(330.0, 420.0))
+    skins, sleeves = list(SKINS), list(SLEEVES)
+    hand = Hand(
+        (float(tip[0]), float(tip[1]), layout.board_top_mm + float(rng.uniform(20.0, 60.0))),
+        (float(elbow[0]), float(elbow[1]), float(rng.uniform(110.0, 170.0))),
+        SKINS[skin or skins[int(rng.integers(len(skins)))]],
+        SLEEVES[sleeve or sleeves[int(rng.integers(len(sleeves)))]],
+        float(rng.uniform(0.0, 0.6)),
+        float(rng.uniform(0.0, 1.0)),
+    )
+    setting, image = _setting(taken), taken.image.copy()
+    shade = shade_table(np.full(3, float(rng.uniform(SHADOW_LEFT, 1.0))))
+    paint_hand_shadow(setting, image, hand, [shade], _board_side_px(taken) / (2 * float(half[0])))
+    sprite = hand_sprite(setting, hand)
+    if sprite is not None:
+        paste(image, sprite)
+    covered = Coverage(setting).covered((hand,), taken.occupied)
+    state = "over" if covered or taken.hand == "over" else "at the rim"
+    return replace(taken, image=image, covered=tuple({*taken.covered, *covered}), hand=state)
+
+
+def with_thing(taken: Taken, rng: np.random.Generator, kind: str) -> Taken:
+    """A coin, a cup or a card on a free part of the board or beside it."""
+    layout = taken.layout
+    radius = {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
+    colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
+    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    blocks = np.array([layout.centre_mm(place) for place in taken.occupied]).reshape(-1, 2)
+    # a cup is tall and hides what is behind it; where that is, the truth of this picture doesn't tell
+    places = [rng.uniform(-0.95, 0.95, 2) * half for _ in range(60)] if kind != "cup" else []
+    clear = [at for at in places if not len(blocks) or np.linalg.norm(blocks - at, axis=1).min() > 26 + 1.5 * radius]
+    if clear:
+        (x, y), base = clear[0], layout.board_top_mm
+    else:
+        away, along = half[0] + radius + float(rng.uniform(100.0, 130.0)), float(rng.uniform(-100.0, 100.0))
+        (x, y), base = ((away, along), (-away, along))[int(rng.integers(2))], 0.0
+    image = taken.image.copy()
+    thing = Thing(kind, float(x), float(y), colour, base, radius)  # type: ignore[arg-type]
+    paint_thing(_setting(taken), image, thing, _board_side_px(taken) / (2 * float(half[0])))
+    return replace(taken, image=image, thing=True)
+
+
+IN_THE_SCENE: Mapping[str, Mapping[str, Harder]] = {
+    "hands": {skin: partial(reached_over, skin=skin) for skin in SKINS}
+    | {sleeve: partial(reached_over, sleeve=sleeve) for sleeve in SLEEVES},
+    "things": {kind: partial(with_thing, kind=kind) for kind in ("coin", "cup", "card")},
+    "markers": {
+        "1 missing": partial(unmarked, missing=1),
+        "1 half covered": partial(unmarked, missing=0, half=1),
+        "2 missing": partial(unmarked, missing=2),
+        "1 missing, 1 half": partial(unmarked, missing=1, half=1),
+        "3 missing": partial(unmarked, missing=3),
+    },
+}
+# the shade that keeps a lamp's light off the table keeps its mirror image off, too
+IN_THE_LIGHT: Mapping[str, Mapping[str, Relit]] = {
+    "glare": {f"peak {peak}": partial(glaring, peak=peak) for peak in (0.3, 0.8, 2.0)},
+    "side in shadow": {f"{left:.0%} left": partial(half_shaded, left=left) for left in (0.4, 0.2, 0.08)},
+    "lamp colour": {
+        "warm": partial(lit, colour=(0.6, 0.9, 1.1)),
+        "candle": partial(lit, colour=(0.25, 0.65, 1.15)),
+        "cold": partial(lit, colour=(1.3, 1.0, 0.75)),
+        "green": partial(lit, colour=(0.7, 1.15, 0.7)),
+        "pink": partial(lit, colour=(1.1, 0.7, 1.15)),
+    },
+    "exposure": {f"x {x}": partial(lit, colour=(x, x, x)) for x in (0.15, 0.35, 1.5, 2.2)},
+}
+IN_THE_CAMERA: Mapping[str, Mapping[str, Harder]] = {
+    "defocus": {f"sigma {px} px": partial(defocused, sigma_px=px) for px in (1.0, 1.6, 2.2)},
+    "motion blur": {f"{px} px": partial(shaken, length_px=float(px)) for px in (4, 7, 11)},
+    "noise": {f"{levels} levels": partial(noisy, levels=float(levels)) for levels in (5, 9, 14)},
+    "compression": {f"JPEG {quality}": partial(compressed, quality=quality) for quality in (50, 30)},
+}
+AT_ONCE = {"some of all": 0.3, "most of all": 0.6}
+SELDOM = 0.4
+
+
+def harder(taken: Taken, hardship: str, level: str, rng: np.random.Generator) -> Taken:
+    """The picture under one hardship, or under many for ``everything``, in the order in which light meets them."""
+
+    def drawn(levels: Mapping[str, Step], name: str) -> Step | None:
+        if hardship != "everything":
+            return levels[level] if name == hardship else None
+        if rng.random() >= AT_ONCE[level] * (SELDOM if name in {"hands", "things"} else 1.0):
+            return None
+        return list(levels.values())[int(rng.integers(len(levels)))]
+
+    for name, steps in IN_THE_SCENE.items():
+        if (change := drawn(steps, name)) is not None:
+            taken = change(taken, rng)
+    relit = [found for name, lights in IN_THE_LIGHT.items() if (found := drawn(lights, name)) is not None]
+    if relit:
+        light = linear_light(taken.image)
+        for relight in relit:
+            light = relight(light, taken, rng)
+        taken = replace(taken, image=developed(light))
+    for name, steps in IN_THE_CAMERA.items():
+        if (change := drawn(steps, name)) is not None:
+            taken = change(taken, rng)
+    return taken
+
+
+def picture_levels() -> list[tuple[str, str]]:
+    """Every hardship of taken pictures with its levels, ``everything`` last."""
+    kinds: tuple[Mapping[str, Mapping[str, object]], ...] = (IN_THE_SCENE, IN_THE_LIGHT, IN_THE_CAMERA)
+    single = [(name, level) for kind in kinds for name, levels in kind.items() for level in levels]
+    return [*single, *(("everything", level) for level in AT_ONCE)]
