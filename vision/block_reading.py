@@ -6,6 +6,7 @@ like a top there; so squares are judged from near to far, each with what its own
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ from vision.looks import PieceLooks
 from vision.rough_faces import RoughFinder, patches_around
 from vision.sampling import PlaneGrid, PlaneWindow
 from vision.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
-from vision.solids import BlockSolid, outline_px
+from vision.solids import BlockSolid, corners_px, hull_px, outline_px
 
 CLOSE_PX_PER_MM = 2.0
 MARGIN_MM = 38.0
@@ -101,7 +102,9 @@ class BlockReader:
         looked_at = [place for place in order if only is None or place in only]
         fits = self._fits(image, camera, pose, looked_at)
         solids = {place: self._solid(fit) for place, fit in fits.items()}
-        views = dict(zip(solids, side_views(image, list(solids.values()), camera, pose), strict=True))
+        corners = corners_px(list(solids.values()), camera, pose)
+        outlines = {place: hull_px(corner) for place, corner in zip(solids, corners, strict=True)}
+        views = dict(zip(solids, side_views(image, corners), strict=True))
         found: dict[str, BlockSight] = {}
         nearer = np.zeros(image.shape[:2], dtype=np.uint8)
         for place in order:
@@ -120,7 +123,8 @@ class BlockReader:
                 del found[rival.place]
             found[place] = block
             if block.log_odds > 0:
-                outline = np.clip(outline_px(block.solid, camera, pose), -1e4, 1e4)
+                outline = outlines[place] if place in outlines else outline_px(block.solid, camera, pose)
+                outline = np.clip(outline, -1e4, 1e4)
                 cv2.fillConvexPoly(nearer, np.round(outline).astype(np.int32), 1)
         return found
 
@@ -156,15 +160,12 @@ class BlockReader:
 
     def _near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm
-
-        def distance(place: str) -> float:
-            column, row = self.layout.centre_mm(place)
-            return float(np.hypot(column - x, row - y))
-
-        return sorted(self.layout.places, key=distance)
+        places = self.layout.places
+        away = [math.hypot(column - x, row - y) for column, row in map(self.layout.centre_mm, places)]
+        return [place for _, place in sorted(zip(away, places, strict=True))]
 
     def _overlap(self, first: BlockSolid, second: BlockSolid) -> bool:
-        apart = float(np.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm))
+        apart = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm)
         return apart < OVERLAP_SHARE * self.layout.block_side_mm
 
     def _judged(self, place: str, fit: FaceFit, solid: BlockSolid, seen: Sequence[SideView]) -> BlockSight:

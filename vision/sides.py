@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,10 +13,9 @@ import numpy.typing as npt
 
 from vision.faces import face_and_ink, view_weights
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
 from vision.looks import PieceLooks, log_ratio
 from vision.sampling import FloatImage, PixelMap, linear_light, sample
-from vision.solids import SIDES, BlockSolid
+from vision.solids import SIDE_CORNERS, SIDES
 from vision.symbols import distinct_quarter_turns
 from vision.template_bank import likeness, unit_rows
 
@@ -35,6 +35,7 @@ COLOUR_SLOPE = 10.0
 COLOUR_MIDDLE = 0.95
 SHIFT_STEP_PX = 2
 BLURS_PX = (0.6, 1.3, 2.2)
+LENGTH_STEP = 0.2
 SYMBOL_TEMPERATURE = 0.015
 FLAT_HEIGHT_PX = 10.0
 ODD_ONE_OUT = 0.002
@@ -64,32 +65,30 @@ class SideView:
         return replace(self, open=np.asarray(self.open & ~hidden)) if hidden.any() else self
 
 
-def side_views(image: Image, solids: Sequence[BlockSolid], camera: CameraModel, pose: Pose) -> list[list[SideView]]:
-    """Sample for each block the side faces that are turned to the camera and at least a few pixels high."""
-    faces: list[tuple[int, str, FloatArray, float, float]] = []
-    if solids:
-        corners = np.array([[solid.side_corners_mm(side) for side in SIDES] for solid in solids])
-        outlines = project(camera, pose, corners.reshape(-1, 3)).reshape(len(solids), len(SIDES), 4, 2)
-        position = pose.camera_position_mm
-        for index, solid in enumerate(solids):
-            for side, outline in zip(SIDES, outlines[index], strict=True):
-                if solid.facing_camera(side, position) <= 0.02:
-                    continue
-                across, below = outline[1] - outline[0], outline[2] - outline[3]
-                width = float(np.hypot(*across) + np.hypot(*below)) / 2
-                height = abs(float(cv2.contourArea(outline.astype(np.float32)))) / max(width, 1.0)
-                if height >= SMALLEST_HEIGHT_PX:
-                    faces.append((index, side, outline, height, width))
-    views: list[list[SideView]] = [[] for _ in solids]
+def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
+    """Sample for each block the side faces that are turned to the camera and at least a few pixels high.
+
+    ``blocks_px`` holds the blocks' corners in the picture, (n, 8, 2), as ``corners_px`` gives them.
+    """
+    quads = blocks_px[:, [SIDE_CORNERS[side] for side in SIDES]]
+    ahead = np.roll(quads, -1, axis=2)
+    # seen from outside a face's corners run clockwise, and so they do in the picture
+    areas = (quads[..., 0] * ahead[..., 1] - ahead[..., 0] * quads[..., 1]).sum(axis=2) / 2
+    edges = np.hypot(*(quads[:, :, [1, 2]] - quads[:, :, [0, 3]]).transpose(3, 0, 1, 2))
+    widths = edges.mean(axis=2)
+    heights = areas / np.maximum(widths, 1.0)
+    faces = [(int(index), int(side)) for index, side in zip(*np.nonzero(heights >= SMALLEST_HEIGHT_PX), strict=True)]
+    views: list[list[SideView]] = [[] for _ in blocks_px]
     if not faces:
         return views
-    points = _quad_maps(np.array([outline for _, _, outline, _, _ in faces]), SIDE_PX)
+    points = _quad_maps(np.array([quads[face] for face in faces]), SIDE_PX)
     seen = sample(image, points.reshape(-1, SIDE_PX, 2))
     light = linear_light(seen).reshape(len(faces), SIDE_PX, SIDE_PX, -1)
-    size = np.array([camera.size[0], camera.size[1]], dtype=np.float32)
+    size = np.array([image.shape[1], image.shape[0]], dtype=np.float32)
     inside = np.asarray(((points >= 0) & (points < size)).all(axis=-1))
-    for number, (index, side, _, height, width) in enumerate(faces):
-        views[index].append(SideView(side, light[number], points[number], height, width, inside[number]))
+    for number, (index, side) in enumerate(faces):
+        size_px = float(heights[index, side]), float(widths[index, side])
+        views[index].append(SideView(SIDES[side], light[number], points[number], *size_px, inside[number]))
     return views
 
 
@@ -186,9 +185,9 @@ class SideReader:
 
 
 def _about(length_px: float) -> int:
-    """A length rounded so that lengths that blur a face alike are the same: to 2 pixels, larger ones to 4."""
-    step = 2 if length_px < 20 else 4
-    return max(4, step * round(length_px / step))
+    """A length rounded so that lengths that blur a face alike are the same, to whole pixels."""
+    step = round(math.log(max(length_px, SMALLEST_HEIGHT_PX)) / LENGTH_STEP)
+    return round(math.exp(step * LENGTH_STEP))
 
 
 def _shifted(picture: FloatImage) -> FloatImage:

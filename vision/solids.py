@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -12,7 +14,8 @@ from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
 
 SIDES = ("north", "east", "south", "west")
-_OUTWARD = {"north": (0.0, 1.0), "east": (1.0, 0.0), "south": (0.0, -1.0), "west": (-1.0, 0.0)}
+SIDE_CORNERS = {"north": (5, 4, 0, 1), "east": (6, 5, 1, 2), "south": (7, 6, 2, 3), "west": (4, 7, 3, 0)}
+"""Which of a block's corners are a side's upper left, upper right, lower right and lower left, seen from outside."""
 
 
 @dataclass(frozen=True)
@@ -25,39 +28,44 @@ class BlockSolid:
     side_mm: float
     turned_deg: float = 0.0
 
-    def _turned(self, x: float, y: float) -> tuple[float, float]:
-        angle = np.deg2rad(self.turned_deg)
-        cosine, sine = float(np.cos(angle)), float(np.sin(angle))
-        return self.x_mm + cosine * x - sine * y, self.y_mm + sine * x + cosine * y
-
     def corners_mm(self) -> FloatArray:
-        """The eight corners, shape (8, 3): four below, then four above."""
-        half = self.side_mm / 2
-        ground = [self._turned(x, y) for x, y in ((-half, half), (half, half), (half, -half), (-half, -half))]
-        return np.array(
-            [[x, y, z] for z in (self.base_mm, self.base_mm + self.side_mm) for x, y in ground], dtype=np.float64
+        """The eight corners, shape (8, 3): north-west, north-east, south-east and south-west below, then above."""
+        half, angle = self.side_mm / 2, math.radians(self.turned_deg)
+        cosine, sine = half * math.cos(angle), half * math.sin(angle)
+        x, y, low, high = self.x_mm, self.y_mm, self.base_mm, self.base_mm + self.side_mm
+        ground = (
+            (x - cosine - sine, y - sine + cosine),
+            (x + cosine - sine, y + sine + cosine),
+            (x + cosine + sine, y + sine - cosine),
+            (x - cosine + sine, y - sine - cosine),
         )
+        return np.array([(*corner, z) for z in (low, high) for corner in ground], dtype=np.float64)
 
     def side_corners_mm(self, side: str) -> FloatArray:
         """A side face's corners seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
-        half = self.side_mm / 2
-        out_x, out_y = _OUTWARD[side]
-        # seen from outside, left is a quarter turn clockwise (from above) from the outward direction
-        left_x, left_y = out_y, -out_x
-        left = self._turned(half * (out_x + left_x), half * (out_y + left_y))
-        right = self._turned(half * (out_x - left_x), half * (out_y - left_y))
-        top, bottom = self.base_mm + self.side_mm, self.base_mm
-        return np.array([[*left, top], [*right, top], [*right, bottom], [*left, bottom]], dtype=np.float64)
+        return np.asarray(self.corners_mm()[list(SIDE_CORNERS[side])], dtype=np.float64)
 
     def facing_camera(self, side: str, camera_position_mm: FloatArray) -> float:
         """Cosine of the angle between the side's outward direction and the way to the camera; seen when above 0."""
-        out = np.array([*self._turned(*_OUTWARD[side]), 0.0]) - np.array([self.x_mm, self.y_mm, 0.0])
         middle = self.side_corners_mm(side).mean(axis=0)
+        out = middle - (self.x_mm, self.y_mm, self.base_mm + self.side_mm / 2)
         to_camera = camera_position_mm - middle
-        return float(out @ to_camera / np.linalg.norm(to_camera))
+        return float(out @ to_camera / (np.linalg.norm(out) * np.linalg.norm(to_camera)))
+
+
+def corners_px(solids: Sequence[BlockSolid], camera: CameraModel, pose: Pose) -> FloatArray:
+    """Where the corners of blocks are in the picture, shape (n, 8, 2), in pixels, in the order of ``corners_mm``."""
+    if not solids:
+        return np.zeros((0, 8, 2), dtype=np.float64)
+    corners = np.concatenate([solid.corners_mm() for solid in solids])
+    return project(camera, pose, corners).reshape(len(solids), 8, 2)
 
 
 def outline_px(solid: BlockSolid, camera: CameraModel, pose: Pose) -> npt.NDArray[np.float32]:
     """The convex outline of a block in the picture, shape (n, 2), in pixels."""
-    corners = project(camera, pose, solid.corners_mm()).astype(np.float32)
-    return np.asarray(cv2.convexHull(corners), dtype=np.float32).reshape(-1, 2)
+    return hull_px(corners_px([solid], camera, pose)[0])
+
+
+def hull_px(corners: FloatArray) -> npt.NDArray[np.float32]:
+    """The convex outline, shape (n, 2), of corners in the picture (m, 2)."""
+    return np.asarray(cv2.convexHull(corners.astype(np.float32)), dtype=np.float32).reshape(-1, 2)
