@@ -250,6 +250,8 @@ class CoveringFinder:
             if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.told[inside].sum()):
                 relit |= part
         strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
+        # nothing is seen where the light is too bright for the camera
+        strange |= (colours.bright > BLEACHED) & ~lit & ~colours.known
         # what is only odd is part of a thing where it hides lines
         for part in _regions(colours.odd & ~lit) if (lines.gone > GONE).any() else ():
             seen, missing = self._parts_in(lines, part)
@@ -281,6 +283,8 @@ class CoveringFinder:
         off_hue = evidence.colours.off_hue[judged]
         relit = float(evidence.relit[judged].mean()) > 0.5
         seen, gone = self._parts_in(evidence.lines, pixels)
+        if float(evidence.bleached[judged].mean()) > 0.5:
+            return True
         if seen > 2 * gone and seen >= LIT_PARTS:
             return False
         # a rim that is not seen bears out what the lines say, but may be the table's doing
@@ -306,7 +310,9 @@ class CoveringFinder:
 
     def _kind(self, evidence: _Evidence, pixels: BoolImage, area_mm2: float) -> str:
         entered = evidence.rim.entered_by(pixels)
-        if float(evidence.bleached[pixels].mean()) > 0.5 or (not entered and self._is_soft_glow(evidence, pixels)):
+        # on a white board that still shows its lines a white arm is no glare
+        white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
+        if white or (not entered and self._is_soft_glow(evidence, pixels)):
             return "glare"
         # along the rim only, where a pose that is a little off shows the table, is no hand
         deep = float((pixels & self._deep).sum()) > LEAST_DEEP * float(pixels.sum())
@@ -316,6 +322,12 @@ class CoveringFinder:
             odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
             return "hand" if crossed and odd else "object"
         return "hand" if large and self._at_edge(pixels) else "object"
+
+    def _is_white_board(self, evidence: _Evidence) -> bool:
+        """Whether most of what is too bright for the camera shows the board's lines all the same."""
+        white = evidence.bleached & ~evidence.known
+        seen = evidence.lines.gone[self._nearest] < SEEN
+        return bool(white.any() and float(seen[white].mean()) > 0.5)
 
     def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:
         """Whether a region that reaches in over the rim is small and sharply outlined, as no light is."""

@@ -31,15 +31,16 @@ class SurfaceColours:
     """A board view's colours at ``1 / COARSER`` of its scale, which is still finer than what is smoothed away.
 
     ``light`` is linear light (rows, columns, 3), ``bright`` that of the middle one of its channels (pale skin in bright
-    light fills one channel, a light too bright for the camera two at least); ``logs`` blue against green, red against
-    green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how far the hue is from the board's,
-    ``brighter`` by how much the log brightness is above it, ``strange`` where either is more than the bare board has,
-    ``odd`` where it is less than that, but not as usual, all (rows, columns). ``hue_limit`` is how far off a bare
-    board's hue may be.
+    light fills one channel, a light too bright for the camera two at least); ``known`` what is not bare board; ``logs``
+    blue against green, red against green and brightness, logarithmic and smoothed, (rows, columns, 3); ``off_hue`` how
+    far the hue is from the board's, ``brighter`` by how much the log brightness is above it, ``strange`` where either
+    is more than the bare board has, ``odd`` where it is less than that, but not as usual, all (rows, columns).
+    ``hue_limit`` is how far off a bare board's hue may be.
     """
 
     light: FloatImage
     bright: FloatImage
+    known: BoolImage
     logs: FloatImage
     off_hue: FloatImage
     brighter: FloatImage
@@ -90,6 +91,7 @@ class SurfaceColours:
         return cls(
             light,
             np.asarray(bright),
+            ~bare,
             smooth,
             np.asarray(off_hue * share),
             brightness,

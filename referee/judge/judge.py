@@ -51,6 +51,8 @@ class Judge(Generic[StateT, TurnT]):
         self._fault = _standing(fault)
         self._set_aside: frozenset[Place] = frozenset()
         self._word = Word()
+        # What each place that could be seen showed at the latest look.
+        self._looked: Mapping[Place, str] = {}
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -97,7 +99,8 @@ class Judge(Generic[StateT, TurnT]):
         refused = {changes_between(looks, self._game.appearance(state)) for state in (*self._belief[:1], *undone)}
         self._believe(tuple(states))
         self._refused = frozenset(refused - {frozenset()})
-        self._word = Word(frozenset(places))
+        # Where the camera saw the same, a word settles nothing between them.
+        self._word = Word(frozenset(place for place in places if self._looked.get(place) != looks[place]))
         self._fault = _standing(fault)
 
     def overrule(self, places: Sequence[Place]) -> None:
@@ -137,6 +140,7 @@ class Judge(Generic[StateT, TurnT]):
         seen = pool(readings, game.places, game.looks, settings.probability_floor)
         if not seen.places:
             return self._tell.ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
+        self._looked = {place: one.best for place, one in seen.places.items()}
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
             return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)

@@ -202,6 +202,19 @@ def test_a_turn_that_starts_out_of_sight_is_accepted(
     assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(after)
 
 
+def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+) -> None:
+    state = judge.belief[0]
+    looks = deblockle.appearance(state)
+    judge.consider([make_reading(looks)], Occasion.GLANCE)
+    judge.correct((state,), ("c1", "e5"))
+    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    ruling = judge.consider([make_reading(after)], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert judge.against_camera == ()
+
+
 def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.stress_degrade import IN_THE_SCENE, Taken, developed, harder, picture_levels
+from simulator.render import Renderer
+from simulator.scene import Scene
+from simulator.table import standard_setting
+from vision.locating import locate
+from vision.sampling import linear_light
+
+SETTING = standard_setting()
+LEVELS = picture_levels()
+
+
+@pytest.fixture(scope="module")
+def taken() -> Taken:
+    image = Renderer(1).render(Scene(SETTING), 1)
+    return Taken(image, SETTING.camera, SETTING.pose, SETTING.layout, ())
+
+
+def test_light_developed_is_the_picture_it_came_from() -> None:
+    grey = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, axis=2)
+    assert np.array_equal(developed(linear_light(grey)), grey)
+
+
+@pytest.mark.parametrize(("hardship", "level"), LEVELS)
+def test_each_hardship_changes_the_picture_and_the_same_seed_gives_the_same(
+    hardship: str, level: str, taken: Taken
+) -> None:
+    first, again = (harder(taken, hardship, level, np.random.default_rng(5)) for _ in range(2))
+    assert np.array_equal(first.image, again.image)
+    assert first.image.shape == taken.image.shape
+    assert not np.array_equal(first.image, taken.image)
+
+
+@pytest.mark.parametrize("level", IN_THE_SCENE["hands"])
+def test_a_hand_laid_over_covers_places(level: str, taken: Taken) -> None:
+    found = [harder(taken, "hands", level, np.random.default_rng(seed)) for seed in range(4)]
+    assert all(one.hand in {"over", "at the rim"} for one in found)
+    assert any(one.covered for one in found)
+
+
+def test_a_marker_painted_over_is_not_seen(taken: Taken) -> None:
+    seen = [
+        locate(harder(taken, "markers", level, np.random.default_rng(3)).image, SETTING.camera, SETTING.layout)
+        for level in ("1 missing", "2 missing")
+    ]
+    assert [len(one.ids_seen) for one in seen] == [3, 2]

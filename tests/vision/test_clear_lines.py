@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision import photoreal
+from tests.vision.test_coverings import NAME, painted, solids
+from vision.bareness import bareness
+from vision.coverings import CoveringFinder, SurfaceSight
+from vision.frame import Image
+from vision.geometry import project
+from vision.sampling import linear_light
+
+FINDER = CoveringFinder(photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT)
+
+
+def sight_of(image: Image) -> SurfaceSight:
+    return FINDER.look(FINDER.view(image, solids(NAME)))
+
+
+def odds_of(image: Image) -> dict[str, float]:
+    view = FINDER.view(image, solids(NAME))
+    return bareness(view, photoreal.LAYOUT, FINDER.look(view))
+
+
+def relit(image: Image, factor: np.ndarray) -> Image:
+    light = np.clip(linear_light(image) * factor, 0.0, 1.0)
+    return np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
+
+
+def test_most_lines_of_a_clear_board_are_seen_and_none_is_gone() -> None:
+    places = sight_of(photoreal.picture(NAME)).places.values()
+    assert sum(place.lines_gone for place in places) == 0
+    assert sum(place.lines_seen for place in places) > 0.9 * sum(place.lines for place in places)
+
+
+@pytest.mark.parametrize("colour", [(0.35, 0.7, 1.1), (1.2, 0.9, 0.6), (0.4, 0.4, 0.4)])
+def test_another_lamp_takes_no_line_away(colour: tuple[float, float, float]) -> None:
+    sight = sight_of(relit(photoreal.picture(NAME), np.array(colour)))
+    assert sight.coverings == ()
+    assert sum(place.lines_gone for place in sight.places.values()) == 0
+
+
+@pytest.mark.parametrize("towards_deg", [0, 90, 200, 290])
+def test_half_the_board_in_deep_shade_is_no_covering(towards_deg: int) -> None:
+    image = photoreal.picture(NAME)
+    middle = project(photoreal.camera(NAME), photoreal.pose(NAME), [[0.0, 0.0, 10.0]])[0]
+    rows, columns = image.shape[:2]
+    x, y = np.meshgrid(np.arange(columns) - middle[0], np.arange(rows) - middle[1])
+    angle = np.deg2rad(towards_deg)
+    share = np.clip((x * np.cos(angle) + y * np.sin(angle)) / 30 + 0.5, 0, 1)[..., None]
+    shaded = relit(image, 1 - share + share * np.array([0.24, 0.2, 0.17]))
+    assert sight_of(shaded).coverings == ()
+
+
+def test_lines_under_a_thing_of_the_boards_colour_are_gone() -> None:
+    view = FINDER.view(photoreal.picture(NAME), solids(NAME))
+    blue, green, red = (int(value) for value in np.median(view.colours[~view.blocks & ~view.outside], axis=0))
+    card = [(-60.0, -60.0), (20.0, -60.0), (20.0, 20.0), (-60.0, 20.0)]
+    places = sight_of(painted(card, (blue, green, red))).places
+    assert places["d4"].lines_gone >= 4
+    assert places["a7"].lines_gone == 0
+
+
+def test_a_lamps_mirror_image_is_glare_and_what_is_near_it_is_unsure() -> None:
+    image = photoreal.picture(NAME)
+    column, row = project(photoreal.camera(NAME), photoreal.pose(NAME), [[0.0, 0.0, 10.0]])[0]
+    rows, columns = image.shape[:2]
+    x, y = np.meshgrid(np.arange(columns) - column, np.arange(rows) - row)
+    spot = 3.0 * np.exp(-0.5 * (x**2 + y**2) / 50**2)[..., None]
+    light = np.clip(linear_light(image) + spot, 0, 1)
+    glaring = np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
+    assert {covering.kind for covering in sight_of(glaring).coverings} == {"glare"}
+    clear, veiled = odds_of(image), odds_of(glaring)
+    assert veiled["d4"] < 4.6 < clear["d4"]
+
+
+def test_a_blurred_picture_in_the_dark_promises_nothing() -> None:
+    blurred = np.asarray(cv2.GaussianBlur(photoreal.picture(NAME), (0, 0), 4), dtype=np.uint8)
+    dark = relit(blurred, np.array([0.02, 0.02, 0.02]))
+    assert max(odds_of(dark).values()) < 4.6 < max(odds_of(photoreal.picture(NAME)).values())
