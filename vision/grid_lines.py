@@ -137,7 +137,7 @@ class GridLines:
         """
         parts = self.parts
         is_open = parts.open(known)
-        dark, bright, beside, at_dark, at_bright = _contrasts(grey, parts, is_open)
+        dark, bright, beside, at_dark, at_bright, step = _contrasts(grey, parts, is_open)
         bare = np.asarray(is_open.mean(axis=1) >= OPEN_SHARE)
         scale = np.array(brighter.shape) / np.array(grey.shape)
         at = (parts.points * scale).astype(np.intp)
@@ -167,6 +167,8 @@ class GridLines:
                 found = _like_a_line(place[own], self._where[own], gone[own] < 0)
                 found &= stands_out[own] <= TOO_STRONG * usual * beside[own] + 2 * LEAST_NOISE_LEVELS
                 gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
+                # in the edge of a hard shadow a line is not made out
+                gone[own] = np.where(step[own] > usual * beside[own], np.minimum(gone[own], 0.0), gone[own])
                 clearness[own] = stands_out[own] / np.maximum(usual * beside[own], 1e-3)
         seen = gone < 0
         white = too_bright & bare
@@ -178,9 +180,9 @@ class GridLines:
 
 def _contrasts(
     grey: FloatImage, parts: LineParts, is_open: BoolImage
-) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow]:
+) -> tuple[FloatRow, FloatRow, FloatRow, IndexRow, IndexRow, FloatRow]:
     """By how many levels each part is darker and brighter than what is beside it, the level beside it, and at which
-    offset it is darkest and brightest; (parts,).
+    offset it is darkest and brightest, and by how many levels one side is above the other; (parts,).
     """
     count, offsets, points, _ = parts.profiles.shape
     weight = is_open / np.maximum(is_open.sum(axis=1, keepdims=True), 1).astype(np.float32)
@@ -190,7 +192,8 @@ def _contrasts(
     beside = (profile[:, :BESIDE].mean(axis=1) + profile[:, -BESIDE:].mean(axis=1)) / 2
     middle = profile[:, BESIDE:-BESIDE]
     darkest, brightest = middle.argmin(axis=1), middle.argmax(axis=1)
-    return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside, darkest, brightest
+    step = np.abs(profile[:, :BESIDE].mean(axis=1) - profile[:, -BESIDE:].mean(axis=1))
+    return beside - middle.min(axis=1), middle.max(axis=1) - beside, beside, darkest, brightest, step
 
 
 def _like_a_line(place: IndexRow, where: npt.NDArray[np.float64], seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
