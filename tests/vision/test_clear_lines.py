@@ -7,12 +7,12 @@ import pytest
 from tests.vision import photoreal
 from tests.vision.test_coverings import NAME, painted, solids
 from vision.bareness import bareness
-from vision.coverings import CoveringFinder, SurfaceSight
+from vision.coverings import BoardPlan, CoveringFinder, SurfaceSight
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light
 
-FINDER = CoveringFinder(photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT)
+FINDER = CoveringFinder(photoreal.camera(NAME), photoreal.pose(NAME), BoardPlan.of(photoreal.LAYOUT))
 
 
 def sight_of(image: Image) -> SurfaceSight:
