@@ -74,7 +74,7 @@ def draw(report: Report, path: Path) -> None:
     """Draw the time by stage for each kind of frame, beside ArUco's; the suffix says in which format."""
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     axes = figure.add_subplot()
-    kinds = list(reversed(report.medians_s))
+    kinds = list(report.medians_s)[::-1]
     left = [0.0] * len(kinds)
     for stage in STAGE_NAMES:
         widths = [report.stages_s[kind][stage] * 1000 for kind in kinds]
