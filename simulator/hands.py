@@ -21,6 +21,7 @@ _CIRCLE = np.column_stack(
 _SHADES = ((1.0, 0.62), (0.86, 0.8), (0.68, 0.92), (0.46, 1.0), (0.22, 1.05))
 _PALM_MM = 62.0
 _MARGIN_PX = 6
+_FAR_PX = 2e4
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,6 +59,10 @@ class RimEvidence:
         """Whether something narrow comes in over the rim where a region touches it."""
         return int((self._touched(pixels) & self.entered).sum()) >= CROSSED_PARTS
 
+    def goes_on_at(self, pixels: BoolImage) -> bool:
+        """Whether a region looks the same on both sides of the rim."""
+        return int((self._touched(pixels) & self.going_on).sum()) >= CROSSED_PARTS
+
     def crossed_by(self, pixels: BoolImage) -> bool | None:
         """Whether a region reaches over the rim; ``None`` when that can't be told, false too when it is not near."""
         touched = self._touched(pixels)

@@ -320,6 +320,10 @@ class CoveringFinder:
         crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed is not None:
             odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
+            if crossed and not entered and not evidence.rim.goes_on_at(pixels):
+                # a light that ends on the board may go on beside it, too, but not in one piece
+                outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
+                odd = odd and outlined is not None and outlined > SHARP_SHARE
             return "hand" if crossed and odd else "object"
         return "hand" if large and self._at_edge(pixels) else "object"
 

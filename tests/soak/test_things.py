@@ -48,3 +48,17 @@ def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
     reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
     assert reading.places["d6"].probabilities["gold block, star up"] > 0.9
     assert reading.places["d2"].probabilities["empty"] > 0.95
+
+
+@pytest.mark.parametrize("seed", [1303, 1306, 1310])
+def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
+    setting = faulty_setting(seed, SIZE)
+    layout = setting.layout
+    blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("e3", "e2", "b5"))
+    top_mm = layout.board_top_mm + layout.block_side_mm
+    coins = tuple(Thing("coin", *layout.centre_mm(place), (0.28, 0.42, 0.66), top_mm, 13.5) for place in ("e3", "b5"))
+    image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
+    reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
+    for place in ("e3", "b5"):
+        seen = reading.places[place]
+        assert seen.hidden_by is not None or seen.probabilities["empty"] < 0.95

@@ -136,6 +136,18 @@ def test_a_shadow_is_no_hand_and_is_got_used_to(film: Film) -> None:
     assert kinds[-1] == "clear"
 
 
+def test_a_shadow_that_drifts_over_a_board_leaves_it_clear_where_its_squares_are_seen() -> None:
+    film = Film(chequered(15))
+    film.kinds(38)
+    columns = np.arange(SIZE[0])
+    kinds = []
+    for step in range(40):
+        edge = 1 / (1 + np.exp(-(columns - 320 + 5 * step) / 12))
+        kinds.append(film.show(light=(1 - 0.45 * edge)[None, :, None]).kind)
+    assert "hand" not in kinds
+    assert kinds.count("clear") > 30
+
+
 @pytest.mark.parametrize("light", [0.4, 1.15, (0.55, 0.8, 1.0)])
 def test_a_lamp_switched_neither_blinds_nor_startles(film: Film, light: float | tuple[float, float, float]) -> None:
     assert "hand" not in film.kinds(20, light=np.asarray(light))
