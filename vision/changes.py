@@ -43,16 +43,18 @@ class ChangeWatcher:
         self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
         self._reference: Image | None = None
         shapes = _shapes_mm(layout)
+        lengths = [sum(len(part) for part in parts) for parts in shapes.values()]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         corners = np.concatenate([corner for parts in shapes.values() for corner in parts])
         pixels = np.clip(project(camera, pose, corners) / SHRINK, -1e4, 1e4)
         self._outlines: dict[str, list[FloatArray]] = {}
-        at = 0
-        for name, parts in shapes.items():
-            self._outlines[name] = []
-            for part in parts:
-                self._outlines[name].append(pixels[at : at + len(part)])
-                at += len(part)
-        self._boxes = np.array([self._box(outlines) for outlines in self._outlines.values()])
+        for (name, parts), start in zip(shapes.items(), starts, strict=True):
+            ends = start + np.cumsum([len(part) for part in parts])
+            self._outlines[name] = [pixels[end - len(part) : end] for part, end in zip(parts, ends, strict=True)]
+        low, high = np.minimum.reduceat(np.round(pixels), starts), np.maximum.reduceat(np.round(pixels), starts) + 1
+        # left, top, right and bottom of what each region covers of the small picture; the last two are exclusive
+        self._boxes = np.clip(np.hstack([low, high]), 0, [*self._size, *self._size]).astype(np.intp)
+        self._numbers = {name: number for number, name in enumerate(self._outlines)}
         self._regions: dict[str, _Region] = {}
 
     def changed(self, image: Image) -> set[str]:
@@ -80,18 +82,10 @@ class ChangeWatcher:
             self._reference[region.window][region.inside] = small[region.window][region.inside]
         return changed
 
-    def _box(self, outlines: list[FloatArray]) -> tuple[int, int, int, int]:
-        """Left, top, right and bottom of what the outlines cover of the small picture; the last two are exclusive."""
-        points = np.round(np.concatenate(outlines))
-        low, high = points.min(axis=0), points.max(axis=0) + 1
-        left, right = (int(np.clip(value, 0, self._size[0])) for value in (low[0], high[0]))
-        top, bottom = (int(np.clip(value, 0, self._size[1])) for value in (low[1], high[1]))
-        return left, top, right, bottom
-
     def _region(self, name: str) -> _Region:
         """A region's pixels, made when something changes near it for the first time."""
         if name not in self._regions:
-            left, top, right, bottom = self._box(self._outlines[name])
+            left, top, right, bottom = (int(value) for value in self._boxes[self._numbers[name]])
             mask = np.zeros((bottom - top, right - left), dtype=np.uint8)
             for outline in self._outlines[name]:
                 hull = cv2.convexHull(np.round(outline - (left, top)).astype(np.int32))

@@ -26,16 +26,16 @@ _FEWEST_POINTS = 5
 
 
 def quad_area(corners: FloatArray) -> float:
-    """Area of a simple polygon of shape (n, 2), in square units of its coordinates."""
-    x, y = corners[:, 0], corners[:, 1]
-    return float(abs(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2)
+    """Area of a simple quad of shape (4, 2), in square units of its coordinates: half the product of its diagonals."""
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = corners.tolist()
+    return float(abs((x2 - x0) * (y3 - y1) - (x3 - x1) * (y2 - y0)) / 2)
 
 
 def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
     """Move every side of a convex quad (4, 2) outwards by some pixels (inwards when negative)."""
-    ahead = np.roll(corners, -1, axis=0) - corners
-    ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
-    behind = np.roll(ahead, 1, axis=0)
+    ahead = corners[[1, 2, 3, 0]] - corners
+    ahead = ahead / np.hypot(ahead[:, 0], ahead[:, 1])[:, None]
+    behind = ahead[[3, 0, 1, 2]]
     # Two neighbouring sides moved by d meet at corner + d * (behind - ahead) / sin(angle between them).
     sine = behind[:, 0] * ahead[:, 1] - behind[:, 1] * ahead[:, 0]
     return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)

@@ -128,8 +128,9 @@ class PlaneGrid:
 
     def around(self, row: int, column: int, half: int) -> PixelMap:
         """The nodes around the corner before a row and column, (2 half, 2 half, 2); at the rim they are repeated."""
-        rows = np.clip(np.arange(row - half, row + half), 0, self.nodes.shape[0] - 1)
-        columns = np.clip(np.arange(column - half, column + half), 0, self.nodes.shape[1] - 1)
-        if rows[-1] - rows[0] == columns[-1] - columns[0] == 2 * half - 1:
-            return self.nodes[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        height, width = self.nodes.shape[:2]
+        if half <= row <= height - half and half <= column <= width - half:
+            return self.nodes[row - half : row + half, column - half : column + half]
+        rows = np.clip(np.arange(row - half, row + half), 0, height - 1)
+        columns = np.clip(np.arange(column - half, column + half), 0, width - 1)
         return np.ascontiguousarray(self.nodes[np.ix_(rows, columns)])
