@@ -76,13 +76,15 @@ def plan_of(
 ) -> GamePlan:
     """How the game of a seed is played; games in a row are of every kind.
 
-    Half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant, one in
-    four gives a player fewer blocks, and one in five starts from squares the players agreed on.
+    About half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant,
+    one in four gives a player fewer blocks, and one in five starts from squares the players agreed on.
     """
     turn_ends: tuple[TurnEnd, ...] = ("button", "rest", "button", "touch")
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
-    return GamePlan(seed, turns, size, turn_ends[seed % 4], seed % 5 != 0, kinds, perfect_eyes, blocks, start)
+    # With one player passed over there is nobody whose touch could end the other's turn.
+    turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]
+    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_eyes, blocks, start)
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,8 @@ class _Scorer:
         """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
         if self._played.plan.turn_end == "button":
             return False
-        quiet = [said for said in self._played.said if event.gone_s <= said.time_s <= until_s]
+        # The hand is out of the picture a little before it is home.
+        quiet = [said for said in self._played.said if event.gone_s - _JUST_S <= said.time_s <= until_s]
         return bool(quiet) and quiet[-1].verdict.kind is VerdictKind.NOT_FINISHED
 
     def _fault_still_shown(self, event: TruthEvent) -> bool:

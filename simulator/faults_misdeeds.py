@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.deblockle.board import GOAL, HOME_STAR, PLACES
 from simulator.actions import Carry
 from simulator.cube import faces_of, turned
 from simulator.faults_rolls import ROLLS_AND_HOPS
 from simulator.misdeeds import MISDEEDS, Misdeed, Table
+from vision.layout import TableLayout
 
 _T = TypeVar("_T")
 _Carries = tuple[Carry, ...]
@@ -74,19 +74,25 @@ def _landed_on_star(table: Table, player: str, rng: np.random.Generator) -> _Car
     return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
 
 
+def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
+    """The player's own star, which is the one nearer to them, or the one that is their goal."""
+    near, far = sorted(layout.star_places, key=lambda place: int(place[1:]))
+    return near if (player != "teal") == own else far
+
+
 def _star_up_onto(table: Table, player: str, star: str, rng: np.random.Generator) -> Carry | None:
     rolls = table.rolls(table.own(player), onto_star=True)
     return _pick(rng, [one for one in rolls if one.pose.up == "star" and one.end == star])
 
 
 def _left_standing_on_goal(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
-    roll = _star_up_onto(table, player, PLACES[GOAL[player]], rng)
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng)
     return None if roll is None else (roll,)
 
 
 def _left_by_own_star(table: Table, player: str, rng: np.random.Generator) -> _Carries | None:
     """The right roll on the wrong star: the block stays there, or is taken off the board."""
-    roll = _star_up_onto(table, player, PLACES[HOME_STAR[player]], rng)
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
     if roll is None:
         return None
     if rng.random() < 0.5:
@@ -147,8 +153,5 @@ ALL_MISDEEDS: Mapping[str, Misdeed] = {
 }
 """Every kind by name, those of ``simulator.misdeeds`` and ``simulator.faults_rolls`` included."""
 
-BY_STAR: Mapping[str, Mapping[str, str]] = {
-    "left standing on the goal": {player: PLACES[square] for player, square in GOAL.items()},
-    "left by its own star": {player: PLACES[square] for player, square in HOME_STAR.items()},
-}
-"""The kinds that need a block which can be rolled star up onto a star, and which star that is, by player."""
+BY_STAR: Mapping[str, bool] = {"left standing on the goal": False, "left by its own star": True}
+"""The kinds that need a block which can be rolled star up onto a star, and whether that is the player's own."""

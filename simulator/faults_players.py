@@ -11,7 +11,7 @@ import numpy as np
 from engine.api import Game, OptionValue
 from simulator.actions import Action, Carry, Standing
 from simulator.cube import turned
-from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES, BY_STAR
+from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES, BY_STAR, star_of
 from simulator.faults_onlooker import Onlooker
 from simulator.faults_turns import (
     BY_TURN,
@@ -92,7 +92,8 @@ class FaultyPlayers(Players):
         """Any turn that leaves the avoided squares alone; with an aim one that brings a block before a star."""
         free = [turn for turn in turns if not self.avoided & set(turn.places)]
         drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
-        stars = {BY_STAR[kind][self.to_move] for kind in self.aims if kind in BY_STAR}
+        layout = self._handler.layout
+        stars = {star_of(layout, self.to_move, own=BY_STAR[kind]) for kind in self.aims if kind in BY_STAR}
         if stars:
             return next((turn for turn in drawn if self._comes_before(stars, turn)), drawn[0])
         return drawn[0]
