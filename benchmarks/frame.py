@@ -67,7 +67,7 @@ class Measures:
     memory_mb: list[tuple[int, float]] = field(default_factory=list)
 
 
-class Session:
+class Viewing:
     """Reads a film through the service, with a new reader for each shot."""
 
     def __init__(self, pictures: PictureSet, watch: Stopwatch) -> None:
@@ -120,7 +120,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
     measures, watch = Measures(), Stopwatch()
     task = progress.add_task("Watching", total=frames)
     done = 0
-    session = Session(pictures, watch)
+    viewing = Viewing(pictures, watch)
     with watch.running():
         for _ in count():
             for moment in projector.film(done):
@@ -129,7 +129,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
                     begin_s = time.perf_counter()
                     detector.detectMarkers(moment.frame.image)
                     measures.aruco_s[moment.kind].append(time.perf_counter() - begin_s)
-                reading_s, stages = session.take(moment)
+                reading_s, stages = viewing.take(moment)
                 if done >= HELD_FRAMES:  # what is loaded and made ready once in a process's life is not a frame's time
                     measures.reading_s[moment.kind].append(reading_s)
                     measures.stages_s[moment.kind].append(stages)
@@ -138,7 +138,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
                 done += 1
                 progress.advance(task)
                 if done >= frames:
-                    session.close()
+                    viewing.close()
                     return measures
     raise AssertionError("a film always has frames")
 
