@@ -22,6 +22,7 @@ UNSEEN_LOG_ODDS, GONE_COST = 4.2, 0.4
 EASILY_UNEVEN, STAR_UNEVEN, UNEVEN_COST = 0.6, 1.6, 7.0
 FAINT = 0.7
 STRANGE_EASILY, STRANGE_COST = 0.08, 40.0
+OFF_HUE_EASILY, OFF_HUE_COST = 0.3, 30.0
 BRIGHTER_EASILY, BRIGHTER_COST = 0.15, 25.0
 CLEAR, CLEAR_SPREAD = 0.9, 0.15
 DIM_LEVEL, DIM_COST, DIM_MOST = 26.0, 0.35, 5.2
@@ -73,6 +74,8 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
         doubt += BLEACHED_COST * max(0.0, float(bright[index] / counts[index]) - BLEACHED_EASILY)
         if surface is not None:
             doubt += STRANGE_COST * max(0.0, surface.strange_share - STRANGE_EASILY)
+            # a block whose top can't be made out still shows its colour
+            doubt += OFF_HUE_COST * max(0.0, surface.off_hue_share - OFF_HUE_EASILY)
             # brighter with fainter lines is gloss, brighter with lines as clear as ever is a lamp's light
             veiled = float(np.clip((CLEAR - surface.clearness) / CLEAR_SPREAD, 0.0, 1.0))
             doubt += BRIGHTER_COST * veiled * max(0.0, surface.brighter - BRIGHTER_EASILY)

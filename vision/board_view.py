@@ -69,8 +69,7 @@ class BoardSampler:
 
     def hidden_outline(self, solid: BlockSolid) -> npt.NDArray[np.int32]:
         """The convex outline, shape (n, 2), in whole pixels of the view, of what a block hides of the surface."""
-        corners = self._seen_on_surface(solid.corners_mm())
-        column, row = self.window.to_pixels(corners[:, 0], corners[:, 1])
+        column, row = self.seen_at(solid.corners_mm())
         pixels = np.round(np.column_stack([column, row])).astype(np.int32)
         return np.asarray(cv2.convexHull(pixels), dtype=np.int32).reshape(-1, 2)
 
@@ -87,6 +86,11 @@ class BoardSampler:
             grown = BlockSolid(solid.x_mm, solid.y_mm, solid.base_mm, side, solid.turned_deg)
             cv2.fillConvexPoly(covered, self.hidden_outline(grown), 1)
         return np.asarray(covered > 0)
+
+    def seen_at(self, points_mm: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Columns and rows of the view, (n,) each, that points above the board, (n, 3), hide."""
+        surface = self._seen_on_surface(points_mm)
+        return self.window.to_pixels(surface[:, 0], surface[:, 1])
 
     def _seen_on_surface(self, points_mm: FloatArray) -> FloatArray:
         """Where the rays from the camera through points (n, 3) meet the board's surface, shape (n, 3)."""

@@ -32,6 +32,7 @@ AT_EDGE_MM = 6.0
 STRONG_HUE = 0.35
 BLEACHED = 0.93
 MIDDLE_MM = 26.0
+BLOCK_POINTS, LEAST_OPEN = 5, 0.6
 STAR_MARGIN_MM = 15.0
 RIM_MM = 2.0
 BAND_MM = 12.0
@@ -64,7 +65,8 @@ class Covering:
 class PlaceSurface:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
     no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
-    much its log brightness is above what the board has there; and whether glare begins near it.
+    much its log brightness is above what the board has there; whether glare begins near it; and the share of what
+    a block that stands there would hide whose hue is not the board's.
     """
 
     lines_seen: int
@@ -74,6 +76,7 @@ class PlaceSurface:
     strange_share: float
     brighter: float
     near_glare: bool
+    off_hue_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +155,22 @@ class CoveringFinder:
         self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
+        self._hidden = self._hidden_by_blocks(plan.layout)
+
+    def _hidden_by_blocks(self, layout: TableLayout) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows and columns, (places, points), of coarse pixels that points of a block on each place would hide."""
+        steps = (np.arange(BLOCK_POINTS) + 0.5) / BLOCK_POINTS - 0.5
+        x, y, z = np.meshgrid(steps, steps, steps + 0.5)
+        block = layout.block_side_mm * np.column_stack([x.ravel(), y.ravel(), z.ravel()])
+        middles = np.array([[*layout.centre_mm(place), layout.board_top_mm] for place in layout.places])
+        points = (middles[:, None, :] + block[None, :, :]).reshape(-1, 3)
+        column, row = self.sampler.seen_at(points)
+        limits = np.array(self._coarse_shape) - 1
+        rows, columns = (
+            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(len(middles), -1)
+            for values, limit in zip((row, column), limits, strict=True)
+        )
+        return rows, columns
 
     def view(self, image: Image, solids: Sequence[BlockSolid]) -> BoardView:
         """Sample the board and mark what the given blocks hide of it."""
@@ -191,6 +210,9 @@ class CoveringFinder:
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
             for values in (evidence.strange, colours.brighter, near)
         )
+        off_hue = (colours.off_hue > colours.hue_limit) & ~evidence.known
+        is_open = (~evidence.known[self._hidden]).sum(axis=1)
+        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * BLOCK_POINTS**3)
         return {
             place: PlaceSurface(
                 int(seen[index]),
@@ -200,6 +222,7 @@ class CoveringFinder:
                 float(strange[index]),
                 float(brighter[index]),
                 bool(nearby[index] > 0),
+                float(off_hue_shares[index]),
             )
             for index, place in enumerate(self._places_known)
         }

@@ -119,11 +119,12 @@ def hue(light: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class SideFit:
-    """How well each symbol fits a side face (best correlation over small shifts, -1 to 1), and how far the face is
-    from the block's colour, in log units; ``None`` when no colour is known.
+    """How well each symbol fits a side face (best correlation over small shifts, -1 to 1), how well any does without
+    more blur, and how far the face is from the block's colour, in log units; ``None`` when no colour is known.
     """
 
     fits: Mapping[str, float]
+    sharp_fit: float
     colour_off: float | None
 
 
@@ -165,7 +166,9 @@ class SideReader:
         off = None
         if colour is not None:
             off = _colour_off(view, shift, templates[template], self._looks.colours[colour])
-        return SideFit(fits, off)
+        # blurred enough, a symbol is like the bare board, too
+        sharp_fit = float(likeness[:, : len(self._upright)].max())
+        return SideFit(fits, sharp_fit, off)
 
     def _templates(self, width_px: int, height_px: int) -> FloatImage:
         """Every mask at every distinct quarter turn, as the picture's few pixels show it at each of the blurs, the
@@ -235,7 +238,7 @@ def support(sides: Sequence[tuple[SideView, SideFit]]) -> float | None:
     for view, fit in sides:
         # a side only a few pixels high says little, and can't have been taken for a top either
         clarity = float(np.clip((view.height_px - VAGUE_HEIGHT_PX) / CLEAR_HEIGHT_PX, 0.0, 1.0)) * view.open_share
-        evidence = SUPPORT_SLOPE * (max(fit.fits.values()) - SUPPORT_MIDDLE)
+        evidence = SUPPORT_SLOPE * (fit.sharp_fit - SUPPORT_MIDDLE)
         if fit.colour_off is not None:
             evidence += float(np.clip(COLOUR_SLOPE * (COLOUR_MIDDLE - fit.colour_off), -8.0, 3.0))
         total += clarity * evidence
