@@ -37,9 +37,9 @@ LEAST_LOG_ODDS = -6.0
 OVERLAP_SHARE = 0.72
 
 STAR = "star"
-SURE_SUPPORT, SURE_EDGES, PRINTED_STAR_COST = 2.0, 2.2, 7.0
+SURE_SUPPORT, WELL_SUPPORTED = 2.0, 6.0
+SURE_EDGES, PRINTED_STAR_COST = 2.2, 7.0
 NO_EDGES, BLOCKS_OWN_COLOUR, ANOTHER_COLOUR = 1.6, 0.7, 1.5
-BLOCKS_OWN_FIT, PRINTED_FIT = 0.85, 0.75
 FIT_SLOPE, FIT_MIDDLE = 26.0, 0.7
 COLOUR_EASY, COLOUR_COST, COLOUR_COST_LIMIT = 1.5, 0.8, 8.0
 OFFSET_EASY_MM, OFFSET_COST_PER_MM = 7.0, 0.8
@@ -183,10 +183,11 @@ class BlockReader:
         views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
         below = support(views) or 0.0
         log_odds += below
-        if place in layout.star_places and fit.symbol == STAR and below < SURE_SUPPORT and fit.edges < SURE_EDGES:
-            log_odds -= _printed_star_cost(fit, None if colour is None else distances[colour])
-        if colour is not None and below < SURE_SUPPORT:
-            log_odds -= _flat_thing_cost(fit.edges, distances[colour])
+        unsupported = float(np.clip((WELL_SUPPORTED - below) / (WELL_SUPPORTED - SURE_SUPPORT), 0.0, 1.0))
+        if place in layout.star_places and fit.symbol == STAR and fit.edges < SURE_EDGES:
+            log_odds -= unsupported * _printed_star_cost(fit.edges, None if colour is None else distances[colour])
+        if colour is not None:
+            log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
         possible = neighbours_in_net(layout.net, fit.symbol) if layout.net else self.looks.symbols
         sides = {}
         for view, side_fit in views:
@@ -196,17 +197,16 @@ class BlockReader:
         return BlockSight(place, fit, solid, distances, log_odds, sides)
 
 
-def _printed_star_cost(fit: FaceFit, colour_distance: float | None) -> float:
+def _printed_star_cost(edges: float, colour_distance: float | None) -> float:
     """What it costs, in log-odds, to look like the star that is printed on the board.
 
-    There are no edges around that, the board is seldom of a block's colour, and a printed star is not quite a block's.
+    There are no edges around that, and the board is seldom of a block's colour.
     """
-    faint = np.clip((SURE_EDGES - fit.edges) / (SURE_EDGES - NO_EDGES), 0.0, 1.0)
-    unlike = np.clip((BLOCKS_OWN_FIT - fit.fit) / (BLOCKS_OWN_FIT - PRINTED_FIT), 0.0, 1.0)
+    faint = np.clip((SURE_EDGES - edges) / (SURE_EDGES - NO_EDGES), 0.0, 1.0)
     odd = 1.0
     if colour_distance is not None:
         odd = np.clip((colour_distance - BLOCKS_OWN_COLOUR) / (ANOTHER_COLOUR - BLOCKS_OWN_COLOUR), 0.0, 1.0)
-    return float(PRINTED_STAR_COST * max(faint, odd, unlike))
+    return float(PRINTED_STAR_COST * max(faint, odd))
 
 
 def _flat_thing_cost(edges: float, colour_distance: float) -> float:
