@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -169,7 +170,8 @@ def run_taken(
     pictures: PhotorealSet, todo: Sequence[PhotorealTask], jobs: int, failures: Path | None = None
 ) -> Iterator[PictureScore]:
     """Look at pictures of a photoreal set, on ``jobs`` processes."""
-    with ProcessPoolExecutor(jobs, initializer=_one_thread) as pool:
+    # started afresh: to learn the set this process has used OpenCV's threads, which a forked one would wait for
+    with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_one_thread) as pool:
         yield from pool.map(partial(look_at_taken, pictures=pictures, failures=failures), todo, chunksize=4)
 
 
