@@ -13,6 +13,7 @@ from vision.reader import TableReader
 
 SIZE = (960, 540)
 PALE = (0.85, 0.85, 0.88)
+COPPER = (0.28, 0.42, 0.66)
 
 
 @pytest.mark.parametrize("seed", [4013, 4009, 4039])
@@ -50,15 +51,17 @@ def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
     assert reading.places["d2"].probabilities["empty"] > 0.95
 
 
-@pytest.mark.parametrize("seed", [1303, 1306, 1310])
+@pytest.mark.parametrize("seed", [1300, 1302, 1313, 1324])
 def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
+    """A copper coin looks like wood; of the gold block below only a rim shows, behind another block."""
     setting = faulty_setting(seed, SIZE)
     layout = setting.layout
-    blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("e3", "e2", "b5"))
+    blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("b3", "b2", "e5", "e4", "g6", "g5"))
     top_mm = layout.board_top_mm + layout.block_side_mm
-    coins = tuple(Thing("coin", *layout.centre_mm(place), (0.28, 0.42, 0.66), top_mm, 13.5) for place in ("e3", "b5"))
+    coins = tuple(Thing("coin", *layout.centre_mm(place), COPPER, top_mm, 13.5) for place in ("b3", "e5", "g6"))
     image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
     reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
-    for place in ("e3", "b5"):
-        seen = reading.places[place]
-        assert seen.hidden_by is not None or seen.probabilities["empty"] < 0.95
+    for place in ("b3", "e5", "g6"):
+        assert reading.places[place].probabilities["empty"] < 0.5
+    for place in ("b2", "e4", "g5"):
+        assert reading.places[place].probabilities["gold block, x up"] > 0.95
