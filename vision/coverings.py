@@ -206,11 +206,13 @@ class CoveringFinder:
         near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
         row, column = self._middles
         wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
+        # what light makes strange is no block's doing
+        own_strange = evidence.strange & ~evidence.bleached & ~evidence.relit
         strange, brighter, nearby = (
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
-            for values in (evidence.strange, colours.brighter, near)
+            for values in (own_strange, colours.brighter, near)
         )
-        off_hue = (colours.off_hue > colours.hue_limit) & ~evidence.known
+        off_hue = (colours.off_hue > colours.hue_limit) & ~(evidence.known | evidence.bleached | evidence.relit)
         is_open = (~evidence.known[self._hidden]).sum(axis=1)
         off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * BLOCK_POINTS**3)
         return {
