@@ -13,7 +13,7 @@ from vision.layout import TableLayout
 from vision.sampling import linear_light_table
 
 BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, -1.0
-HARD_TO_SEE_LOG_ODDS = 2.2
+HARD_TO_SEE_LOG_ODDS = 3.0
 BARE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
