@@ -214,9 +214,11 @@ class _Scorer:
         """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
         if self._played.plan.turn_end == "button":
             return False
-        # The hand is out of the picture a little before it is home.
-        quiet = [said for said in self._played.said if event.gone_s - _JUST_S <= said.time_s <= until_s]
-        return bool(quiet) and quiet[-1].verdict.kind is VerdictKind.NOT_FINISHED
+        # The hand is out of the picture well before it is home.
+        quiet = [said for said in self._played.said if event.began_s <= said.time_s <= until_s]
+        if not quiet or quiet[-1].verdict.kind is not VerdictKind.NOT_FINISHED:
+            return False
+        return all(event.after.get(place, look) == look for place, look in quiet[-1].verdict.seen.items())
 
     def _fault_still_shown(self, event: TruthEvent) -> bool:
         until_s = event.gone_s + 1.8

@@ -41,8 +41,13 @@ _DELIVERIES: dict[str, Delivery] = {
     "camera unplugged": "unplugged",
 }
 _SHAKE_S = 0.3
-_THING_COLOURS: tuple[Colour, ...] = ((0.45, 0.65, 0.75), (0.7, 0.7, 0.72), (0.2, 0.2, 0.7), (0.85, 0.85, 0.88))
-_METALS: tuple[Colour, ...] = ((0.7, 0.7, 0.72), (0.28, 0.42, 0.66))
+_THING_COLOURS: tuple[Colour, ...] = (
+    (0.45, 0.65, 0.75),
+    (0.7, 0.7, 0.72),
+    (0.2, 0.2, 0.7),
+    (0.85, 0.85, 0.88),
+    (0.28, 0.42, 0.66),
+)
 
 
 @dataclass(frozen=True)
@@ -162,8 +167,7 @@ class DisturbanceMaker:
         layout = self._setting.layout
         top_mm = layout.board_top_mm + layout.block_side_mm
         radius_mm = float(self._rng.uniform(12.5, 14.0))
-        metal = _METALS[int(self._rng.integers(len(_METALS)))]
-        return Thing("coin", block.x_mm, block.y_mm, metal, top_mm, radius_mm)
+        return Thing("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
 
     def _over_markers(self) -> tuple[Thing, ...]:
         markers = self._setting.layout.markers

@@ -13,6 +13,7 @@ from vision.layout import TableLayout
 from vision.sampling import linear_light_table
 
 BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, -1.0
+HARD_TO_SEE_LOG_ODDS = 3.0
 BARE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
@@ -72,15 +73,18 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
         dim = DIM_LEVEL - float(levels[index] / counts[index])
         doubt += float(np.clip(DIM_COST * dim, 0.0, DIM_MOST))
         doubt += BLEACHED_COST * max(0.0, float(bright[index] / counts[index]) - BLEACHED_EASILY)
+        most, coloured = BARE_LOG_ODDS, 0.0
         if surface is not None:
-            doubt += STRANGE_COST * max(0.0, surface.strange_share - STRANGE_EASILY)
-            # a block whose top can't be made out still shows its colour
-            doubt += OFF_HUE_COST * max(0.0, surface.off_hue_share - OFF_HUE_EASILY)
             # brighter with fainter lines is gloss, brighter with lines as clear as ever is a lamp's light
             veiled = float(np.clip((CLEAR - surface.clearness) / CLEAR_SPREAD, 0.0, 1.0))
             doubt += BRIGHTER_COST * veiled * max(0.0, surface.brighter - BRIGHTER_EASILY)
-        most = BARE_LOG_ODDS if surface is None else _most_odds(surface)
-        odds[place] = max(LEAST_BARE_LOG_ODDS, min(BARE_LOG_ODDS - doubt, most))
+            most = _most_odds(surface)
+            coloured = STRANGE_COST * max(0.0, surface.strange_share - STRANGE_EASILY)
+            # a block whose top can't be made out still shows its colour
+            coloured += OFF_HUE_COST * max(0.0, surface.off_hue_share - OFF_HUE_EASILY)
+        # a place that is hard to see is bare more often than not; one of another colour is anything
+        hardly_seen = max(HARD_TO_SEE_LOG_ODDS, min(BARE_LOG_ODDS - doubt, most))
+        odds[place] = max(LEAST_BARE_LOG_ODDS, hardly_seen - coloured)
     return odds
 
 

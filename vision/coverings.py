@@ -39,6 +39,7 @@ BAND_MM = 12.0
 CLOSING_MM, OPENING_MM = 7.0, 7.0
 SEEN, GONE = -1.0, 1.0
 LIT_PARTS, LIT_SHARE = 3, 0.7
+WIDE_CELLS = 5.0
 FEWEST_GONE = 2
 GLOW = 0.2
 FINGER_CELLS, SHARP_SHARE = 2.5, 0.45
@@ -206,11 +207,14 @@ class CoveringFinder:
         near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
         row, column = self._middles
         wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
+        # what light makes strange is no block's doing
+        by_light = evidence.bleached | self._widely(evidence.relit)
+        own_strange = evidence.strange & ~by_light
         strange, brighter, nearby = (
             np.asarray(cv2.blur(np.asarray(values, dtype=np.float32), (wide, wide)))[row, column]
-            for values in (evidence.strange, colours.brighter, near)
+            for values in (own_strange, colours.brighter, near)
         )
-        off_hue = (colours.off_hue > colours.hue_limit) & ~evidence.known
+        off_hue = (colours.off_hue > colours.hue_limit) & ~(evidence.known | by_light)
         is_open = (~evidence.known[self._hidden]).sum(axis=1)
         off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * BLOCK_POINTS**3)
         return {
@@ -226,6 +230,15 @@ class CoveringFinder:
             )
             for index, place in enumerate(self._places_known)
         }
+
+    def _widely(self, mask: BoolImage) -> BoolImage:
+        """The regions of a mask that are larger than any block."""
+        wide = np.zeros_like(mask)
+        least = WIDE_CELLS * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
+        for part in _regions(mask):
+            if part.sum() > least:
+                wide |= part
+        return wide
 
     def _evidence(self, view: BoardView) -> _Evidence | None:
         known = view.blocks | view.outside | self._printed

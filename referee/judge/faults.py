@@ -25,6 +25,11 @@ def differences(fault: Verdict) -> Changes:
     return frozenset((place, look) for place, look in fault.seen.items() if fault.expected.get(place) != look)
 
 
+def standing(fault: Verdict | None) -> StandingFault | None:
+    """Give a named fault as it stands, if there is one."""
+    return None if fault is None else StandingFault(differences(fault), fault)
+
+
 def breaches_of(
     game: Game[StateT, TurnT],
     belief: Sequence[StateT],

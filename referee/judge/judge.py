@@ -19,7 +19,7 @@ from referee.judge.telling import Teller
 from referee.judge.trusting import Word, looked_at
 from referee.judge.unwatched import more_turns_explain
 from referee.judge.waiting import Waiting, left_by, was_touched
-from referee.judge.weighing import Leaning, weigh
+from referee.judge.weighing import Leaning, Weighing, weigh
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -48,7 +48,7 @@ class Judge(Generic[StateT, TurnT]):
         self._asked_about_sides: Changes | None = None
         self._refused: frozenset[Changes] = frozenset()
         self._waiting: Waiting[TurnT] = Waiting()
-        self._fault = _standing(fault)
+        self._fault = faults.standing(fault)
         self._set_aside: frozenset[Place] = frozenset()
         self._word = Word()
         # What each place that could be seen showed at the latest look.
@@ -101,7 +101,7 @@ class Judge(Generic[StateT, TurnT]):
         self._refused = frozenset(refused - {frozenset()})
         # Where the camera saw the same, a word settles nothing between them.
         self._word = Word(frozenset(place for place in places if self._looked.get(place) != looks[place]))
-        self._fault = _standing(fault)
+        self._fault = faults.standing(fault)
 
     def overrule(self, places: Sequence[Place]) -> None:
         """Believe a person that these places are as believed: they are left out until they look so again."""
@@ -229,6 +229,8 @@ class Judge(Generic[StateT, TurnT]):
         if not occasion.accepts and not over:
             if occasion.ends_by_touch and resolved.turns:
                 self._waiting = Waiting(resolved.turns, decision.best.changes, seen)
+                if occasion.names_faults and self._weighed(resolved, decision, seen).leaning is not Leaning.FOR:
+                    return self._take(resolved, decision, seen, occasion)
             described = [self._game.describe(turn) for turn in resolved.turns or resolved.candidates]
             return self._tell.pending(words.turn_waits(" ".join(described[:1])), resolved, decision, seen)
         if part is not None and occasion is not Occasion.DECLARED:
@@ -247,7 +249,7 @@ class Judge(Generic[StateT, TurnT]):
     ) -> Ruling:
         """Accept turns, the first ``most`` of them, unless the side faces seen speak against any of them."""
         taken, changes = resolved.turns[:most], decision.best.changes
-        weighed = weigh(self._game, self._belief, resolved, decision.best, seen, self._set_aside, self._settings)
+        weighed = self._weighed(resolved, decision, seen)
         confirmed = occasion is Occasion.DECLARED and self._asked_about_sides == changes
         if weighed.leaning is Leaning.BREAKS_A_RULE:
             return self._fault_ruling(weighed.breaches, changes, seen, occasion, resolved.against)
@@ -265,6 +267,9 @@ class Judge(Generic[StateT, TurnT]):
         if weighed.leaning is Leaning.TURNED_BESIDES:
             return self._tell.turned_besides(weighed.breaches, decision, seen)
         return self._tell.against_sides(resolved, decision, seen)
+
+    def _weighed(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Weighing:
+        return weigh(self._game, self._belief, resolved, decision.best, seen, self._set_aside, self._settings)
 
     def _more_turns_explain(self, changes: Changes, seen: PooledReading) -> bool:
         visible = seen.without(self._set_aside)
@@ -391,7 +396,3 @@ class Judge(Generic[StateT, TurnT]):
         self._fault = None
         self._set_aside = frozenset()
         self._word = Word()
-
-
-def _standing(fault: Verdict | None) -> faults.StandingFault | None:
-    return None if fault is None else faults.StandingFault(faults.differences(fault), fault)

@@ -112,6 +112,22 @@ def test_another_block_turned_besides_two_turns_is_asked_about(
     assert judge.consider([look_at(deblockle, make_reading, after)], Occasion.DECLARED).verdict.turns == TWO
 
 
+def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_about_at_rest(
+    deblockle: Any, make_reading: Any, believed: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    first = played(deblockle, believed, TWO[:1])
+    turned = look_at(deblockle, make_reading, first, besides={"a3": "hoops"})
+    assert judge.consider([turned], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    asked = judge.consider([turned], Occasion.TOUCH_RESTED)
+    assert (asked.verdict.kind, asked.verdict.places, asked.steps) == (VerdictKind.AMBIGUOUS, ("a3",), ())
+    right = look_at(deblockle, make_reading, first)
+    assert judge.consider([right], Occasion.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    both = look_at(deblockle, make_reading, played(deblockle, believed, TWO))
+    ruling = judge.consider([both], Occasion.TOUCH)
+    assert [step.turn for step in ruling.steps] == list(TWO[:1])
+
+
 @pytest.mark.parametrize("occasion", [Occasion.TOUCH, Occasion.TOUCH_RESTED, Occasion.RESTED, Occasion.DECLARED])
 def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_begun(
     deblockle: Any, make_reading: Any, believed: Any, occasion: Occasion

@@ -65,7 +65,7 @@ def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: PlayedGame) -
 def test_a_turn_nobody_played_is_wrong(told: PlayedGame) -> None:
     def change(game: PlayedGame) -> PlayedGame:
         number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
-        game.events.insert(number, (0, Event("turn", event.data | {"turn": "made up"}, event.frame_time_s)))
+        game.events.insert(number, (0, Event("turn", {**event.data, "turn": "made up"}, event.frame_time_s)))
         return game
 
     assert Outcome.WRONG in outcomes(tampered(told, change))
@@ -106,16 +106,16 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Play
 
 
 def test_a_game_of_another_seed_is_another_game() -> None:
-    plan = plan_of(21, 4, SIZE, perfect_eyes=True)
+    plan = plan_of(21, 2, SIZE, perfect_eyes=True)
     assert play(plan).digest == play(plan).digest
     assert play(replace(plan, seed=22)).digest != play(plan).digest
 
 
 def test_a_game_in_pictures_under_faults_is_right_and_replays_byte_for_byte() -> None:
-    plan = GamePlan(31, 3, SIZE, kinds=("illegal turn", "camera bumped", "frames dropped"))
+    plan = GamePlan(31, 2, SIZE, kinds=("illegal turn", "camera bumped", "frames dropped"))
     scored = score(play(plan))
     assert not [item for item in scored.items if item.failed]
-    assert scored.turns == 3
+    assert scored.turns == 2
     assert score(play(plan)).digest == scored.digest
 
 
@@ -148,6 +148,23 @@ def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> 
     scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_eyes=True, kinds=kinds)))
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     assert Report([scored], "").latencies(turn_end)
+
+
+def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
+    def show_something_else(game: PlayedGame) -> PlayedGame:
+        game.said = [
+            replace(one, verdict=replace(one.verdict, seen=dict.fromkeys(one.verdict.seen, "elsewhere")))
+            if one.verdict.kind is VerdictKind.NOT_FINISHED
+            else one
+            for one in game.said
+        ]
+        return game
+
+    played = play(GamePlan(9, 2, turn_end="touch", perfect_eyes=True, kinds=("illegal turn",)))
+    unfinished = [item for item in score(played).items if item.detail == "shown as a turn to finish"]
+    assert [item.outcome for item in unfinished] == [Outcome.AT_ONCE]
+    changed = tampered(played, show_something_else)
+    assert [item.outcome for item in changed.items if item.what == unfinished[0].what] == [Outcome.LOST]
 
 
 def test_a_block_out_of_sight_is_named_and_the_game_goes_on() -> None:
