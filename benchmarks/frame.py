@@ -19,7 +19,9 @@ from benchmarks.environment import enter_environment
 enter_environment(__name__)
 
 import time
+from array import array
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -57,14 +59,26 @@ def resident_mb() -> float:
     return pages * 4096 / 1e6
 
 
+def _numbers() -> defaultdict[str, array[float]]:
+    return defaultdict(lambda: array("d"))
+
+
 @dataclass
 class Measures:
-    """What was measured, in seconds: per kind of frame the whole way to a Reading, each stage, and ArUco beside it."""
+    """What was measured, in seconds: per kind of frame the whole way to a Reading, the sum of each stage, and ArUco
+    beside it. Nothing in it grows by more than a number a frame, since memory is measured, too.
+    """
 
-    reading_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    stages_s: dict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
-    aruco_s: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    reading_s: dict[str, array[float]] = field(default_factory=_numbers)
+    aruco_s: dict[str, array[float]] = field(default_factory=_numbers)
+    stages_s: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
     memory_mb: list[tuple[int, float]] = field(default_factory=list)
+
+    def add(self, kind: str, reading_s: float, stages_s: Mapping[str, float]) -> None:
+        """Take one frame into account."""
+        self.reading_s[kind].append(reading_s)
+        for stage, spent_s in stages_s.items():
+            self.stages_s[kind][stage] += spent_s
 
 
 class Viewing:
@@ -131,8 +145,7 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
                     measures.aruco_s[moment.kind].append(time.perf_counter() - begin_s)
                 reading_s, stages = viewing.take(moment)
                 if done >= HELD_FRAMES:  # what is loaded and made ready once in a process's life is not a frame's time
-                    measures.reading_s[moment.kind].append(reading_s)
-                    measures.stages_s[moment.kind].append(stages)
+                    measures.add(moment.kind, reading_s, stages)
                 if done % SAMPLED_EVERY == 0:
                     measures.memory_mb.append((done, resident_mb()))
                 done += 1
@@ -161,7 +174,7 @@ def report_of(measures: Measures, frames: int, film: int) -> Report:
     kinds = [kind for kind in ("first", "changed", "still") if measures.reading_s[kind]]
     after = [time_s for kind in kinds if kind != "first" for time_s in measures.reading_s[kind]]
     stages = {
-        kind: {stage: float(np.mean([one.get(stage, 0.0) for one in measures.stages_s[kind]])) for stage in STAGE_NAMES}
+        kind: {stage: measures.stages_s[kind].get(stage, 0.0) / len(measures.reading_s[kind]) for stage in STAGE_NAMES}
         for kind in kinds
     }
     aruco_s = float(np.median([time_s for times in measures.aruco_s.values() for time_s in times]))
