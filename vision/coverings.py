@@ -15,17 +15,16 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_rim import BoardRim, RimEvidence
-from vision.board_view import PX_PER_MM, BoardSampler, BoardView, BoolImage, view_window
+from vision.board_plan import BESIDE_MM, BoardPlan, disc_mm
+from vision.board_rim import RimEvidence
+from vision.board_view import PX_PER_MM, BoardSampler, BoardView, BoolImage
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
-from vision.grid_lines import GridLines, LineEvidence
+from vision.grid_lines import LineEvidence
 from vision.layout import TableLayout
-from vision.sampling import PlaneWindow
 from vision.solids import BlockSolid
 from vision.surface_colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
 
-BESIDE_MM = 36.0
 SMALLEST_COVERING_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
 HAND_CELLS = 1.3
 AT_EDGE_MM = 6.0
@@ -33,8 +32,6 @@ STRONG_HUE = 0.35
 BLEACHED = 0.93
 MIDDLE_MM = 26.0
 BLOCK_POINTS, LEAST_OPEN = 5, 0.6
-STAR_MARGIN_MM = 15.0
-RIM_MM = 2.0
 BAND_MM = 12.0
 CLOSING_MM, OPENING_MM = 7.0, 7.0
 SEEN, GONE = -1.0, 1.0
@@ -43,7 +40,7 @@ WIDE_CELLS = 5.0
 FEWEST_GONE = 2
 GLOW = 0.2
 FINGER_CELLS, SHARP_SHARE = 2.5, 0.45
-DEEP_MM, LEAST_DEEP = 14.0, 0.3
+LEAST_DEEP = 0.3
 SOFT_SHARE, VERY_SOFT_SHARE, DARK = 0.35, 0.12, -1.0
 LEAST_STRANGE = 0.2
 LEAST_BLEACHED, MOST_BLEACHED = 0.1, 0.9
@@ -99,49 +96,6 @@ class _Evidence:
     relit: BoolImage
     lines: LineEvidence
     rim: RimEvidence
-
-
-@dataclass(frozen=True, eq=False)
-class BoardPlan:
-    """What a layout alone says about views of its board, made ready once: its lines, its rim, and what is printed.
-
-    ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
-    columns of the places' middles, ``beside`` and ``deep`` mark what is beside the board and what is well inside it,
-    and ``nearest`` gives for each pixel the nearest line part.
-    """
-
-    layout: TableLayout
-    window: PlaneWindow
-    lines: GridLines
-    rim: BoardRim
-    around: npt.NDArray[np.intp]
-    middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
-    printed: BoolImage
-    beside: BoolImage
-    deep: BoolImage
-    nearest: npt.NDArray[np.intp]
-
-    @classmethod
-    def of(cls, layout: TableLayout) -> BoardPlan:
-        """Make the plan of one layout."""
-        window = view_window(layout, BESIDE_MM)
-        lines = GridLines(layout, window)
-        centres = np.array([layout.centre_mm(place) for place in layout.places])
-        column, row = window.to_pixels(centres[:, 0], centres[:, 1])
-        beside = _beside(layout, window)
-        coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
-        return cls(
-            layout,
-            window,
-            lines,
-            BoardRim(layout, window),
-            np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
-            (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
-            np.asarray(beside | _printed(layout, window)),
-            coarse,
-            np.asarray(cv2.erode((~coarse).astype(np.uint8), _disc_mm(2 * DEEP_MM)) > 0),
-            _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
-        )
 
 
 class CoveringFinder:
@@ -204,7 +158,7 @@ class CoveringFinder:
         count = around.sum(axis=1)
         seen, gone = around @ (lines.gone < SEEN), around @ (lines.gone > GONE)
         clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
-        near = cv2.dilate(glare.astype(np.uint8), _disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
+        near = cv2.dilate(glare.astype(np.uint8), disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
         row, column = self._middles
         wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
         # what light makes strange is no block's doing
@@ -259,8 +213,8 @@ class CoveringFinder:
         for ends in self._lines.parts.ends[gone > GONE] // COARSER:
             cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(BAND_MM * PX_PER_MM / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.known)).astype(np.uint8)
-        joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, _disc_mm(CLOSING_MM)), dtype=np.uint8)
-        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, _disc_mm(OPENING_MM)) > 0
+        joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(CLOSING_MM)), dtype=np.uint8)
+        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(OPENING_MM)) > 0
         return [part for region in _regions(found) for part in self._without_glare(evidence, region)]
 
     def _without_glare(self, evidence: _Evidence, region: BoolImage) -> list[BoolImage]:
@@ -269,8 +223,8 @@ class CoveringFinder:
         share = float(bleached.sum()) / float(region.sum())
         if not LEAST_BLEACHED < share < MOST_BLEACHED:
             return [region]
-        glare = region & (cv2.dilate(bleached.astype(np.uint8), _disc_mm(GLOW_MM)) > 0)
-        rest = cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, _disc_mm(OPENING_MM)) > 0
+        glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(GLOW_MM)) > 0)
+        rest = cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(OPENING_MM)) > 0
         return [glare, *_regions(rest)]
 
     def _unlit(self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence) -> tuple[BoolImage, BoolImage]:
@@ -387,13 +341,8 @@ class CoveringFinder:
         inside = pixels & ~self._beside_coarse
         if not inside.any():
             return False
-        near = cv2.dilate(inside.astype(np.uint8), _disc_mm(2 * AT_EDGE_MM)) > 0
+        near = cv2.dilate(inside.astype(np.uint8), disc_mm(2 * AT_EDGE_MM)) > 0
         return bool((near & self._beside_coarse).any())
-
-
-def _disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
-    side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
-    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
 def _regions(mask: BoolImage) -> list[BoolImage]:
@@ -403,36 +352,3 @@ def _regions(mask: BoolImage) -> list[BoolImage]:
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     least = SMALLEST_REACHING_MM2 * (PX_PER_MM / COARSER) ** 2
     return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]
-
-
-def _beside(layout: TableLayout, window: PlaneWindow) -> BoolImage:
-    """What is not the board's surface, or so near its rim that the pose's last fraction of a millimetre matters."""
-    beside = np.ones(window.shape, dtype=np.bool_)
-    x, y = layout.columns * layout.cell_mm / 2 - RIM_MM, layout.rows * layout.cell_mm / 2 - RIM_MM
-    left, top = window.to_pixels(-x, y)
-    right, bottom = window.to_pixels(x, -y)
-    beside[round(top) : round(bottom) + 1, round(left) : round(right) + 1] = False
-    return beside
-
-
-def _printed(layout: TableLayout, window: PlaneWindow) -> BoolImage:
-    """Where the board has printed stars."""
-    printed = np.zeros(window.shape, dtype=np.uint8)
-    for place in layout.star_places:
-        column, row = window.to_pixels(*layout.centre_mm(place))
-        cv2.circle(printed, (round(column), round(row)), round(STAR_MARGIN_MM * PX_PER_MM), 1, -1)
-    return np.asarray(printed > 0)
-
-
-def _nearest_part(lines: GridLines, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
-    """The index of the line part nearest to each coarse pixel."""
-    away = np.full(shape, 255, dtype=np.uint8)
-    for ends in lines.parts.ends // COARSER:
-        cv2.line(away, ends[0].tolist(), ends[1].tolist(), 0, 1)
-    _, labels = cv2.distanceTransformWithLabels(away, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
-    owner = np.zeros(int(labels.max()) + 1, dtype=np.intp)
-    for index, ends in enumerate(lines.parts.ends // COARSER):
-        own = np.zeros(shape, dtype=np.uint8)
-        cv2.line(own, ends[0].tolist(), ends[1].tolist(), 1, 1)
-        owner[labels[own > 0]] = index
-    return np.asarray(owner[labels])

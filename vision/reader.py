@@ -10,9 +10,10 @@ import numpy as np
 
 from vision.bareness import bareness
 from vision.block_reading import BlockReader, BlockSight
+from vision.board_plan import BoardPlan
 from vision.board_view import BoardView
 from vision.changes import ChangeWatcher, marker_region
-from vision.coverings import BoardPlan, Covering, CoveringFinder, SurfaceSight
+from vision.coverings import Covering, CoveringFinder, SurfaceSight
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.frames import check_frame

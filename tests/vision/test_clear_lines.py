@@ -7,7 +7,8 @@ import pytest
 from tests.vision import photoreal
 from tests.vision.test_coverings import NAME, painted, solids
 from vision.bareness import bareness
-from vision.coverings import BoardPlan, CoveringFinder, SurfaceSight
+from vision.board_plan import BoardPlan
+from vision.coverings import CoveringFinder, SurfaceSight
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
+from vision.board_plan import BoardPlan
 from vision.board_view import board_view
-from vision.coverings import BoardPlan, CoveringFinder
+from vision.coverings import CoveringFinder
 from vision.frame import Image
 from vision.geometry import project
 from vision.grid_refinement import refine_by_grid

@@ -1,0 +1,103 @@
+"""What a layout alone says about the picture of its board: where its lines, its rim and its places are in a view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from vision.board_rim import BoardRim
+from vision.board_view import PX_PER_MM, BoolImage, view_window
+from vision.grid_lines import GridLines
+from vision.layout import TableLayout
+from vision.sampling import PlaneWindow
+from vision.surface_colours import COARSER
+
+BESIDE_MM = 36.0
+STAR_MARGIN_MM = 15.0
+RIM_MM = 2.0
+DEEP_MM = 14.0
+
+
+@dataclass(frozen=True, eq=False)
+class BoardPlan:
+    """What a layout alone says about views of its board, made ready once: its lines, its rim, and what is printed.
+
+    ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
+    columns of the places' middles, ``beside`` and ``deep`` mark what is beside the board and what is well inside it,
+    and ``nearest`` gives for each pixel the nearest line part.
+    """
+
+    layout: TableLayout
+    window: PlaneWindow
+    lines: GridLines
+    rim: BoardRim
+    around: npt.NDArray[np.intp]
+    middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
+    printed: BoolImage
+    beside: BoolImage
+    deep: BoolImage
+    nearest: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, layout: TableLayout) -> BoardPlan:
+        """Make the plan of one layout."""
+        window = view_window(layout, BESIDE_MM)
+        lines = GridLines(layout, window)
+        centres = np.array([layout.centre_mm(place) for place in layout.places])
+        column, row = window.to_pixels(centres[:, 0], centres[:, 1])
+        beside = _beside(layout, window)
+        coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
+        return cls(
+            layout,
+            window,
+            lines,
+            BoardRim(layout, window),
+            np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
+            (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
+            np.asarray(beside | _printed(layout, window)),
+            coarse,
+            np.asarray(cv2.erode((~coarse).astype(np.uint8), disc_mm(2 * DEEP_MM)) > 0),
+            _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
+        )
+
+
+def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
+    """A disc that wide, for dilating and eroding masks at the coarse scale, (rows, columns), uint8."""
+    side = max(3, 2 * round(width_mm * PX_PER_MM / COARSER / 2) + 1)
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
+
+
+def _beside(layout: TableLayout, window: PlaneWindow) -> BoolImage:
+    """What is not the board's surface, or so near its rim that the pose's last fraction of a millimetre matters."""
+    beside = np.ones(window.shape, dtype=np.bool_)
+    x, y = layout.columns * layout.cell_mm / 2 - RIM_MM, layout.rows * layout.cell_mm / 2 - RIM_MM
+    left, top = window.to_pixels(-x, y)
+    right, bottom = window.to_pixels(x, -y)
+    beside[round(top) : round(bottom) + 1, round(left) : round(right) + 1] = False
+    return beside
+
+
+def _printed(layout: TableLayout, window: PlaneWindow) -> BoolImage:
+    """Where the board has printed stars."""
+    printed = np.zeros(window.shape, dtype=np.uint8)
+    for place in layout.star_places:
+        column, row = window.to_pixels(*layout.centre_mm(place))
+        cv2.circle(printed, (round(column), round(row)), round(STAR_MARGIN_MM * PX_PER_MM), 1, -1)
+    return np.asarray(printed > 0)
+
+
+def _nearest_part(lines: GridLines, shape: tuple[int, int]) -> npt.NDArray[np.intp]:
+    """The index of the line part nearest to each coarse pixel."""
+    away = np.full(shape, 255, dtype=np.uint8)
+    for ends in lines.parts.ends // COARSER:
+        cv2.line(away, ends[0].tolist(), ends[1].tolist(), 0, 1)
+    _, labels = cv2.distanceTransformWithLabels(away, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    owner = np.zeros(int(labels.max()) + 1, dtype=np.intp)
+    for index, ends in enumerate(lines.parts.ends // COARSER):
+        own = np.zeros(shape, dtype=np.uint8)
+        cv2.line(own, ends[0].tolist(), ends[1].tolist(), 1, 1)
+        owner[labels[own > 0]] = index
+    return np.asarray(owner[labels])
