@@ -222,7 +222,8 @@ class FaultyGame(AnsweringGame):
         first = self._people.turn()
         self._played += 1
         yield from self._carry_out(first)
-        if self._people.is_over:
+        # one player's turns run together, the other being stuck, look like one turn to any camera
+        if self._people.is_over or self._people.to_move == first.player:
             yield from self._dealt_with(first, self._planned_s)
             return first
         yield self._still(PRESS_AFTER_S / 2)
