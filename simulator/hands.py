@@ -90,7 +90,9 @@ class _SeenLimbs:
         """The convex outline, shape (n, 2), of one limb with its radii multiplied by ``swell``."""
         start, end = self.ends_px[index]
         first, last = self.radii_px[index] * swell
-        return hull(np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE]))
+        rounded = np.concatenate([start + first * _CIRCLE, end + last * _CIRCLE])
+        # a limb close to the lens is seen as large as no polygon can be drawn
+        return hull(np.clip(rounded, -_FAR_PX, _FAR_PX))
 
 
 def _depth_is_sound(setting: Setting, limb: Limb) -> bool:
