@@ -49,7 +49,7 @@ HELD_FRAMES = 15
 ARUCO_EVERY = 5
 MEDIAN_LINE, FIRST_LINE = 1.0, 4.0
 MEMORY_LINE_MB = 4.0
-WARM_UP_SHARE, FEWEST_SHOWINGS = 0.1, 4
+WARM_UP_SHARE, FEWEST_SHOWINGS, FEWEST_FRAMES = 0.1, 4, 10_000
 SAMPLED_EVERY = 100
 
 
@@ -159,11 +159,12 @@ def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) ->
 def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> float | None:
     """How much memory grew from the first fifth after the warm-up to the last; ``None``: too short to say.
 
-    The warm-up lasts one showing of the whole ``film``, counted in frames, and a tenth of all frames at least.
+    The warm-up lasts one showing of the whole ``film``, counted in frames, and a tenth of all frames at least. In a few
+    minutes an allocator takes and gives back more than a slow leak would lose.
     """
     warm = max(film, int(WARM_UP_SHARE * frames))
     settled = [megabytes for number, megabytes in memory_mb if number >= warm]
-    if frames < FEWEST_SHOWINGS * film or len(settled) < 5:
+    if frames < max(FEWEST_FRAMES, FEWEST_SHOWINGS * film):
         return None
     fifth = len(settled) // 5
     return float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))

@@ -87,9 +87,10 @@ def test_lines_that_are_not_met_are_named(tmp_path) -> None:
     assert (tmp_path / "deeper" / "stages.png").stat().st_size > 5000
 
 
-def test_growth_is_judged_after_a_whole_showing_only() -> None:
-    leaking = [(number, 100 + number / 100) for number in range(0, 1000, 10)]
-    assert growth_mb(leaking, 1000, 100) == pytest.approx(7.2, abs=0.3)
-    settled = [(number, 100.0 if number < 100 else 180.0) for number in range(0, 1000, 10)]
-    assert growth_mb(settled, 1000, 100) == 0.0
-    assert growth_mb(settled, 1000, 300) is None
+def test_growth_is_judged_after_a_whole_showing_of_a_long_run_only() -> None:
+    leaking = [(number, 100 + number / 1000) for number in range(0, 20_000, 100)]
+    assert growth_mb(leaking, 20_000, 1000) == pytest.approx(14.4, abs=0.5)
+    settled = [(number, 100.0 if number < 2000 else 180.0) for number in range(0, 20_000, 100)]
+    assert growth_mb(settled, 20_000, 2000) == 0.0
+    assert growth_mb(settled, 20_000, 6000) is None
+    assert growth_mb(settled[:90], 9000, 100) is None
