@@ -44,7 +44,6 @@ class PictureSet:
     layout: TableLayout
     looks: PieceLooks
     shots: tuple[Shot, ...]
-    is_game: bool
 
     def film_frames(self, held: int) -> int:
         """How many frames a film of all shots has, each picture held for some; one picture alone is changed once."""
@@ -81,8 +80,7 @@ def load_set(set_dir: Path, calibration: Path) -> PictureSet:
             shots.append(Shot(camera, pose, (image,)))
     if not shots:
         raise EnrolmentError(f"{set_dir} holds no pictures called 000.jpg, 001.jpg, ...")
-    is_game = looks is None
-    return PictureSet(layout, looks or _learned(shots[0], layout), tuple(shots), is_game)
+    return PictureSet(layout, looks or _learned(shots[0], layout), tuple(shots))
 
 
 def _pose(image: Image, camera: CameraModel, layout: TableLayout) -> Pose | None:

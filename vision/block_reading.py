@@ -25,7 +25,6 @@ from vision.sampling import PlaneGrid, PlaneWindow
 from vision.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.solids import BlockSolid, corners_px, hull_px, outline_px
 
-CLOSE_PX_PER_MM = 2.0
 MARGIN_MM = 38.0
 REACH_MM = 10.0
 ROUGH_FIT = 0.6

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.block_reading import CLOSE_PX_PER_MM, REACH_MM, BlockReader, BlockSight
+from vision.block_reading import REACH_MM, BlockReader, BlockSight
 from vision.blocks import fit_face
 from vision.errors import EnrolmentError
 from vision.faces import FaceFinder, FaceFit, rough_sights
@@ -203,7 +203,7 @@ def _fit_known(
     middle = np.array([window.to_pixels(*layout.centre_mm(place))])
     for scale in SYMBOL_SCALES:
         scaled = scaled_mask(mask, scale)
-        finder = FaceFinder(PieceLooks({}, {symbol: scaled}), layout.block_side_mm, CLOSE_PX_PER_MM)
+        finder = FaceFinder(PieceLooks({}, {symbol: scaled}), layout.block_side_mm, ENROL_PX_PER_MM)
         sight = rough_sights(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
         x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
         y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.board_view import PX_PER_MM, BoardView, BoolImage
-from vision.sampling import FloatImage, linear_light_table
+from vision.sampling import FloatImage, linear_light
 
 COARSER = 2
 SMOOTHING_MM = 2.5
@@ -61,7 +61,7 @@ class SurfaceColours:
         if bare.mean() < LEAST_BARE_SHARE or chosen.sum() < 50:
             return None
         small = cv2.resize(view.colours, size, interpolation=cv2.INTER_AREA)
-        light = np.asarray(cv2.LUT(small, linear_light_table()), dtype=np.float32)
+        light = linear_light(np.asarray(small, dtype=np.uint8))
         blue, green, red = cv2.split(light)
         bright = cv2.max(cv2.min(blue, green), cv2.min(cv2.max(blue, green), red))
         dull = chosen & (bright < NEARLY_BLEACHED)

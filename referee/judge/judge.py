@@ -161,6 +161,9 @@ class Judge(Generic[StateT, TurnT]):
         elif occasion is not Occasion.DECLARED:
             places = self._tell.changed(decision.best.changes)
             return self._tell.quiet(words.taken_back(places), places, decision.best.changes, seen, decision.margin)
+        return self._by_what_happened(decision, seen, occasion)
+
+    def _by_what_happened(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         match decision.best.happening:
             case Happening.NOTHING:
                 return self._nothing(decision, seen, occasion)
@@ -346,14 +349,9 @@ class Judge(Generic[StateT, TurnT]):
             return self._forbidden(decision, seen, occasion)
         if decision.standing is Standing.UNDECIDED:
             return self._tell.undecided(decision, seen, occasion)
-        match decision.best.happening:
-            case Happening.PART:
-                return self._part(decision, seen, occasion)
-            case Happening.TURN:
-                return self._turn(decision, seen, occasion)
-            case Happening.TURN_AND_PART | Happening.TWO_TURNS:
-                return self._more_than_a_turn(decision, seen, occasion)
-        return Ruling(())
+        if decision.best.happening is Happening.NOTHING:
+            return Ruling(())
+        return self._by_what_happened(decision, seen, occasion)
 
     def _against_sides_only(self, seen: PooledReading, occasion: Occasion) -> Ruling | None:
         """Ask about a turn that only side faces speak against; accept it when a player then declares it again."""

@@ -21,7 +21,7 @@ def pictures() -> PictureSet:
         Shot(photoreal.camera(game[0]), photoreal.pose(game[0]), tuple(photoreal.picture(name) for name in game[:2])),
         Shot(photoreal.camera("019.jpg"), photoreal.pose("019.jpg"), (photoreal.picture("019.jpg"),)),
     )
-    return PictureSet(photoreal.LAYOUT, photoreal.looks(), shots, is_game=True)
+    return PictureSet(photoreal.LAYOUT, photoreal.looks(), shots)
 
 
 def report(**changes: object) -> Report:
