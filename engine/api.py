@@ -11,14 +11,19 @@ still speak of the same thing:
     what the sides of a piece show, by compass side as seen from above with north away from the first player:
     ``{"north": "slider", "east": "x", "south": "hoops", "west": "cross"}``. Games whose pieces have no side
     faces have no facings.
+
+A game goes on by *turns* (what a player does), *rolls* (what dice show, observed and never drawn by us) and
+*announcements* (what players say: a claim, a resignation). Each of the three gives the next state.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from fractions import Fraction
+from random import Random
+from typing import Generic, Protocol, TypeVar
 
 Place = str
 LookName = str
@@ -69,10 +74,14 @@ class Breach:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended: the winner, or ``None`` for a draw, and the reason in a few words."""
+    """How a game ended: the winner, or ``None`` for a draw, and the reason in a few words.
+
+    ``shared_by`` names those who share a victory of several players (then ``winner`` is ``None``).
+    """
 
     winner: Player | None
     reason: str
+    shared_by: tuple[Player, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +89,41 @@ class Roll:
     """A chance event that was observed on the table (never drawn by us): the faces, in the game's order."""
 
     faces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PossibleRoll:
+    """A roll that may come up next, in the game's canonical order of faces, and its exact probability."""
+
+    roll: Roll
+    probability: Fraction
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """Something said rather than played: ``kind`` such as ``"resign"``, by ``player`` (``None``: by all, agreed)."""
+
+    kind: str
+    player: Player | None = None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How games played at random ended: their number, the turns played in all, wins by player, draws, and cut off."""
+
+    games: int
+    plies: int
+    wins: Mapping[Player, int]
+    draws: int
+    unfinished: int
+
+
+class Strength(enum.Enum):
+    """How good a hint is: ``GENTLE`` looks at the turn alone, ``FAIR`` a little ahead, ``STRONG`` as far as it can."""
+
+    GENTLE = "gentle"
+    FAIR = "fair"
+    STRONG = "strong"
 
 
 @dataclass(frozen=True)
@@ -108,11 +152,31 @@ class State(Protocol):
 
     @property
     def to_move(self) -> Player | None:
-        """Whose turn is next, or ``None`` when the game is over."""
+        """Whose turn (or roll) is next, or ``None`` when the game is over; of several who may play the first."""
 
 
 StateT = TypeVar("StateT", bound=State)
 TurnT = TypeVar("TurnT", bound=Turn)
+Clock = Callable[[], float]
+"""Seconds that only ever rise, from any start; ``time.monotonic`` in the service."""
+
+
+@dataclass(frozen=True)
+class Hint(Generic[TurnT]):
+    """A turn to play and why.
+
+    ``reason`` speaks to a player ("blocks their wall"). ``expected`` is what the player can expect of it: the chance
+    of winning from 0 to 1 where ``unit`` is ``"win"``, the final score where it is ``"points"``. ``sure`` says from 0
+    to 1 how sure that is: 1 when it was worked out to the end. ``die`` is the number of the die to take, counted from
+    0 in the roll's order, where a die is taken.
+    """
+
+    turn: TurnT
+    reason: str
+    expected: float
+    unit: str
+    sure: float
+    die: int | None = None
 
 
 class Game(Protocol[StateT, TurnT]):
@@ -142,8 +206,61 @@ class Game(Protocol[StateT, TurnT]):
         the rules allow, are accepted. Raises IllegalTurnError with breaches when it is no legal start.
         """
 
+    def players_to_move(self, state: StateT) -> tuple[Player, ...]:
+        """Name everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
+
     def legal_turns(self, state: StateT, roll: Roll | None = None) -> Sequence[TurnT]:
-        """List every complete turn that is certain or not known yet, in a fixed order, none twice."""
+        """List every complete turn that is certain or not known yet, in a fixed order, none twice.
+
+        Those of every player who may play now, in the order of ``players_to_move``. With ``roll``: after that roll.
+        Empty while a roll is awaited. It may be a lazy sequence: its length and items cost little, walking it may not.
+        """
+
+    def counted_turns(self, state: StateT) -> Sequence[TurnT]:
+        """List one turn of the player to move for each result that perft counts (docs/games says which).
+
+        For most games these are the legal turns.
+        """
+
+    def possible_rolls(self, state: StateT) -> Sequence[PossibleRoll]:
+        """List every roll that may come up now, probabilities adding up to 1; empty when none is awaited."""
+
+    def awaits_roll(self, state: StateT) -> bool:
+        """Say whether the game waits for dice to be rolled."""
+
+    def rolled(self, state: StateT, roll: Roll) -> StateT:
+        """Give the state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
+
+    def roll_of(self, state: StateT) -> Roll | None:
+        """Give the roll that lies on the table and is still to be used, or ``None``."""
+
+    def announcements(self, state: StateT) -> Sequence[Announcement]:
+        """List what may be announced now, in a fixed order: claims, draws, resignations."""
+
+    def announce(self, state: StateT, announcement: Announcement) -> StateT:
+        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
+
+    def scores(self, state: StateT) -> Mapping[Player, int]:
+        """Give everyone's points as they stand; empty where a game has no points."""
+
+    def playouts(self, state: StateT, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones."""
+
+    def hint(
+        self,
+        state: StateT,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[TurnT]], None] | None = None,
+    ) -> Hint[TurnT]:
+        """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
+
+        ``better`` hears of the first legal hint (within 20 ms) and of each better one. Raises IllegalTurnError when
+        there is no turn to play: the game is over, or dice must be rolled first.
+        """
 
     def certainty(self, state: StateT, turn: TurnT) -> Certainty:
         """Say whether the turn is legal in every, in no, or in some possibility the state holds."""
@@ -194,10 +311,25 @@ class Game(Protocol[StateT, TurnT]):
         """Read a state's text leniently (spaces, case); raises UnreadableError."""
 
     def format_turn(self, turn: TurnT) -> str:
-        """Write a turn in its strict text form."""
+        """Write a turn in its strict text form; who plays it is not part of it."""
 
-    def parse_turn(self, state: StateT, text: str) -> TurnT:
-        """Read a turn's text leniently; raises UnreadableError, IllegalTurnError or AmbiguousError."""
+    def parse_turn(self, state: StateT, text: str, player: Player | None = None) -> TurnT:
+        """Read a turn's text leniently, as ``player``'s or the next one's.
+
+        Raises UnreadableError (with the column of the fault where there is one), IllegalTurnError or AmbiguousError.
+        """
+
+    def format_roll(self, roll: Roll) -> str:
+        """Write a roll in its strict text form, such as ``4,1``."""
+
+    def parse_roll(self, state: StateT, text: str) -> Roll:
+        """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+
+    def diagram(self, state: StateT) -> str:
+        """Draw the state for a person at a terminal, several lines of plain text, at most 100 columns wide."""
+
+    def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
+        """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
 
     def describe(self, turn: TurnT) -> str:
         """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""

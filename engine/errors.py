@@ -22,7 +22,14 @@ class EngineError(Exception):
 
 
 class UnreadableError(EngineError, ValueError):
-    """A text that cannot be parsed; the message names the text, what was expected and where."""
+    """A text that cannot be parsed; the message names the text, what was expected and where.
+
+    ``column`` is where the fault begins, counted from 1, where one character is to blame.
+    """
+
+    def __init__(self, message: str, column: int | None = None) -> None:
+        super().__init__(message)
+        self.column = column
 
 
 class IllegalTurnError(EngineError, ValueError):

@@ -1,0 +1,121 @@
+"""Rectangles of squares, as indices and as bits of one integer.
+
+Square ``i`` of a grid stands in column ``i % columns`` (a, b, c… from the first player's left) and row
+``i // columns`` (1, 2, 3… from the first player's side): a1 is 0. A set of squares is an integer with bit ``i`` set for
+square ``i``.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+Offset = tuple[int, int]
+
+ORTHOGONAL: tuple[Offset, ...] = ((0, 1), (1, 0), (0, -1), (-1, 0))
+"""Steps of one column or row: north (away from the first player), east, south, west."""
+
+DIAGONAL: tuple[Offset, ...] = ((1, 1), (1, -1), (-1, -1), (-1, 1))
+"""Steps to a square that touches at a corner: north-east, south-east, south-west, north-west."""
+
+KING: tuple[Offset, ...] = tuple(step for pair in zip(ORTHOGONAL, DIAGONAL, strict=True) for step in pair)
+"""All eight steps, clockwise from north."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A rectangle of ``columns`` by ``rows`` squares, at most 26 columns."""
+
+    columns: int
+    rows: int
+
+    @property
+    def squares(self) -> int:
+        """How many squares there are."""
+        return self.columns * self.rows
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The squares' names by index: a1, b1, … a2, b2, …"""
+        letters = string.ascii_lowercase[: self.columns]
+        return tuple(f"{letter}{row}" for row in range(1, self.rows + 1) for letter in letters)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The squares' indices by name."""
+        return {name: square for square, name in enumerate(self.names)}
+
+    @cached_property
+    def every(self) -> int:
+        """The set of all squares."""
+        return (1 << self.squares) - 1
+
+    def column_of(self, square: int) -> int:
+        """The column of a square, 0 for a."""
+        return square % self.columns
+
+    def row_of(self, square: int) -> int:
+        """The row of a square, 0 for the first player's."""
+        return square // self.columns
+
+    def ray(self, square: int, offset: Offset) -> tuple[int, ...]:
+        """The squares from a square to the edge in one direction, the nearest first, the square itself left out."""
+        column, row = self.column_of(square) + offset[0], self.row_of(square) + offset[1]
+        squares = []
+        while 0 <= column < self.columns and 0 <= row < self.rows:
+            squares.append(row * self.columns + column)
+            column, row = column + offset[0], row + offset[1]
+        return tuple(squares)
+
+    def rays(self, offsets: tuple[Offset, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """``rays(offsets)[square][direction]``: every square's rays, directions in the order of ``offsets``."""
+        return tuple(tuple(self.ray(square, offset) for offset in offsets) for square in range(self.squares))
+
+    def neighbours(self, offsets: tuple[Offset, ...]) -> tuple[int, ...]:
+        """``neighbours(offsets)[square]``: the set of squares one step away."""
+        return tuple(
+            sum(1 << ray[0] for offset in offsets if (ray := self.ray(square, offset)))
+            for square in range(self.squares)
+        )
+
+    def beside(self, squares: int) -> int:
+        """The set of squares orthogonally next to any of ``squares``."""
+        return self._sideways(squares) | (squares << self.columns & self.every) | (squares >> self.columns)
+
+    def diagonal_to(self, squares: int) -> int:
+        """The set of squares diagonally next to any of ``squares``."""
+        sideways = self._sideways(squares)
+        return (sideways << self.columns & self.every) | (sideways >> self.columns)
+
+    def around(self, squares: int) -> int:
+        """The set of squares a king's step from any of ``squares``."""
+        return self.beside(squares) | self.diagonal_to(squares)
+
+    @cached_property
+    def _not_first(self) -> int:
+        return self.every & ~sum(1 << (row * self.columns) for row in range(self.rows))
+
+    @cached_property
+    def _not_last(self) -> int:
+        return self.every & ~sum(1 << (row * self.columns + self.columns - 1) for row in range(self.rows))
+
+    def _sideways(self, squares: int) -> int:
+        return (squares & self._not_last) << 1 | (squares & self._not_first) >> 1
+
+
+def members(squares: int) -> Iterator[int]:
+    """The squares of a set, in rising order."""
+    while squares:
+        lowest = squares & -squares
+        yield lowest.bit_length() - 1
+        squares ^= lowest
+
+
+def set_of(*squares: int) -> int:
+    """The set of these squares."""
+    found = 0
+    for square in squares:
+        found |= 1 << square
+    return found

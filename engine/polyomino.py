@@ -1,0 +1,99 @@
+"""Shapes of squares joined side by side: turning, flipping, listing and drawing them.
+
+A shape is a frozen set of cells ``(column, row)``, rows rising away from the player. A *fixed* shape is moved so that
+its lowest column and row are 0; a *free* shape stands for all its turnings and flips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from engine.errors import UnreadableError
+from engine.grid import ORTHOGONAL
+
+Cell = tuple[int, int]
+Shape = frozenset[Cell]
+
+
+def fixed(cells: Iterable[Cell]) -> Shape:
+    """The shape moved to the origin; raises ValueError when there are no cells."""
+    listed = list(cells)
+    if not listed:
+        raise ValueError("a shape needs at least one cell, got none")
+    left, low = min(column for column, _ in listed), min(row for _, row in listed)
+    return frozenset((column - left, row - low) for column, row in listed)
+
+
+@cache
+def orientations(shape: Shape) -> tuple[Shape, ...]:
+    """Every different turning and flip of a shape, fixed, in a set order: one to eight."""
+    found = set()
+    cells = list(shape)
+    for _ in range(4):
+        cells = [(row, -column) for column, row in cells]
+        found.add(fixed(cells))
+        found.add(fixed((-column, row) for column, row in cells))
+    return tuple(sorted(found, key=sorted))
+
+
+def free(shape: Shape) -> Shape:
+    """The one orientation that stands for the free shape: the first of its orientations."""
+    return orientations(fixed(shape))[0]
+
+
+def is_connected(shape: Shape) -> bool:
+    """Whether every cell can be reached from every other through sides."""
+    if not shape:
+        return False
+    reached, pending = set(), [next(iter(shape))]
+    while pending:
+        column, row = pending.pop()
+        if (column, row) in shape and (column, row) not in reached:
+            reached.add((column, row))
+            pending += [(column + across, row + up) for across, up in ORTHOGONAL]
+    return reached == shape
+
+
+@cache
+def free_polyominoes(size: int) -> tuple[Shape, ...]:
+    """Every free shape of ``size`` cells; raises ValueError for a size below 1."""
+    if size < 1:
+        raise ValueError(f"the size is {size}; expected 1 or more")
+    if size == 1:
+        return (frozenset({(0, 0)}),)
+    grown = {
+        free(smaller | {(column + across, row + up)})
+        for smaller in free_polyominoes(size - 1)
+        for column, row in smaller
+        for across, up in ORTHOGONAL
+        if (column + across, row + up) not in smaller
+    }
+    return tuple(sorted(grown, key=sorted))
+
+
+def read_picture(text: str) -> Shape:
+    """Read a drawing such as ``X../XXX``, the top row first; raises UnreadableError."""
+    rows = text.split("/")
+    cells = set()
+    for row, line in enumerate(rows):
+        for column, mark in enumerate(line):
+            if mark.upper() == "X":
+                cells.add((column, len(rows) - 1 - row))
+            elif mark != ".":
+                where = sum(len(before) + 1 for before in rows[:row]) + column + 1
+                raise UnreadableError(
+                    f"cannot read {mark!r} at column {where} of the shape {text!r}; expected X, . and /", where
+                )
+    if not is_connected(frozenset(cells)):
+        raise UnreadableError(f"the shape {text!r} has {len(cells)} cells that don't hang together; expected one piece")
+    return fixed(cells)
+
+
+def picture(shape: Shape) -> str:
+    """Draw a shape, the top row first, as ``read_picture`` reads it."""
+    cells = fixed(shape)
+    width, height = max(column for column, _ in cells) + 1, max(row for _, row in cells) + 1
+    return "/".join(
+        "".join("X" if (column, row) in cells else "." for column in range(width)) for row in reversed(range(height))
+    )
