@@ -1,0 +1,79 @@
+"""Shapes: known counts, and what turning and flipping must leave alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import UnreadableError
+from engine.grid import ORTHOGONAL
+from engine.polyomino import fixed, free, free_polyominoes, is_connected, orientations, picture, read_picture
+
+
+@st.composite
+def shapes(draw):
+    cells = {(0, 0)}
+    for _ in range(draw(st.integers(0, 7))):
+        beside = sorted({(c + across, r + up) for c, r in cells for across, up in ORTHOGONAL} - cells)
+        cells.add(beside[draw(st.integers(0, len(beside) - 1))])
+    return frozenset(cells)
+
+
+def test_the_numbers_of_shapes_are_the_known_ones():
+    # Free and fixed polyominoes: OEIS A000105 and A001168.
+    assert [len(free_polyominoes(size)) for size in range(1, 8)] == [1, 1, 2, 5, 12, 35, 108]
+    fixed_counts = [sum(len(orientations(shape)) for shape in free_polyominoes(size)) for size in range(1, 8)]
+    assert fixed_counts == [1, 2, 6, 19, 63, 216, 760]
+
+
+def test_the_shapes_of_one_to_five_squares():
+    shapes = [shape for size in range(1, 6) for shape in free_polyominoes(size)]
+    assert len(shapes) == 21
+    assert sum(len(shape) for shape in shapes) == 89
+    assert sum(len(orientations(shape)) for shape in shapes) == 91
+
+
+@given(shapes())
+def test_orientations_are_one_family(shape):
+    family = orientations(fixed(shape))
+    assert fixed(shape) in family
+    assert len(set(family)) == len(family)
+    assert 8 % len(family) == 0
+    for turned in family:
+        assert orientations(turned) == family
+        assert free(turned) == free(shape) == family[0]
+        assert len(turned) == len(shape)
+        assert is_connected(turned)
+        assert fixed(turned) == turned
+
+
+@given(shapes(), st.integers(-5, 5), st.integers(-5, 5))
+def test_moving_a_shape_changes_nothing(shape, across, up):
+    assert fixed({(column + across, row + up) for column, row in shape}) == fixed(shape)
+
+
+@given(shapes())
+def test_a_picture_reads_back(shape):
+    assert read_picture(picture(shape)) == fixed(shape)
+    assert read_picture(picture(shape).lower()) == fixed(shape)
+
+
+def test_a_picture_has_its_top_row_first():
+    assert read_picture("X../XXX") == {(0, 0), (1, 0), (2, 0), (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "column"),
+    [("XX/X?", "'?' at column 5", 5), ("X.X", "2 cells that don't hang together", None), ("", "0 cells", None)],
+)
+def test_a_picture_that_is_none(text, said, column):
+    with pytest.raises(UnreadableError, match=said.replace("?", r"\?")) as caught:
+        read_picture(text)
+    assert caught.value.column == column
+
+
+def test_a_shape_needs_cells_and_a_size():
+    with pytest.raises(ValueError, match="at least one cell"):
+        fixed(())
+    with pytest.raises(ValueError, match="the size is 0"):
+        free_polyominoes(0)
+    assert not is_connected(frozenset())
