@@ -58,8 +58,9 @@ def start_of_count(
     that is missing.
     """
     if isinstance(game, CountedFromRoll):
-        start: StateT = game.count_from(state, None if roll is None else read_faces(roll), colour)
-        return start, game.roll_of(start)
+        faces = None if roll is None else read_faces(roll)
+        start: StateT = game.count_from(state, faces, colour)
+        return start, game.roll_of(start) or faces
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in {game.title} nobody holds one; leave it out")
     read = None if roll is None else game.parse_roll(state, roll)

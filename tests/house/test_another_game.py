@@ -46,7 +46,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "engine" / "registry.py").open("a", encoding="utf-8") as registry:
         registry.write(REGISTRY_LINES)
     toml = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    protected = toml.replace('["engine.deblockle"]', '["engine.deblockle", "engine.pebbles"]')
+    protected = toml.replace("protected_modules = [", 'protected_modules = ["engine.pebbles", ')
     assert protected != toml
     (folder / "pyproject.toml").write_text(protected, encoding="utf-8")
     return folder

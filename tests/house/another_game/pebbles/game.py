@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
 from types import MappingProxyType
 
+from engine.announcing import (
+    format_announcement,
+    ordinary_announcements,
+    ordinary_outcome,
+    parse_announcement,
+)
 from engine.api import (
     EMPTY,
+    Announcement,
     Appearance,
     Breach,
     Certainty,
+    Clock,
     Facing,
+    Hint,
     LookName,
     Option,
     OptionValue,
@@ -20,10 +30,13 @@ from engine.api import (
     Player,
     Roll,
     Rule,
+    Strength,
+    Tally,
     Unfinished,
 )
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
+from engine.playing import OneAtATime, WithoutDice, WithoutPoints, play_out
 
 PLACES = tuple(f"{column}{row}" for row in "123" for column in "abc")
 PLAYERS = ("red", "blue")
@@ -46,11 +59,12 @@ class Put:
 
 @dataclass(frozen=True)
 class Pebbled:
-    """Whose pebbles lie where, and who plays next."""
+    """Whose pebbles lie where, who plays next, and what was said that ended the game."""
 
     red: frozenset[Place]
     blue: frozenset[Place]
     to_move: Player | None
+    announced: Announcement | None = None
 
     def owner(self, place: Place) -> Player | None:
         """Whose pebble lies on the square."""
@@ -69,7 +83,7 @@ def _state(red: frozenset[Place], blue: frozenset[Place], to_move: Player | None
     return Pebbled(red, blue, None if over else to_move)
 
 
-class Pebbles:
+class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints[Pebbled, Put]):
     """Three in a row."""
 
     name = "pebbles"
@@ -103,16 +117,45 @@ class Pebbles:
             return ()
         return tuple(Put(state.to_move, place) for place in PLACES if state.owner(place) is None)
 
+    def counted_turns(self, state: Pebbled) -> Sequence[Put]:
+        return self.legal_turns(state)
+
+    def announcements(self, state: Pebbled) -> Sequence[Announcement]:
+        return () if state.to_move is None else ordinary_announcements(PLAYERS)
+
+    def announce(self, state: Pebbled, announcement: Announcement) -> Pebbled:
+        if announcement not in self.announcements(state):
+            raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now")
+        return replace(state, to_move=None, announced=announcement)
+
+    def playouts(self, state: Pebbled, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        return play_out(self, state, count, rng, most_plies)
+
+    def hint(
+        self,
+        state: Pebbled,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[Put]], None] | None = None,
+    ) -> Hint[Put]:
+        turns = self.legal_turns(state)
+        if not turns:
+            raise IllegalTurnError("there is no turn to hint at: the game is over")
+        for turn in turns:
+            if _winner(*self._pebbles_after(state, turn)) == turn.player:
+                return Hint(turn, "wins", 1.0, "win", 1.0)
+        return Hint(rng.choice(turns), "an empty square", 0.5, "win", 0.0)
+
     def certainty(self, state: Pebbled, turn: Put) -> Certainty:
         return Certainty.CERTAIN if turn in self.legal_turns(state) else Certainty.IMPOSSIBLE
 
     def apply(self, state: Pebbled, turn: Put) -> Pebbled:
         if turn not in self.legal_turns(state):
             raise IllegalTurnError(f"{self.format_turn(turn)} is no legal turn")
-        following = PLAYERS[1 - PLAYERS.index(turn.player)]
-        if turn.player == "red":
-            return _state(state.red | {turn.place}, state.blue, following)
-        return _state(state.red, state.blue | {turn.place}, following)
+        return _state(*self._pebbles_after(state, turn), PLAYERS[1 - PLAYERS.index(turn.player)])
 
     def combine(self, turns: Sequence[Put]) -> Put:
         if len(set(turns)) != 1:
@@ -123,6 +166,8 @@ class Pebbles:
         return ()
 
     def outcome(self, state: Pebbled) -> Outcome | None:
+        if state.announced is not None:
+            return ordinary_outcome(state.announced, PLAYERS)
         winner = _winner(state.red, state.blue)
         if winner is not None:
             return Outcome(winner, "three in a row")
@@ -160,28 +205,47 @@ class Pebbles:
 
     def format_state(self, state: Pebbled) -> str:
         board = "".join({"red": "r", "blue": "b", None: "."}[state.owner(place)] for place in PLACES)
-        return f"{board} {state.to_move or '-'}"
+        said = "" if state.announced is None else f" announced={format_announcement(state.announced)}"
+        return f"{board} {state.to_move or '-'}{said}"
 
     def parse_state(self, text: str) -> Pebbled:
-        board, _, to_move = text.strip().lower().partition(" ")
+        position, _, said = text.strip().lower().partition("announced=")
+        board, _, to_move = position.strip().partition(" ")
         if len(board) != len(PLACES) or set(board) - set("rb.") or to_move.strip() not in (*PLAYERS, "-"):
             raise UnreadableError(f"cannot read {text!r}; expected nine of r, b and . and who plays next")
         red, blue = (frozenset(PLACES[at] for at, mark in enumerate(board) if mark == side) for side in "rb")
-        return _state(red, blue, None if to_move.strip() == "-" else to_move.strip())
+        state = _state(red, blue, None if to_move.strip() == "-" else to_move.strip())
+        return replace(state, announced=parse_announcement(said, PLAYERS), to_move=None) if said else state
 
     def format_turn(self, turn: Put) -> str:
         return turn.place
 
-    def parse_turn(self, state: Pebbled, text: str) -> Put:
+    def parse_turn(self, state: Pebbled, text: str, player: Player | None = None) -> Put:
         place = text.strip().lower()
         if place not in PLACES:
             raise UnreadableError(f"cannot read {text!r}; expected a square such as b2")
         if state.to_move is None or state.owner(place) is not None:
             raise IllegalTurnError(f"no pebble can be put on {place} now")
+        if player not in (None, state.to_move):
+            raise IllegalTurnError(f"it is not {player}'s turn; {state.to_move} plays next")
         return Put(state.to_move, place)
+
+    def diagram(self, state: Pebbled) -> str:
+        marks = self.format_state(state).partition(" ")[0]
+        rows = [f"{row} {' '.join(marks[3 * row - 3 : 3 * row])}" for row in (3, 2, 1)]
+        return "\n".join([*rows, "  a b c"])
+
+    def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
+        starts = self.new(options).to_move
+        return f"Put one pebble on an empty square in turn; three in a row win.\n\nstarts={starts}: {starts} begins."
 
     def describe(self, turn: Put) -> str:
         return f"{turn.player.capitalize()} puts a pebble on {turn.place}."
+
+    def _pebbles_after(self, state: Pebbled, turn: Put) -> tuple[frozenset[Place], frozenset[Place]]:
+        if turn.player == "red":
+            return state.red | {turn.place}, state.blue
+        return state.red, state.blue | {turn.place}
 
     def _read_looks(self, looks: Appearance, to_move: Player | None) -> Pebbled:
         unknown = [f"{place}: {look}" for place, look in looks.items() if place not in PLACES or look not in self.looks]
