@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 
 from engine.api import Option, OptionValue
@@ -10,6 +11,7 @@ from engine.errors import OptionError
 
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
+_WHOLE_NUMBER = re.compile("-?[0-9]{1,9}")
 
 
 def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | None) -> dict[str, OptionValue]:
@@ -45,7 +47,7 @@ def _convert(option: Option, value: OptionValue) -> OptionValue:
             return False
         raise OptionError(f"option {option.name} is {value!r}; it takes true or false")
     if isinstance(option.default, int):
-        if not isinstance(value, bool) and text.lstrip("-").isdecimal():
+        if not isinstance(value, bool) and _WHOLE_NUMBER.fullmatch(text):
             return int(text)
         raise OptionError(f"option {option.name} is {value!r}; it takes a whole number")
     return str(value).strip()

@@ -61,6 +61,7 @@ def _recounted(state: DeblockleState) -> DeblockleState:
             blocks_gold=max(settings.blocks_gold, len(state.owned(PLAYERS[0]))),
             blocks_teal=max(settings.blocks_teal, len(state.owned(PLAYERS[1]))),
         ),
-        # Positions that were counted came about by what is now said to be wrong.
+        # What was counted or said came about by what is now said to be wrong.
         counts=(),
+        announced=None,
     )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from random import Random
 
 from engine.api import (
+    Announcement,
     Appearance,
     Breach,
     Certainty,
+    Clock,
     Facing,
+    Hint,
     LookName,
     Option,
     OptionValue,
@@ -17,22 +22,31 @@ from engine.api import (
     Player,
     Roll,
     Rule,
+    Strength,
+    Tally,
     Unfinished,
 )
-from engine.deblockle import board, setting_up, turn_text
+from engine.deblockle import announcing, board, drawing, setting_up, turn_text
 from engine.deblockle import state as states
 from engine.deblockle import text as state_text
 from engine.deblockle import turns as playing
 from engine.deblockle.amending import amended
 from engine.deblockle.explain import explain_change
+from engine.deblockle.hinting import hinted
 from engine.deblockle.rules import RULES
 from engine.deblockle.settings import OPTIONS, read_settings
 from engine.deblockle.state import LOOKS, DeblockleState, DeblockleTurn
+from engine.deblockle.summary import rules_in_short
 from engine.deblockle.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.playing import OneAtATime, WithoutDice, WithoutPoints, play_out
 
 
-class Deblockle:
+class Deblockle(
+    OneAtATime[DeblockleState, DeblockleTurn],
+    WithoutDice[DeblockleState, DeblockleTurn],
+    WithoutPoints[DeblockleState, DeblockleTurn],
+):
     """Deblockle's rules; see docs/games/deblockle.md for the rulings and the options.
 
     ``new()`` stands every block as the net is written: star up, slider north for the printed one. Nets are known there,
@@ -76,6 +90,38 @@ class Deblockle:
                 f"got a roll of {', '.join(roll.faces)}, but Deblockle has no dice; leave the roll out"
             )
         return playing.legal_turns(state)
+
+    def counted_turns(self, state: DeblockleState) -> Sequence[DeblockleTurn]:
+        """List one turn for each roll and each square it may end on: the legal turns."""
+        return self.legal_turns(state)
+
+    def announcements(self, state: DeblockleState) -> Sequence[Announcement]:
+        """List what may be announced now: resignations, an agreed draw, a claimed repetition where it was agreed."""
+        return announcing.announcements_in(state)
+
+    def announce(self, state: DeblockleState, announcement: Announcement) -> DeblockleState:
+        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
+        return announcing.announced(state, announcement)
+
+    def playouts(self, state: DeblockleState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        """Play games at random to their end, each turn drawn evenly among the legal ones."""
+        return play_out(self, state, count, rng, most_plies)
+
+    def hint(
+        self,
+        state: DeblockleState,
+        deadline_s: float,  # noqa: ARG002
+        rng: Random,
+        *,
+        clock: Clock,  # noqa: ARG002
+        strength: Strength = Strength.STRONG,  # noqa: ARG002
+        better: Callable[[Hint[DeblockleTurn]], None] | None = None,
+    ) -> Hint[DeblockleTurn]:
+        """Find a good turn of ``state.to_move``; raises IllegalTurnError when the game is over."""
+        hint = hinted(state, rng)
+        if better is not None:
+            better(hint)
+        return hint
 
     def certainty(self, state: DeblockleState, turn: DeblockleTurn) -> Certainty:
         """Say whether the turn is legal in every, in no, or in some possibility the state holds."""
@@ -133,7 +179,7 @@ class Deblockle:
         When that shows the player to move to be blocked, the other one is to move.
         """
         blocks = states.narrowed_blocks(state, sightings)
-        return playing.settled(DeblockleState(state.settings, blocks, state.to_move, state.counts), counted=False)
+        return playing.settled(replace(state, blocks=blocks), counted=False)
 
     def amend(
         self, state: DeblockleState, looks: Mapping[Place, LookName], to_move: Player | None = None
@@ -162,9 +208,17 @@ class Deblockle:
         """Write a turn in its strict text form."""
         return turn_text.format_turn(turn)
 
-    def parse_turn(self, state: DeblockleState, text: str) -> DeblockleTurn:
+    def parse_turn(self, state: DeblockleState, text: str, player: Player | None = None) -> DeblockleTurn:
         """Read a turn's text leniently; raises UnreadableError, IllegalTurnError or AmbiguousError."""
-        return turn_text.parse_turn(state, text)
+        return turn_text.parse_turn(state, text, player)
+
+    def diagram(self, state: DeblockleState) -> str:
+        """Draw the board, list what is known of the blocks' sides, and say who is to move."""
+        return drawing.draw(state)
+
+    def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
+        """Tell the rules in short with these options in force; raises OptionError for a bad option."""
+        return rules_in_short(read_settings(options))
 
     def describe(self, turn: DeblockleTurn) -> str:
         """Say the turn in a short sentence for a person."""

@@ -43,6 +43,7 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("block-added", "No block comes onto the board during the game."),
     Rule("block-removed-without-goal", "A block leaves the board only when it rolls star up onto its goal."),
     Rule("colour-changed", "A block stays its owner's colour."),
+    Rule("repetition-claim", "From the third time a position comes up, the player to move may claim a draw if agreed."),
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

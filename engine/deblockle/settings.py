@@ -19,7 +19,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("side_by_side", True, "Whether a turn may end beside an opponent's block; false is the harder variant."),
     Option("slider_stops_before_star", False, "Whether a slide that would end on a star may stop just before it."),
     Option("hop_forfeited_when_stuck", False, "Whether a roll after which no hop is possible is allowed, unhopped."),
-    Option("repetition_draw", False, "Whether the third time of a position with the same player to move is a draw."),
+    Option("repetition_draw", False, "Whether a draw may be claimed the third time a position comes up."),
     Option("net", PRINTED_NET, "The symbols of a block: up/down/north/east/south/west, seen from above."),
 )
 

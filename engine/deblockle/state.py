@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.api import EMPTY, Facing, LookName
+from engine.api import EMPTY, Announcement, Facing, LookName
 from engine.deblockle.board import PLACES, PLAYERS, SIDES, SQUARE_OF
 from engine.deblockle.cube import SYMBOLS
 from engine.deblockle.settings import Settings
@@ -29,13 +29,15 @@ class Block(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class DeblockleState:
     """A position. ``blocks`` rises by square; ``counts`` is how often each position occurred (by digest), kept only
-    with the option ``repetition_draw`` and since the last block left the board. ``to_move`` is ``None`` when over.
+    with the option ``repetition_draw`` and since the last block left the board. ``announced`` is what was said to end
+    the game. ``to_move`` is ``None`` when over.
     """
 
     settings: Settings
     blocks: tuple[Block, ...]
     to_move: str | None
     counts: tuple[tuple[str, int], ...] = ()
+    announced: Announcement | None = None
 
     def owned(self, player: str) -> tuple[Block, ...]:
         """The player's blocks on the board."""

@@ -11,15 +11,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.api import Certainty
+from engine.api import Breach, Certainty
 from engine.deblockle.board import PLAYERS, SQUARE_OF
 from engine.deblockle.explain import explain_change
 from engine.deblockle.state import DeblockleState, DeblockleTurn, change_by
 from engine.deblockle.text import read_symbol
 from engine.deblockle.turns import certainty_of, legal_turns
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.notation import unreadable
 
-_TOKEN = re.compile(r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)")
+_TOKEN = re.compile(
+    r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)",
+    re.ASCII | re.IGNORECASE,
+)
 _EXPECTED = "a turn such as c7-c6=hoops-a7, c3-c4=stop or d5-d6=star-off"
 
 
@@ -56,9 +60,22 @@ class _Written:
     off: bool
 
 
-def parse_turn(state: DeblockleState, text: str) -> DeblockleTurn:
-    """Read a turn leniently; raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError."""
+def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> DeblockleTurn:
+    """Read a turn leniently, as ``player``'s where one is named: a block of the other's is then not theirs to move.
+
+    Raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError.
+    """
+    if player is not None and player not in PLAYERS:
+        raise UnreadableError(f"there is no player {player!r}; expected {' or '.join(PLAYERS)}")
     written = _read(text)
+    block = state.by_square().get(SQUARE_OF[written.groups[0][0]])
+    if player is not None and block is not None and block.owner != player:
+        start = written.groups[0][0]
+        sentence = f"The block on {start} is {block.owner}'s, and {player} is said to move it."
+        raise IllegalTurnError(
+            f"{text!r} is not legal here: {sentence}",
+            (Breach("moved-opponent-block", sentence, f"Move a {player} block.", (start,)),),
+        )
     exact = _exact(state, written)
     if exact is not None and _possible(state, exact):
         return exact
@@ -78,23 +95,22 @@ def parse_turn(state: DeblockleState, text: str) -> DeblockleTurn:
 
 def _read(text: str) -> _Written:
     groups: list[tuple[str, ...]] = []
+    columns: list[int] = []
     symbol: str | None = None
     before_symbol = 0
     off = joined = False
-    lowered = text.lower()
     position = 0
-    while position < len(lowered):
-        match = _TOKEN.match(lowered, position)
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise UnreadableError(
-                f"cannot read {text[position]!r} at character {position + 1} of {text!r}; expected {_EXPECTED}"
-            )
-        token, position = match.group(), match.end()
+            raise unreadable(text, text[position], position + 1, _EXPECTED)
+        token, position = match.group().lower(), match.end()
         if match["square"]:
             if joined and groups:
                 groups[-1] = (*groups[-1], token)
             else:
                 groups.append((token,))
+                columns.append(match.start() + 1)
             joined = False
         elif match["mark"]:
             joined = joined or token == "|"
@@ -105,12 +121,11 @@ def _read(text: str) -> _Written:
         elif token != "to" and not (token == "x" and (len(groups) == 1 or symbol is not None)):
             read = read_symbol(token)
             if read is None or symbol is not None:
-                raise UnreadableError(
-                    f"cannot read {token!r} at character {match.start() + 1} of {text!r}; expected {_EXPECTED}"
-                )
+                raise unreadable(text, token, match.start() + 1, _EXPECTED)
             symbol, before_symbol = read, len(groups)
     if not groups or len(groups[0]) > 1 or len(groups) > 3 or (len(groups) == 1 and not off):
-        raise UnreadableError(f"{text!r} names {len(groups)} squares in a row; expected {_EXPECTED}")
+        surplus = columns[3] if len(groups) > 3 else None
+        raise UnreadableError(f"{text!r} names {len(groups)} squares in a row; expected {_EXPECTED}", surplus)
     return _Written(tuple(groups), before_symbol, symbol, off)
 
 

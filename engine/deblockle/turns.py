@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
+from engine.announcing import ordinary_outcome
 from engine.api import Certainty, Outcome
 from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, members, other
 from engine.deblockle.settings import Settings
@@ -227,7 +229,7 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
     ``counted`` adds the position to those that occurred (with the option ``repetition_draw``).
     """
     to_move = state.to_move
-    if not all(state.owned(player) for player in PLAYERS):
+    if state.announced is not None or not all(state.owned(player) for player in PLAYERS):
         to_move = None
     if to_move is not None and certainly_blocked(state, to_move):
         to_move = None if certainly_blocked(state, other(to_move)) else other(to_move)
@@ -237,12 +239,12 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
         key = _digest(state.blocks, to_move)
         occurred[key] = occurred.get(key, 0) + 1
         counts = tuple(sorted(occurred.items()))
-    if any(count >= _DRAWN_AT for _, count in counts):
-        to_move = None
-    return DeblockleState(state.settings, state.blocks, to_move, counts)
+    return replace(state, to_move=to_move, counts=counts)
 
 
-_DRAWN_AT = 3
+def times_occurred(state: DeblockleState, to_move: str) -> int:
+    """How often the position has come up with ``to_move`` to play, as far as it was counted."""
+    return dict(state.counts).get(_digest(state.blocks, to_move), 0)
 
 
 def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
@@ -252,11 +254,11 @@ def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
 
 def outcome_of(state: DeblockleState) -> Outcome | None:
     """How the game ended, or ``None``."""
+    if state.announced is not None:
+        return ordinary_outcome(state.announced, PLAYERS)
     for player in PLAYERS:
         if not state.owned(player):
             return Outcome(player, f"{player} has removed every block")
     if state.to_move is not None:
         return None
-    if any(count >= _DRAWN_AT for _, count in state.counts):
-        return Outcome(None, "the same position came up for the third time")
     return Outcome(None, "neither player can move")

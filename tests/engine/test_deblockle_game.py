@@ -136,29 +136,6 @@ def test_both_blocked_is_a_draw():
     assert GAME.parse_state(GAME.format_state(state)) == state
 
 
-def test_third_repetition_is_a_draw_when_agreed():
-    for agreed in (True, False):
-        state = GAME.set_up(seen("a1:G.star g7:T.star"), {"repetition_draw": agreed}, anywhere=True)
-        state = GAME.narrow(state, {"a1": {"north": "slider"}, "g7": {"north": "slider"}})
-        positions = {}
-        played = 0
-        while state.to_move is not None and played < 120:
-            turns = GAME.legal_turns(state)
-            back = [turn for turn in turns if turn.end == turn.start]
-            turn = (back or turns)[0]
-            state = GAME.apply(state, turn)
-            played += 1
-            key = (tuple(state.blocks), turn.player)
-            positions[key] = positions.get(key, 0) + 1
-        assert (state.to_move is None) is agreed
-        if agreed:
-            assert max(positions.values()) == 3
-            assert GAME.outcome(state).reason == "the same position came up for the third time"
-            assert "seen=" in GAME.format_state(state)
-        else:
-            assert max(positions.values()) > 3
-
-
 def test_counting_starts_anew_when_a_block_leaves():
     state = GAME.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
     state = GAME.apply(state, GAME.parse_turn(state, "a1-a2=stop"))

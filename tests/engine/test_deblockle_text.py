@@ -67,25 +67,77 @@ def test_states_are_read_leniently(text):
         ("", "no blocks|0 gold blocks"),
         ("gold c3:G.x?", "0 teal blocks"),
         ("gold c3:G.x? c3:T.x?", "two blocks on c3"),
-        ("gold d2:G.x? c3:T.x?", r"'d2:g.x\?' at character 6.*without a star"),
+        ("gold d2:G.x? c3:T.x?", r"'d2:g.x\?' at column 6.*without a star"),
         ("gold c3:G.moon? c5:T.x?", "one of star, stop"),
         ("gold c3:G.st? c5:T.x?", "one of star, stop"),
         ("gold c3:G.x/north=cross c5:T.x?", "one of hoops, slider, star, stop to the north when x is up"),
-        ("gold teal c3:G.x? c5:T.x?", "'teal' at character 6.*only one of"),
+        ("gold teal c3:G.x? c5:T.x?", "'teal' at column 6.*only one of"),
         ("gold c3:G.x? c5:T.x? removed=5,0", "removed=GOLD,TEAL"),
         ("gold c3:G.x? c5:T.x? removed=4,0", "5 gold blocks"),
         ("gold c3:G.x? c5:T.x? blocks_gold=2", "1 gold blocks.*blocks_gold=2"),
         ("gold c3:G.x? c5:T.x? side=1", "no option 'side'"),
         ("gold c3:G.x? c5:T.x? net=star", "does not name each"),
         ("gold c3:G.x? c5:T.x? seen=1", "seen=COUNT"),
-        ("gold c3:G.x? c5:T.x? bananas", "'bananas' at character 22"),
+        ("gold c3:G.x? c5:T.x? bananas", "'bananas' at column 22"),
         ("over c3:G.x? c5:T.x?", "gold can still play"),
         ("over removed=1,1", "no blocks on the board"),
+        ("gold c3:G.x? c5:T.x? removed=0,0 removed=0,1", "'removed=0,1' at column 34.*removed= with one value"),
+        ("gold c3:G.x? c5:T.x? blocks_gold=--3", "takes a whole number"),
+        ("gold c3:G.x? c5:T.x? announced=gold", "cannot read 'gold' as an announcement"),
+        ("gold c3:G.x? c5:T.x? announced=red:resign", "expected one of gold, teal, all"),
+        ("gold c3:G.x? c5:T.x? announced=all:resign", "means nothing in this game"),
+        ("gold c3:G.x? c5:T.x? announced=gold:sneeze", "means nothing in this game"),
+        ("over c5:T.x? removed=1,0 announced=gold:resign", "removed every block"),
+        ("gold c3:G.x? c5:T.x? announced=gold:repetition", "no draw by repetition was agreed"),
+        ("gold c3:G.x? c5:T.x? repetition_draw=on announced=gold:repetition", "came up 0 times"),
     ],
 )
 def test_bad_states_name_the_part_and_what_was_expected(text, message):
     with pytest.raises(UnreadableError, match=message):
         GAME.parse_state(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("gold c3:G.x? c3:T.x?", 14),
+        ("gold d2:G.x? c3:T.x?", 6),
+        ("gold c3:G.x? c5:T.x/north=cross", 14),
+        ("gold teal c3:G.x? c5:T.x?", 6),
+        ("gold c3:G.x? c5:T.x? removed=5,0", 22),
+        ("gold c3:G.x? c5:T.x? removed=4,0", 22),
+        ("gold c3:G.x? c5:T.x? starts=teal blocks_gold=2", 34),
+        ("gold c3:G.x? c5:T.x? starts=teal side=1", 34),
+        ("gold c3:G.x? c5:T.x? seen=1", 22),
+        ("gold c3:G.x? c5:T.x? bananas", 22),
+        ("c3:G.x? c5:T.x? over", 17),
+        ("over c3:G.x? c5:T.x? announced=gold:sneeze", 22),
+        ("gold c3:G.x?", None),
+    ],
+)
+def test_bad_states_tell_the_column(text, column):
+    with pytest.raises(UnreadableError) as raised:
+        GAME.parse_state(text)
+    assert raised.value.column == column
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("c3-c9", 5), ("c3-c4=moon", 7), ("c3-c4=stop!", 11), ("c3-c4-c5-c6", 10), ("c3-b3=slİ", 9), ("c3", None)],
+)
+def test_bad_turns_tell_the_column(text, column):
+    with pytest.raises(UnreadableError) as raised:
+        GAME.parse_turn(DUEL, text)
+    assert raised.value.column == column
+
+
+def test_a_turn_is_read_as_the_named_players():
+    assert GAME.parse_turn(DUEL, "c3-c4=stop", "gold") == GAME.parse_turn(DUEL, "c3-c4=stop")
+    with pytest.raises(IllegalTurnError, match="c3 is gold's") as raised:
+        GAME.parse_turn(DUEL, "c3-c4=stop", "teal")
+    assert [breach.rule for breach in raised.value.breaches] == ["moved-opponent-block"]
+    with pytest.raises(UnreadableError, match="no player 'red'"):
+        GAME.parse_turn(DUEL, "c3-c4=stop", "red")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +158,7 @@ def test_bad_states_name_the_part_and_what_was_expected(text, message):
 )
 def test_turns_are_read_leniently(text, strict):
     if strict is None:
-        with pytest.raises(UnreadableError, match="'sliderx' at character 7"):
+        with pytest.raises(UnreadableError, match="'sliderx' at column 7"):
             GAME.parse_turn(DUEL, text)
     else:
         assert GAME.format_turn(GAME.parse_turn(DUEL, text)) == strict
@@ -118,9 +170,9 @@ def test_turns_are_read_leniently(text, strict):
         ("", UnreadableError, "names 0 squares"),
         ("c3", UnreadableError, "names 1 squares"),
         ("c3-c4-c5-c6", UnreadableError, "names 4 squares"),
-        ("c3-c9", UnreadableError, "at character 5"),
-        ("c3-c4=moon", UnreadableError, "'moon' at character 7"),
-        ("c3-c4=stop!", UnreadableError, "'!' at character 11"),
+        ("c3-c9", UnreadableError, "at column 5"),
+        ("c3-c4=moon", UnreadableError, "'moon' at column 7"),
+        ("c3-c4=stop!", UnreadableError, "'!' at column 11"),
         ("c3-b3=slider", AmbiguousError, "fits 4 turns: c3-b3=slider-b1"),
         ("c3-b3", AmbiguousError, "fits 4 turns"),
         ("a1-a2=stop", IllegalTurnError, "no block stands there"),

@@ -1,0 +1,60 @@
+"""What may be said rather than played, and what a rule has against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.announcing import REPETITION, format_announcement, ordinary_announcements
+from engine.api import Announcement, Breach
+from engine.deblockle.board import PLACES, PLAYERS
+from engine.deblockle.state import DeblockleState
+from engine.deblockle.turns import times_occurred
+from engine.errors import IllegalTurnError
+
+CLAIMED_AT = 3
+"""How often a position must have come up before a draw may be claimed."""
+
+
+def announcements_in(state: DeblockleState) -> tuple[Announcement, ...]:
+    """What may be said now: either resigns, both agree on a draw, the player to move claims a repetition."""
+    if state.to_move is None:
+        return ()
+    claim = Announcement(REPETITION, state.to_move)
+    return (*ordinary_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
+
+
+def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
+    """The game ended by what was said; raises IllegalTurnError, with breaches where a rule says no."""
+    if state.to_move is None:
+        over = Breach(
+            "game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.", PLACES
+        )
+        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
+    refusal = reason_against(state, announcement)
+    claimed = announcement.kind == REPETITION
+    if refusal is None and claimed and announcement.player != state.to_move:
+        refusal = f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
+    if refusal is not None:
+        sentence = f"{refusal[0].upper()}{refusal[1:]}."
+        breaches = (Breach("repetition-claim", sentence, "Play on.", PLACES),) if claimed else ()
+        raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {sentence}", breaches)
+    return replace(state, announced=announcement, to_move=None)
+
+
+def reason_against(state: DeblockleState, announcement: Announcement) -> str | None:
+    """Why the game can't have ended by these words with the table like this, whoever was to move; else ``None``."""
+    if not all(state.owned(player) for player in PLAYERS):
+        return "a player has removed every block, so nothing more can be announced"
+    if announcement in ordinary_announcements(PLAYERS):
+        return None
+    if announcement.kind != REPETITION or announcement.player is None:
+        known = ", ".join(format_announcement(each) for each in ordinary_announcements(PLAYERS))
+        return (
+            f"{format_announcement(announcement)} means nothing in this game; expected {known} or PLAYER:{REPETITION}"
+        )
+    if not state.settings.repetition_draw:
+        return "no draw by repetition was agreed (option repetition_draw)"
+    times = times_occurred(state, announcement.player)
+    if times < CLAIMED_AT:
+        return f"this position came up {times} times with {announcement.player} to move, and a claim needs {CLAIMED_AT}"
+    return None
