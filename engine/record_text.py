@@ -1,0 +1,293 @@
+"""The text of game records: header tags, then one line for each thing that happened, in the habits of PGN.
+
+::
+
+    [Game "blockade"]
+    [Format "2"]
+    [Result "warm"]
+    [Start "…"]
+    [Warm "Ann"]
+
+    1. rolls 4,1 {4f0c…}
+    2. warm … {58 91a2…}
+    3. = … {a person put it right}
+    4. cool:resign {0b7e…}
+
+``docs/records.md`` tells what each tag and line means. The writer is strict: what it writes reads back and is written
+again byte for byte, in the oldest format that can hold it. The reader lets go of case, spaces, numbers, players,
+proofs, blank lines, comments after ``;`` and the order of tags.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from engine.announcing import EVERYONE, format_announcement, parse_announcement
+from engine.api import Game
+from engine.errors import UnreadableError
+from engine.registry import load
+
+DRAW = "draw"
+UNFINISHED = "*"
+SHARED = "+"
+"""What joins the names of those who share a victory: ``p1+p3``."""
+
+OLDEST_FORMAT = 1
+"""Turns and ``=`` lines; the tag Format is left out."""
+
+NEWEST_FORMAT = 2
+"""Also rolls, announcements, scores and shared victories."""
+
+_TAG = re.compile(r'\[\s*([A-Za-z][A-Za-z0-9_-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]')
+_NUMBER = re.compile(r"\d+\s*\.\s*")
+_PROOF = re.compile(r"(?:([0-9]{1,18})\s+)?([0-9a-f]{16})")
+_ROLLS = re.compile(r"(?:(\S+)\s+)?rolls\s+(.+)", re.IGNORECASE)
+_SCORE = re.compile(r"(\S+)\s+(-?[0-9]{1,9})")
+_OWN_TAGS = ("Game", "Format", "Result", "Score", "Start")
+
+
+@dataclass(frozen=True)
+class PlayedTurn:
+    """A turn line: the turn's text, how many legal turns there were before it, the digest of the state after it.
+
+    ``legal_turns`` and ``digest`` are ``None`` in a record that leaves them out; ``line`` is where it was read.
+    """
+
+    turn: str
+    player: str | None = None
+    legal_turns: int | None = None
+    digest: str | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class RolledDice:
+    """A roll line: the roll's text and the digest of the state after it, ``None`` where it is left out."""
+
+    roll: str
+    digest: str | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What was said: the announcement's strict text and the digest of the state after it."""
+
+    announcement: str
+    digest: str | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class PositionSet:
+    """A ``=`` line: the state that holds from there on, and why."""
+
+    state: str
+    why: str = ""
+    line: int = field(default=0, compare=False)
+
+
+Entry = PlayedTurn | RolledDice | Announced | PositionSet
+
+
+@dataclass(frozen=True)
+class Record:
+    """One game. ``start`` is a state's text; ``tags`` hold all that has no field of its own, in order.
+
+    ``result`` is a player, several joined by ``+`` who share the victory, ``draw`` or ``*``; ``scores`` are everybody's
+    points as they stood at the end, empty where a game has none or they are not told.
+    """
+
+    game: str
+    start: str
+    entries: tuple[Entry, ...] = ()
+    result: str = UNFINISHED
+    tags: tuple[tuple[str, str], ...] = ()
+    scores: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def format(self) -> int:
+        """The oldest format that can hold this record."""
+        has_more = any(isinstance(entry, RolledDice | Announced) for entry in self.entries)
+        return NEWEST_FORMAT if has_more or self.scores or SHARED in self.result else OLDEST_FORMAT
+
+
+def write(record: Record) -> str:
+    """Write a record in its strict form; the text ends with a newline.
+
+    Raises ValueError for what would not read back: a tag's name that isn't a word or has a meaning of its own, a line
+    break or brace in a text.
+    """
+    own = [("Game", record.game)]
+    if record.format > OLDEST_FORMAT:
+        own.append(("Format", str(record.format)))
+    own.append(("Result", record.result))
+    if record.scores:
+        own.append(("Score", ", ".join(f"{player} {points}" for player, points in record.scores)))
+    own.append(("Start", record.start))
+    lines = [_written_tag(name, value) for name, value in own]
+    lines += [_written_free_tag(name, value, record.format) for name, value in record.tags]
+    lines.append("")
+    lines += [_written_entry(number, entry) for number, entry in enumerate(record.entries, 1)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _written_free_tag(name: str, value: str, record_format: int) -> str:
+    if name.capitalize() in _tags_of(record_format):
+        raise ValueError(f"the tag {name!r} can't be written: it means something; give the record's field instead")
+    return _written_tag(name, value)
+
+
+def _written_tag(name: str, value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or not value.isprintable():
+        raise ValueError(f"the tag {name!r} with {value!r} can't be written; expected a word and one printable line")
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{escaped}"]'
+
+
+def _written_entry(number: int, entry: Entry) -> str:
+    match entry:
+        case PositionSet():
+            text, proof = f"= {entry.state}", entry.why
+        case PlayedTurn():
+            text = f"{entry.player} {entry.turn}" if entry.player else entry.turn
+            counted = "" if entry.legal_turns is None else f"{entry.legal_turns} "
+            proof = "" if entry.digest is None else f"{counted}{entry.digest}"
+        case RolledDice():
+            text, proof = f"rolls {entry.roll}", entry.digest or ""
+        case Announced():
+            text, proof = entry.announcement, entry.digest or ""
+    if any(mark in text + proof for mark in "{};") or not (text + proof).isprintable():
+        raise ValueError(
+            f"{text!r} with {proof!r} can't be written on one line; leave out braces, semicolons and breaks"
+        )
+    return f"{number}. {text}" + (f" {{{' '.join(proof.split())}}}" if proof else "")
+
+
+def read(text: str) -> Record:
+    """Read a record leniently; raises UnreadableError that names the line, or UnknownGameError."""
+    tags: list[tuple[str, str]] = []
+    lines: list[tuple[int, str]] = []
+    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        line = raw.strip()
+        if not line or line.startswith(";"):
+            continue
+        if line.startswith("["):
+            match = _TAG.fullmatch(line)
+            if match is None:
+                raise UnreadableError(f'line {number}: cannot read {line!r}; expected a tag such as [Gold "Ann"]')
+            tags.append((match[1], re.sub(r"\\(.)", r"\1", match[2])))
+        else:
+            lines.append((number, line.partition(";")[0].strip()))
+    own, others = _sorted_tags(tags)
+    if "Game" not in own:
+        raise UnreadableError('the record has no tag Game; expected one such as [Game "deblockle"]')
+    game = load(own["Game"])
+    return Record(
+        game.name,
+        own["Start"] if "Start" in own else game.format_state(game.new()),
+        tuple(_read_entry(game, line, number) for number, line in lines),
+        own.get("Result", UNFINISHED),
+        tuple(others),
+        _read_scores(game, own["Score"]) if "Score" in own else (),
+    )
+
+
+def _tags_of(record_format: int) -> tuple[str, ...]:
+    """The tags with a meaning of their own; Score was a free tag in the oldest format."""
+    return tuple(name for name in _OWN_TAGS if name != "Score" or record_format > OLDEST_FORMAT)
+
+
+def _sorted_tags(tags: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    known = _tags_of(_format_of(tags))
+    own: dict[str, str] = {}
+    others = []
+    for name, value in tags:
+        key = name.capitalize()
+        if key not in known:
+            others.append((name, value))
+        elif key in own:
+            raise UnreadableError(f"the record has two tags {key}; expected one")
+        else:
+            own[key] = value
+    return own, others
+
+
+def _format_of(tags: list[tuple[str, str]]) -> int:
+    """The format a record says it has; raises UnreadableError for a newer one than ours."""
+    told = [value.strip() for name, value in tags if name.capitalize() == "Format"]
+    if not told:
+        return OLDEST_FORMAT
+    if not re.fullmatch(r"[0-9]{1,9}", told[0]) or int(told[0]) < OLDEST_FORMAT:
+        raise UnreadableError(
+            f"the tag Format is {told[0]!r}; expected a number from {OLDEST_FORMAT} to {NEWEST_FORMAT}"
+        )
+    if int(told[0]) > NEWEST_FORMAT:
+        raise UnreadableError(
+            f"the record has format {told[0]}, and this referee reads formats up to {NEWEST_FORMAT}; "
+            "a newer version of the referee wrote it and can read it"
+        )
+    return int(told[0])
+
+
+def _read_scores(game: Game[Any, Any], text: str) -> tuple[tuple[str, int], ...]:
+    scores = []
+    for part in text.split(","):
+        match = _SCORE.fullmatch(part.strip())
+        if match is None or match[1].lower() not in game.players:
+            raise UnreadableError(
+                f"the tag Score has {part.strip()!r}; expected a player and points, such as {game.players[0]} 54"
+            )
+        scores.append((match[1].lower(), int(match[2])))
+    return tuple(scores)
+
+
+def _read_entry(game: Game[Any, Any], line: str, number: int) -> Entry:
+    text, proof = _parted(line, number)
+    if text.startswith("="):
+        state = text[1:].strip()
+        if not state:
+            raise UnreadableError(f"line {number}: cannot read {line!r}; expected a position after the =")
+        return PositionSet(state, proof, number)
+    legal_turns, digest = _read_proof(proof, number)
+    rolls = _ROLLS.fullmatch(text)
+    if rolls is not None and (rolls[1] is None or rolls[1].lower() in game.players):
+        return RolledDice(rolls[2], digest, number)
+    speaker = text.partition(":")[0].strip().lower()
+    if ":" in text and speaker in (*game.players, EVERYONE):
+        try:
+            said = parse_announcement(text, game.players)
+        except UnreadableError as error:
+            raise UnreadableError(f"line {number}: {error}", error.column) from error
+        return Announced(format_announcement(said), digest, number)
+    played = PlayedTurn(text, None, legal_turns, digest, number)
+    player, _, turn = text.partition(" ")
+    if player.lower() in game.players and turn:
+        return replace(played, player=player.lower(), turn=turn.strip())
+    return played
+
+
+def _parted(line: str, number: int) -> tuple[str, str]:
+    """A line without its number, and what stands in braces at its end."""
+    before, opened, rest = line.partition("{")
+    proof, closed, after = rest.partition("}")
+    numbered = _NUMBER.match(before)
+    text = before[numbered.end() :].strip() if numbered else before.strip()
+    if not text or bool(opened) != bool(closed) or after.strip() or "}" in before or "{" in proof:
+        raise UnreadableError(
+            f"line {number}: cannot read {line!r}; expected a turn such as '1. gold c1-c2=stop {{58 0123456789abcdef}}'"
+        )
+    return text, " ".join(proof.split())
+
+
+def _read_proof(proof: str, number: int) -> tuple[int | None, str | None]:
+    if not proof:
+        return None, None
+    proven = _PROOF.fullmatch(proof.lower())
+    if proven is None:
+        raise UnreadableError(
+            f"line {number}: cannot read {{{proof}}}; expected the number of legal turns and 16 hexadecimal digits"
+        )
+    return None if proven[1] is None else int(proven[1]), proven[2]

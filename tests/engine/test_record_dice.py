@@ -1,0 +1,239 @@
+"""Records with rolls, announcements, players who play at the same time, scores and shared victories."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import registry
+from engine.announcing import RESIGN
+from engine.api import Announcement, Roll
+from engine.dice import drawn
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.record import (
+    Announced,
+    PlayedTurn,
+    PositionSet,
+    Record,
+    RecordError,
+    RolledDice,
+    digest,
+    make,
+    read,
+    replay,
+    write,
+)
+from tests.engine.toy_harvest import Choice, Harvest
+
+GAME = Harvest()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered():
+    """Let the registry know the toy game."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+        yield
+
+
+def steps_of(start, *steps):
+    state, made = start, []
+    for step in steps:
+        if isinstance(step, Roll):
+            state = GAME.rolled(state, step)
+        elif isinstance(step, Announcement):
+            state = GAME.announce(state, step)
+        else:
+            state = GAME.apply(state, step)
+        made.append((step, state, ""))
+    return made
+
+
+def random_steps(seed, options):
+    rng = random.Random(seed)
+    start = GAME.new(options)
+    state, steps = start, []
+    while state.to_move is not None and rng.random() > 0.05:
+        if rng.random() < 0.1:
+            steps.append(rng.choice(GAME.announcements(state)))
+        elif GAME.awaits_roll(state):
+            steps.append(drawn(GAME.possible_rolls(state), rng))
+        else:
+            steps.append(rng.choice(GAME.legal_turns(state)))
+        state = steps_of(state, steps[-1])[0][1]
+    return start, steps
+
+
+ONE_ROUND = {"rounds": 1}
+
+
+def test_strict_form():
+    start = GAME.new(ONE_ROUND)
+    steps = steps_of(start, Roll(("5",)), Choice("p2", True), Choice("p1", True))
+    after = [digest(GAME, state) for _, state, _ in steps]
+    assert write(make(GAME, start, steps, [("Date", "2026-11-20")])) == (
+        '[Game "harvest"]\n[Format "2"]\n[Result "p1+p2"]\n[Score "p1 5, p2 5"]\n[Start "0,0 1 - - -"]\n'
+        '[Date "2026-11-20"]\n\n'
+        f"1. rolls 5 {{{after[0]}}}\n2. p2 keep {{4 {after[1]}}}\n3. p1 keep {{2 {after[2]}}}\n"
+    )
+
+
+@given(
+    st.integers(0, 10_000),
+    st.fixed_dictionaries({}, optional={"players": st.integers(2, 3), "rounds": st.integers(1, 3)}),
+)
+def test_records_round_trip_byte_for_byte_and_replay(seed, options):
+    start, steps = random_steps(seed, options)
+    record = make(GAME, start, steps_of(start, *steps))
+    text = write(record)
+    assert read(text) == record
+    assert write(read(text)) == text
+    played = replay(read(text))
+    assert list(played.steps) == steps
+    assert played.turns == tuple(step for step in steps if isinstance(step, Choice))
+    assert [GAME.format_state(state) for state in played.states[1:]] == [
+        GAME.format_state(state) for _, state, _ in steps_of(start, *steps)
+    ]
+
+
+@given(st.integers(0, 10_000), st.randoms(use_true_random=False))
+def test_turns_at_the_same_time_may_stand_in_any_order(seed, rng):
+    start, steps = random_steps(seed, {"players": 3})
+    swapped = list(steps)
+    for at in range(len(swapped) - 1):
+        pair = swapped[at : at + 2]
+        same_round = all(isinstance(step, Choice) for step in pair) and pair[0].player != pair[1].player
+        if same_round and pair[1] in GAME.legal_turns(_before(start, swapped[:at])) and rng.random() < 0.5:
+            swapped[at : at + 2] = pair[::-1]
+    ends = [replay(read(write(make(GAME, start, steps_of(start, *each))))).states[-1] for each in (steps, swapped)]
+    assert ends[0] == ends[1]
+
+
+def _before(start, steps):
+    made = steps_of(start, *steps)
+    return made[-1][1] if made else start
+
+
+def test_lenient_reading():
+    record = read(
+        '[Game "Harvest"]\n[format " 2 "]\n[Score "P1 5,p2  2"]\n[Result "P1"]\n[start "0,0 1 - - -"]\n'
+        "p1 rolls 5 ; a five\n  P2  leave\n p1 : Resign\n"
+    )
+    assert record.scores == (("p1", 5), ("p2", 2))
+    assert record.entries == (RolledDice("5"), PlayedTurn("leave", "p2"), Announced("p1:resign"))
+    with pytest.raises(RecordError, match="the result is 'P1', but by the rules it is 'p2'"):
+        replay(record)
+
+
+def test_older_records_still_read_and_a_free_score_tag_stays_free():
+    text = '[Game "harvest"]\n[Result "*"]\n[Start "0,0 1 - - -"]\n[Score "3-1 in the match"]\n'
+    record = read(text)
+    assert record.tags == (("Score", "3-1 in the match"),)
+    assert record.format == 1
+    assert write(record) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('[Format "3"]', "format 3, and this referee reads formats up to 2; a newer version"),
+        ('[Format "0"]', "expected a number from 1 to 2"),
+        ('[Format "new"]', "expected a number from 1 to 2"),
+        ('[Format "2"]\n[Format "2"]', "two tags Format"),
+        ('[Format "2"]\n[Score "p1 many"]', "the tag Score has 'p1 many'; expected a player and points"),
+        ('[Format "2"]\n[Score "p9 1"]', "the tag Score has 'p9 1'"),
+        ("1. p1 keep {9x}", "line 2: cannot read {9x}"),
+        ("1. p1 keep {" + "9" * 5000 + " 0123456789abcdef}", "line 2: cannot read {999"),
+        ("1. all: {0123456789abcdef}", "line 2: cannot read 'all:' as an announcement"),
+        ("1. = {why}", "line 2: cannot read '1. = {why}'; expected a position"),
+    ],
+)
+def test_what_cannot_be_read(line, message):
+    with pytest.raises(UnreadableError) as raised:
+        read(f'[Game "harvest"]\n{line}\n')
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "error", "message"),
+    [
+        ("rolls 7", UnreadableError, "line 4: cannot read '7'"),
+        ("rolls 6\nrolls 6", IllegalTurnError, "line 5: 6 can't be rolled now"),
+        ("p1 keep", IllegalTurnError, "line 4: p1 can't choose now"),
+        ("rolls 6\np1 keep\np1 keep", RecordError, "line 6: keep is a turn of p2, but the record says p1"),
+        ("rolls 6\np3 keep", RecordError, "line 5: keep is a turn of p1, but the record says p3"),
+        ("rolls 6 {0123456789abcdef}", RecordError, "line 4: after rolling 6 the digest is"),
+        ("p1:resign {0123456789abcdef}", RecordError, "line 4: after p1:resign the digest is"),
+        ("all:draw", IllegalTurnError, "line 4: all:draw can't be said now"),
+        ("p1:resign\nrolls 1", IllegalTurnError, "line 5: 1 can't be rolled now"),
+    ],
+)
+def test_replay_names_the_first_wrong_line(lines, error, message):
+    with pytest.raises(error) as raised:
+        replay(read(f'[Game "harvest"]\n[Format "2"]\n\n{lines}\n'))
+    assert message in str(raised.value)
+
+
+def test_scores_are_checked():
+    start = GAME.new(ONE_ROUND)
+    record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True), Choice("p2", False)))
+    assert record.scores == (("p1", 5), ("p2", 2))
+    assert replay(record).outcome.winner == "p1"
+    wrong = read(write(record).replace('"p1 5, p2 2"', '"p1 6, p2 2"'))
+    with pytest.raises(RecordError, match="the scores are p1 6, p2 2, but by the rules they are p1 5, p2 2"):
+        replay(wrong)
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ("p1", "by the rules it is 'p1\\+p2'"),
+        ("p2+p1", None),
+        ("p1+p9", "expected p1, p2, p3, draw"),
+        ("p1+p1", "expected p1, p2, p3, draw"),
+    ],
+)
+def test_a_shared_victory_names_those_who_share_it(result, message):
+    start = GAME.new(ONE_ROUND)
+    record = make(GAME, start, steps_of(start, Roll(("2",)), Choice("p1", True), Choice("p2", False)))
+    assert record.result == "p1+p2"
+    told = read(write(record).replace('"p1+p2"', f'"{result}"'))
+    if message is None:
+        assert replay(told).outcome.shared_by == ("p1", "p2")
+    else:
+        with pytest.raises(RecordError, match=message):
+            replay(told)
+
+
+def test_a_roll_that_a_person_corrected_is_followed_by_the_position():
+    start = GAME.new(ONE_ROUND)
+    rolled = GAME.rolled(start, Roll(("5",)))
+    corrected = GAME.rolled(start, Roll(("6",)))
+    record = make(GAME, start, [(Roll(("5",)), corrected, "it lay askew")])
+    assert record.entries == (
+        RolledDice("5", digest(GAME, rolled)),
+        PositionSet(GAME.format_state(corrected), "it lay askew"),
+    )
+    assert replay(read(write(record))).states[-1] == corrected
+
+
+def test_a_game_that_counts_slowly_leaves_the_counts_out(monkeypatch):
+    start = GAME.new(ONE_ROUND)
+    steps = steps_of(start, Roll(("5",)), Announcement(RESIGN, "p2"))
+    monkeypatch.setattr(Harvest, "legal_turns_cost_seconds", True, raising=False)
+    record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True)))
+    assert [entry.legal_turns for entry in record.entries if isinstance(entry, PlayedTurn)] == [None]
+    assert write(read(write(record))) == write(record)
+    assert replay(read(write(record))).states[-1].points == (5, 0)
+    assert make(GAME, start, steps).result == "p1"
+
+
+def test_a_tag_that_means_something_is_not_written_as_a_free_one():
+    for record in (
+        Record("harvest", "x", tags=(("game", "chess"),)),
+        Record("harvest", "x", tags=(("Format", "9"),)),
+        Record("harvest", "x", tags=(("Score", "1-0"),), scores=(("p1", 1),)),
+    ):
+        with pytest.raises(ValueError, match="can't be written: it means something"):
+            write(record)

@@ -1,0 +1,200 @@
+"""Harvest, a toy game for tests: one die for all, everybody keeps or leaves it at the same time, most points win.
+
+Whoever leaves the die gets two points instead. After so many rounds the most points win; a tie is shared.
+"""
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from engine.announcing import RESIGN, format_announcement
+from engine.api import EMPTY, Announcement, Breach, Certainty, Hint, Option, Outcome, Roll, Rule
+from engine.dice import ORDINARY_DIE, possible_rolls
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.options import read_options
+from engine.playing import play_out
+
+PLAYERS = ("p1", "p2", "p3")
+LEFT = 2
+ROLLS = possible_rolls([ORDINARY_DIE])
+
+
+@dataclass(frozen=True)
+class Choice:
+    player: str
+    kept: bool
+
+    @property
+    def places(self):
+        return (self.player,)
+
+
+@dataclass(frozen=True)
+class Field:
+    points: tuple[int, ...]
+    rounds: int
+    die: str | None = None
+    chosen: tuple[str, ...] = ()
+    resigned: tuple[str, ...] = ()
+
+    @property
+    def active(self):
+        return tuple(player for player in PLAYERS[: len(self.points)] if player not in self.resigned)
+
+    @property
+    def to_move(self):
+        waiting = [player for player in self.active if player not in self.chosen]
+        return waiting[0] if waiting and self.rounds and len(self.active) > 1 else None
+
+
+class Harvest:
+    name = "harvest"
+    title = "Harvest"
+    players = PLAYERS
+    options = (
+        Option("players", 2, "How many play.", (2, 3)),
+        Option("rounds", 2, "How many dice there are.", (1, 2, 3)),
+    )
+    places = PLAYERS
+    looks = (EMPTY,)
+    rules = MappingProxyType({"one-choice": Rule("one-choice", "Choose once a round.")})
+
+    def new(self, options=None):
+        values = read_options(self.options, options)
+        return Field((0,) * values["players"], values["rounds"])
+
+    def players_to_move(self, state):
+        if state.to_move is None:
+            return ()
+        return tuple(player for player in state.active if player not in state.chosen)
+
+    def awaits_roll(self, state):
+        return state.to_move is not None and state.die is None
+
+    def possible_rolls(self, state):
+        return ROLLS if self.awaits_roll(state) else ()
+
+    def rolled(self, state, roll):
+        if not self.awaits_roll(state) or roll not in [one.roll for one in ROLLS]:
+            raise IllegalTurnError(f"{self.format_roll(roll)} can't be rolled now")
+        return replace(state, die=roll.faces[0])
+
+    def roll_of(self, state):
+        return None if state.die is None else Roll((state.die,))
+
+    def format_roll(self, roll):
+        return ",".join(roll.faces)
+
+    def parse_roll(self, state, text):
+        if text.strip() not in ORDINARY_DIE:
+            raise UnreadableError(f"cannot read {text!r}; expected 1 to 6", 1)
+        return Roll((text.strip(),))
+
+    def legal_turns(self, state, roll=None):
+        if roll is not None:
+            state = self.rolled(state, roll)
+        if state.die is None:
+            return ()
+        return tuple(Choice(player, kept) for player in self.players_to_move(state) for kept in (True, False))
+
+    def counted_turns(self, state):
+        return tuple(turn for turn in self.legal_turns(state) if turn.player == state.to_move)
+
+    def apply(self, state, turn):
+        if turn not in self.legal_turns(state):
+            breach = Breach("one-choice", "That was a second choice.", "Wait for the next die.", (turn.player,))
+            raise IllegalTurnError(f"{turn.player} can't choose now", (breach,))
+        at = PLAYERS.index(turn.player)
+        gained = int(state.die) if turn.kept else LEFT
+        points = (*state.points[:at], state.points[at] + gained, *state.points[at + 1 :])
+        chosen = tuple(player for player in PLAYERS if player in state.chosen or player == turn.player)
+        return self._settled(replace(state, points=points, chosen=chosen))
+
+    def _settled(self, state):
+        if state.die is not None and not set(state.active) - set(state.chosen):
+            return replace(state, die=None, chosen=(), rounds=state.rounds - 1)
+        return state
+
+    def announcements(self, state):
+        return () if state.to_move is None else tuple(Announcement(RESIGN, player) for player in state.active)
+
+    def announce(self, state, announcement):
+        if announcement not in self.announcements(state):
+            raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now")
+        resigned = tuple(p for p in PLAYERS if p in state.resigned or p == announcement.player)
+        return self._settled(replace(state, resigned=resigned))
+
+    def scores(self, state):
+        return dict(zip(PLAYERS, state.points, strict=False))
+
+    def outcome(self, state):
+        if state.to_move is not None:
+            return None
+        best = max(state.points[PLAYERS.index(player)] for player in state.active)
+        winners = tuple(player for player in state.active if state.points[PLAYERS.index(player)] == best)
+        return Outcome(winners[0], "most points") if len(winners) == 1 else Outcome(None, "a tie", winners)
+
+    def playouts(self, state, count, rng, *, most_plies=10_000):
+        return play_out(self, state, count, rng, most_plies)
+
+    def hint(self, state, deadline_s, rng, *, clock, strength=None, better=None):
+        turns = self.counted_turns(state)
+        if not turns:
+            raise IllegalTurnError("there is nothing to choose")
+        best = Hint(turns[int(int(state.die) <= LEFT)], "gives more points", 5.0, "points", 1.0, 0)
+        if better is not None:
+            better(best)
+        return best
+
+    def certainty(self, state, turn):
+        return Certainty.CERTAIN if turn in self.legal_turns(state) else Certainty.IMPOSSIBLE
+
+    def unfinished(self, state):
+        return ()
+
+    def appearance(self, state):
+        return dict.fromkeys(self.places, EMPTY)
+
+    def facings(self, state):
+        return {}
+
+    def format_state(self, state):
+        words = [",".join(map(str, state.points)), str(state.rounds), state.die or "-"]
+        return " ".join([*words, ",".join(state.chosen) or "-", ",".join(state.resigned) or "-"])
+
+    def parse_state(self, text):
+        words = text.split()
+        if len(words) != 5:
+            raise UnreadableError(f"cannot read {text!r}; expected five words", 1)
+        points, rounds, die, chosen, resigned = words
+        try:
+            return Field(
+                tuple(int(one) for one in points.split(",")),
+                int(rounds),
+                None if die == "-" else die,
+                () if chosen == "-" else tuple(chosen.split(",")),
+                () if resigned == "-" else tuple(resigned.split(",")),
+            )
+        except ValueError as error:
+            raise UnreadableError(f"cannot read {text!r}: {error}", 1) from error
+
+    def format_turn(self, turn):
+        return "keep" if turn.kept else "leave"
+
+    def parse_turn(self, state, text, player=None):
+        word = text.strip().lower()
+        if word not in ("keep", "leave"):
+            raise UnreadableError(f"cannot read {text!r}; expected keep or leave", 1)
+        turn = Choice(player or state.to_move or "p1", word == "keep")
+        self.apply(state, turn)
+        return turn
+
+    def describe(self, turn):
+        return f"{turn.player} {'keeps' if turn.kept else 'leaves'} the die."
+
+    def diagram(self, state):
+        return "\n".join(f"{player} {points}" for player, points in self.scores(state).items())
+
+    def summary(self, options=None):
+        values = read_options(self.options, options)
+        told = ", ".join(f"{name}={value}" for name, value in values.items())
+        return f"Keep the die or leave it.\n\nOptions: {told}."
