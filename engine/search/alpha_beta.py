@@ -1,0 +1,478 @@
+"""Iterative-deepening alpha-beta for games of two in which nothing is hidden and no dice are thrown.
+
+Knuth & Moore (1975), "An analysis of alpha-beta pruning"; null windows as in Reinefeld (1983), "An improvement to
+the scout tree search algorithm"; history as in Schaeffer (1989), "The history heuristic and alpha-beta search
+enhancements in practice"; killers as in Akl & Newborn (1977), "The principal continuation and the killer heuristic".
+
+A game plugs in by subclassing `Rules` over positions and moves of its own fast core (packed integers, tuples: small
+and hashable). Scores are whole numbers, seen by the player to move. A win ``n`` plies away scores ``WIN - n``, so
+that the shorter is preferred, and the longer of losses; guesses of `Rules.evaluate` must stay within ``MOST_GUESS``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Generic, TypeVar
+
+from engine.search.budget import Deadline, EveryFew, Look, TimeIsUpError
+from engine.search.table import SOLVED, Bound, Entry, Table
+
+PositionT = TypeVar("PositionT")
+MoveT = TypeVar("MoveT", bound=Hashable)
+
+WIN = 1_000_000_000
+"""The score of having won; a win in ``n`` plies scores ``n`` less."""
+MOST_GUESS = 900_000_000
+"""No guess about a position scores more than this, and none less than its negative."""
+MOST_PLIES = 100
+"""No search goes deeper, so that it stays well within Python's recursion limit."""
+
+_INFINITY = WIN + 1
+_MOST_QUIET_PLIES = 16
+
+
+class Rules(Generic[PositionT, MoveT]):
+    """What the search needs to know of a game; one object may serve many searches.
+
+    To be overridden: `key`, `mover`, `ended`, `moves`, `play`, `evaluate`. The others may be.
+    """
+
+    def key(self, position: PositionT) -> Hashable:
+        """Name the position, who is to move included; equal only for positions that go on alike.
+
+        A hash that may collide is not enough: the move remembered for a key is played unseen.
+        """
+        raise NotImplementedError
+
+    def mover(self, position: PositionT) -> Hashable:
+        """Say whose turn it is, also in a position where the game has ended (there: whose view `ended` takes).
+
+        The same player may be to move twice running.
+        """
+        raise NotImplementedError
+
+    def ended(self, position: PositionT) -> int | None:
+        """Say how the game ended for the mover: 1 won, 0 drawn, -1 lost; ``None`` while it goes on."""
+        raise NotImplementedError
+
+    def moves(self, position: PositionT, look: Look) -> Sequence[MoveT]:
+        """List all moves, those that look best first; at least one where the game hasn't ended.
+
+        Call ``look`` now and then if it can take more than a millisecond: it ends the search at the deadline.
+        """
+        raise NotImplementedError
+
+    def play(self, position: PositionT, move: MoveT) -> PositionT:
+        """Give the position after one of its moves."""
+        raise NotImplementedError
+
+    def evaluate(self, position: PositionT) -> int:
+        """Guess how good the position is for the mover, 0 when level, within ``MOST_GUESS`` either way."""
+        raise NotImplementedError
+
+    def winning_move(self, position: PositionT, look: Look) -> MoveT | None:  # noqa: ARG002
+        """Give a move that wins at once, if that is found at less cost than listing the moves; else ``None``.
+
+        It is asked at every position, at the horizon too, where it looks one ply further.
+        """
+        return None
+
+    def noisy_moves(self, position: PositionT, look: Look) -> Sequence[MoveT]:  # noqa: ARG002
+        """List the moves to be followed beyond the horizon, where a guess now would be rash; none for most games."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Found(Generic[MoveT]):
+    """What a search found: the move, its score, how many plies were looked ahead, and the line expected.
+
+    ``proven`` says that the score is no guess: a win or loss worked out, or every line followed to its end.
+    """
+
+    move: MoveT
+    score: int
+    depth: int
+    proven: bool
+    nodes: int
+    line: tuple[MoveT, ...] = ()
+
+    @property
+    def win_in(self) -> int | None:
+        """The plies until the win that was worked out, or ``None``."""
+        return WIN - self.score if self.score > MOST_GUESS else None
+
+    @property
+    def loss_in(self) -> int | None:
+        """The plies until the loss that was worked out, or ``None``."""
+        return WIN + self.score if self.score < -MOST_GUESS else None
+
+    def chance(self, scale: float) -> float:
+        """The chance of winning from 0 to 1: certain when worked out, else logistic, ``scale`` points per unit.
+
+        Raises ValueError for a scale that isn't positive.
+        """
+        if scale <= 0:
+            raise ValueError(f"got a scale of {scale} points; expected more than 0")
+        if self.proven and abs(self.score) > MOST_GUESS:
+            return float(self.score > 0)
+        if self.proven:
+            return 0.5
+        return 0.5 + 0.5 * math.tanh(self.score / (2 * scale))
+
+
+def best_move(
+    rules: Rules[PositionT, MoveT],
+    position: PositionT,
+    deadline: Deadline,
+    rng: Random,
+    *,
+    first: MoveT | None = None,
+    most_depth: int = MOST_PLIES,
+    window: int | None = None,
+    use_history: bool = True,
+    nodes_per_look: int = 8,
+    table: Table[MoveT] | None = None,
+    better: Callable[[Found[MoveT]], None] | None = None,
+) -> Found[MoveT]:
+    """Find a good move, deeper and deeper until the deadline, the end of every line or ``most_depth`` plies.
+
+    ``first`` is a legal move to fall back on, for games whose list of moves may take longer than the deadline.
+    ``better`` hears of a first answer at once, of each change of mind and of each depth completed. ``rng`` chooses
+    among moves that look the same one ply on. ``window`` is the half width of aspiration windows, in points; none by
+    default. A win in one is always found once all moves were tried, and of several the first. With the same ``rng``
+    and a `budget.CountingClock` the answer is the same. ``table`` may be kept from one turn to the next, while the
+    rules and the meaning of scores stay the same.
+
+    Raises ValueError when the game has ended, when there is no move, and for a depth or ``nodes_per_look`` below 1.
+    """
+    if most_depth < 1 or nodes_per_look < 1:
+        raise ValueError(f"got a depth of {most_depth} and {nodes_per_look} nodes per look; expected at least 1")
+    if rules.ended(position) is not None:
+        raise ValueError("there is no move to find: the game has ended")
+    # An empty table is false, and may still be the caller's.
+    search = _Search(rules, deadline, Table() if table is None else table, nodes_per_look, use_history, better)
+    return search.run(position, rng, first, min(most_depth, MOST_PLIES), window)
+
+
+def _no_look() -> None:
+    """Look at nothing: for what must be done even when it is late."""
+
+
+class _Search(Generic[PositionT, MoveT]):
+    """One search: what it counts and remembers, and the answer so far."""
+
+    def __init__(
+        self,
+        rules: Rules[PositionT, MoveT],
+        deadline: Deadline,
+        table: Table[MoveT],
+        nodes_per_look: int,
+        use_history: bool,
+        better: Callable[[Found[MoveT]], None] | None,
+    ) -> None:
+        self._rules = rules
+        self._look = EveryFew(deadline, nodes_per_look)
+        self._table = table
+        self._use_history = use_history
+        self._better = better
+        self._nodes = 0
+        self._guesses = 0
+        self._killers: list[tuple[MoveT, ...]] = [()] * (MOST_PLIES + 1)
+        self._history: dict[MoveT, int] = {}
+        self._lost: set[MoveT] = set()
+
+    def run(
+        self, position: PositionT, rng: Random, first: MoveT | None, most_depth: int, window: int | None
+    ) -> Found[MoveT]:
+        """Search deeper and deeper; see `best_move`."""
+        rules = self._rules
+        if first is not None:
+            self._tell(Found(first, 0, 0, False, 0))
+        try:
+            winning = rules.winning_move(position, self._look)
+            if winning is not None:
+                answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
+                self._tell(answer)
+                return answer
+            moves = list(rules.moves(position, self._look))
+        except TimeIsUpError:
+            if first is not None:
+                return Found(first, 0, 0, False, self._nodes)
+            moves = list(rules.moves(position, _no_look))
+        if not moves:
+            raise ValueError("there is no move to find: the game gives none")
+        answer = Found(moves[0], 0, 0, False, 0, (moves[0],))
+        if first is None:
+            self._tell(answer)
+        try:
+            ranked = self._one_ply(position, moves, rng)
+            answer = ranked[0]
+            # A win of one ply needs no more thought, and neither does the only move.
+            most_depth = 1 if answer.win_in == 1 or len(moves) == 1 else most_depth
+            self._tell(answer)
+            order = [each.move for each in ranked]
+            for depth in range(2, most_depth + 1):
+                if self._settled(answer):
+                    break
+                answer = self._deeper(position, order, depth, window, answer)
+                order.sort(key=lambda move: (move != answer.move, move in self._lost))
+        except _CutShortError as cut:
+            return cut.answer
+        return answer
+
+    def _tell(self, answer: Found[MoveT]) -> None:
+        if self._better is not None:
+            self._better(answer)
+
+    @staticmethod
+    def _settled(answer: Found[MoveT]) -> bool:
+        """Say whether looking deeper can't change the answer: a win no further than looked, or all worked out."""
+        plies = answer.win_in or answer.loss_in
+        return answer.proven and (plies is None or plies <= answer.depth)
+
+    def _one_ply(self, position: PositionT, moves: Sequence[MoveT], rng: Random) -> list[Found[MoveT]]:
+        """Score every move by what it leads to, the best first, level ones in an order that ``rng`` draws."""
+        guesses = self._guesses
+        mover = self._rules.mover(position)
+        found: list[Found[MoveT]] = []
+        best = None
+        try:
+            for move in moves:
+                score = self._after(self._rules.play(position, move), mover, 0, -_INFINITY, _INFINITY, 1)
+                each = Found(move, score, 1, abs(score) > MOST_GUESS, self._nodes, (move,))
+                if best is None or score > best.score:
+                    best = each
+                    self._tell(best)
+                if each.win_in == 1:
+                    return [each]
+                found.append(each)
+        except TimeIsUpError:
+            raise _CutShortError(best or Found(moves[0], 0, 0, False, self._nodes)) from None
+        if self._guesses == guesses:
+            found = [Found(each.move, each.score, 1, True, each.nodes, each.line) for each in found]
+        drawn = list(range(len(found)))
+        rng.shuffle(drawn)
+        return [
+            found[i]
+            for _, _, i in sorted((-each.score, lot, i) for i, (each, lot) in enumerate(zip(found, drawn, strict=True)))
+        ]
+
+    def _deeper(
+        self, position: PositionT, order: Sequence[MoveT], depth: int, window: int | None, before: Found[MoveT]
+    ) -> Found[MoveT]:
+        """Search all moves to ``depth``; raises _CutShortError with the best answer known at the deadline."""
+        alpha, beta = -_INFINITY, _INFINITY
+        if window is not None and abs(before.score) < MOST_GUESS:
+            alpha, beta = before.score - window, before.score + window
+        while True:
+            answer = self._within(position, order, depth, alpha, beta, before)
+            if alpha < answer.score < beta:
+                self._tell(answer)
+                return answer
+            # Outside the window the score is only a bound: open that side and look again.
+            alpha, beta = (-_INFINITY, beta) if answer.score <= alpha else (alpha, _INFINITY)
+
+    def _within(
+        self,
+        position: PositionT,
+        order: Sequence[MoveT],
+        depth: int,
+        alpha: int,
+        beta: int,
+        before: Found[MoveT],
+    ) -> Found[MoveT]:
+        """Search all moves to ``depth`` for a score within the window."""
+        mover = self._rules.mover(position)
+        guesses = self._guesses
+        lower = alpha
+        best: Found[MoveT] | None = None
+        tried = 0
+        try:
+            for move in order:
+                after = self._rules.play(position, move)
+                score = self._after(after, mover, depth - 1, lower, lower + 1 if best else beta, 1)
+                if best is not None and lower < score < beta:
+                    score = self._after(after, mover, depth - 1, lower, beta, 1)
+                tried += 1
+                if score < -MOST_GUESS:
+                    self._lost.add(move)
+                if best is None or score > best.score:
+                    changed = best is not None and score > lower
+                    proven = abs(score) > MOST_GUESS and score > alpha
+                    best = Found(move, score, depth, proven, self._nodes, self._line(position, move, depth))
+                    if changed:
+                        self._tell(best)
+                lower = max(lower, score)
+                if lower >= beta:
+                    break
+        except TimeIsUpError:
+            raise _CutShortError(self._unfinished(order, tried, alpha, best, before)) from None
+        if best is None:
+            raise AssertionError("a search of at least one move finds one")
+        if self._guesses == guesses:
+            best = Found(best.move, best.score, depth, True, self._nodes, best.line)
+        return best
+
+    def _unfinished(
+        self, order: Sequence[MoveT], tried: int, alpha: int, best: Found[MoveT] | None, before: Found[MoveT]
+    ) -> Found[MoveT]:
+        """Choose among what a depth that wasn't completed has found and what was known before."""
+        if best is None or best.score <= alpha:
+            return before
+        if best.loss_in is not None:
+            # Rather a move whose end isn't known than one that is known to lose.
+            for move in order[tried:]:
+                if move not in self._lost:
+                    return Found(move, before.score, before.depth, False, self._nodes, (move,))
+        return best
+
+    def _after(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:
+        """Score a position as the one who moved into it sees it."""
+        if self._rules.mover(after) == mover:
+            return self._score(after, depth, alpha, beta, ply)
+        return -self._score(after, depth, -beta, -alpha, ply)
+
+    def _score(self, position: PositionT, depth: int, alpha: int, beta: int, ply: int) -> int:
+        """Score a position for its mover: exact within the window, else a bound (fail-soft)."""
+        self._nodes += 1
+        self._look()
+        rules = self._rules
+        ended = rules.ended(position)
+        if ended is not None:
+            return ended * (WIN - ply)
+        if depth <= 0:
+            return self._at_horizon(position, alpha, beta, ply, _MOST_QUIET_PLIES)
+        key = rules.key(position)
+        entry = self._table.get(key)
+        if entry is not None:
+            known = self._known(entry, depth, alpha, beta, ply)
+            if known is not None:
+                return known
+        if rules.winning_move(position, self._look) is not None:
+            return WIN - ply - 1
+        mover = rules.mover(position)
+        guesses = self._guesses
+        lower = alpha
+        best, best_move = -_INFINITY, None
+        for move in self._ordered(position, entry.move if entry is not None else None, ply):
+            after = rules.play(position, move)
+            if best_move is None:
+                score = self._after(after, mover, depth - 1, lower, beta, ply + 1)
+            else:
+                score = self._after(after, mover, depth - 1, lower, lower + 1, ply + 1)
+                if lower < score < beta:
+                    score = self._after(after, mover, depth - 1, lower, beta, ply + 1)
+            if score > best:
+                best, best_move = score, move
+            lower = max(lower, score)
+            if lower >= beta:
+                self._cut_off(move, depth, ply)
+                break
+        if best_move is None:
+            raise ValueError("the game hasn't ended, and yet there are no moves")
+        bound = Bound.AT_MOST if best <= alpha else Bound.AT_LEAST if best >= beta else Bound.EXACT
+        reach = SOLVED if self._guesses == guesses else depth
+        self._table.put(key, Entry(reach, bound, _from_here(best, ply), best_move))
+        return best
+
+    def _known(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
+        """Give the score that is remembered, where it is deep enough and says enough about the window."""
+        score = _from_root(entry.score, ply)
+        enough = (
+            entry.bound is Bound.EXACT
+            or (entry.bound is Bound.AT_LEAST and score >= beta)
+            or (entry.bound is Bound.AT_MOST and score <= alpha)
+        )
+        if not enough:
+            return None
+        won = score > MOST_GUESS and score >= beta and entry.bound is not Bound.AT_MOST
+        lost = score < -MOST_GUESS and score <= alpha and entry.bound is not Bound.AT_LEAST
+        if entry.depth == SOLVED or won or lost:
+            return score
+        if entry.depth < depth:
+            return None
+        self._guesses += 1
+        return score
+
+    def _at_horizon(self, position: PositionT, alpha: int, beta: int, ply: int, plies_left: int) -> int:
+        """Guess the score, following noisy moves (each player may also leave them)."""
+        rules = self._rules
+        if rules.winning_move(position, self._look) is not None:
+            return WIN - ply - 1
+        self._guesses += 1
+        best = rules.evaluate(position)
+        if best >= beta or plies_left == 0:
+            return best
+        mover = rules.mover(position)
+        for move in rules.noisy_moves(position, self._look):
+            self._nodes += 1
+            self._look()
+            after = rules.play(position, move)
+            ended = rules.ended(after)
+            same = rules.mover(after) == mover
+            low, high = max(alpha, best), beta
+            if ended is not None:
+                score = ended * (WIN - ply - 1)
+            elif same:
+                score = self._at_horizon(after, low, high, ply + 1, plies_left - 1)
+            else:
+                score = self._at_horizon(after, -high, -low, ply + 1, plies_left - 1)
+            best = max(best, score if same else -score)
+            if best >= beta:
+                break
+        return best
+
+    def _ordered(self, position: PositionT, remembered: MoveT | None, ply: int) -> Iterator[MoveT]:
+        """Give the moves, the one remembered first (before the others are listed), then killers, then by history."""
+        if remembered is not None:
+            yield remembered
+        moves = self._rules.moves(position, self._look)
+        history = self._history
+        if self._use_history and history:
+            moves = sorted(moves, key=lambda move: -history.get(move, 0))
+        killers = self._killers[ply]
+        leading = [move for move in killers if move != remembered and move in moves] if killers else []
+        yield from leading
+        for move in moves:
+            if move != remembered and move not in leading:
+                yield move
+
+    def _cut_off(self, move: MoveT, depth: int, ply: int) -> None:
+        """Remember a move that refuted the one before it."""
+        self._history[move] = self._history.get(move, 0) + depth * depth
+        killers = self._killers[ply]
+        if move not in killers:
+            self._killers[ply] = (move, *killers[:1])
+
+    def _line(self, position: PositionT, move: MoveT, depth: int) -> tuple[MoveT, ...]:
+        """Give the line expected after ``move``, as far as it is remembered."""
+        line = [move]
+        position = self._rules.play(position, move)
+        while len(line) < depth and self._rules.ended(position) is None:
+            entry = self._table.get(self._rules.key(position))
+            if entry is None or entry.move is None:
+                break
+            line.append(entry.move)
+            position = self._rules.play(position, entry.move)
+        return tuple(line)
+
+
+class _CutShortError(Exception):
+    """The deadline passed; carries the answer to give."""
+
+    def __init__(self, answer: Found[Any]) -> None:
+        super().__init__()
+        self.answer: Found[Any] = answer
+
+
+def _from_here(score: int, ply: int) -> int:
+    """Count the plies of a win or loss from the position instead of from the root."""
+    return score + ply if score > MOST_GUESS else score - ply if score < -MOST_GUESS else score
+
+
+def _from_root(score: int, ply: int) -> int:
+    """Count the plies of a win or loss from the root instead of from the position."""
+    return score - ply if score > MOST_GUESS else score + ply if score < -MOST_GUESS else score

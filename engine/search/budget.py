@@ -1,0 +1,87 @@
+"""When to stop thinking: a deadline by a clock that is handed in, and the look at it that ends a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.api import Clock
+
+Look = Callable[[], None]
+"""To be called now and then from work that takes long; raises TimeIsUpError once the deadline has passed."""
+
+_MOST_MARGIN_S = 0.02
+_MARGIN_SHARE = 0.1
+
+
+class TimeIsUpError(Exception):
+    """The deadline has passed: raised by a look at it, and caught by the search that handed the look out."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment of ``clock`` by which an answer must be there.
+
+    ``margin_s`` is what is kept back for ending: the search stops at ``at_s - margin_s``.
+    """
+
+    clock: Clock
+    at_s: float
+    margin_s: float = 0.0
+
+    @classmethod
+    def after(cls, seconds: float, clock: Clock, margin_s: float | None = None) -> Deadline:
+        """Give the deadline ``seconds`` from now, less a margin: a tenth of the time, at most 20 ms.
+
+        Raises ValueError for a negative time or margin.
+        """
+        if seconds < 0 or (margin_s is not None and margin_s < 0):
+            raise ValueError(f"got {seconds} s with a margin of {margin_s} s; expected times of at least 0 s")
+        kept = min(_MOST_MARGIN_S, seconds * _MARGIN_SHARE) if margin_s is None else margin_s
+        return cls(clock, clock() + seconds, kept)
+
+    def left_s(self) -> float:
+        """Give the seconds left until the search must stop, negative when it should have."""
+        return self.at_s - self.margin_s - self.clock()
+
+    def passed(self) -> bool:
+        """Say whether the search must stop."""
+        return self.clock() >= self.at_s - self.margin_s
+
+    def look(self) -> None:
+        """Raise TimeIsUpError when the search must stop."""
+        if self.passed():
+            raise TimeIsUpError
+
+    def share(self, part: float) -> Deadline:
+        """Give an earlier deadline: after ``part`` (0 to 1) of the time that is left, to the same clock."""
+        now_s = self.clock()
+        return Deadline(self.clock, now_s + max(0.0, self.at_s - self.margin_s - now_s) * part)
+
+
+@dataclass
+class EveryFew:
+    """A look that reads the clock only each ``calls`` times it is called: for work whose steps cost little."""
+
+    deadline: Deadline
+    calls: int
+    count: int = 0
+
+    def __call__(self) -> None:
+        """Count, and raise TimeIsUpError when it is time to look and the deadline has passed."""
+        self.count += 1
+        if self.count % self.calls == 0:
+            self.deadline.look()
+
+
+@dataclass
+class CountingClock:
+    """A clock that goes on by ``step_s`` each time it is read: the same search then ends at the same place."""
+
+    step_s: float
+    now_s: float = 0.0
+
+    def __call__(self) -> float:
+        """Give the time, a step later than before."""
+        self.now_s += self.step_s
+        return self.now_s

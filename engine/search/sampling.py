@@ -1,0 +1,238 @@
+"""Choosing among candidates where dice decide: a race over sampled chance, each sample the same for all.
+
+Successive halving as in Karnin, Koren & Somekh (2013), "Almost optimal exploration in multi-armed bandits": rounds of
+equal time, after each of which the lesser half is dropped. Candidates are compared by paired differences (common
+random numbers: Glasserman & Yao 1992, "Some guidelines and guarantees for common random numbers"), and one that is
+clearly behind is dropped at once (racing: Maron & Moore 1994, "Hoeffding races").
+
+A game plugs in with two functions. ``draw(rng)`` gives one sample of what chance brings, for instance a tuple of the
+next rolls, or a seed. ``value(candidate, sample, look)`` says what comes of the candidate when chance brings that, for
+instance the final score after a quick policy has played on with those rolls; it calls ``look`` now and then if it can
+take more than a millisecond.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Generic, TypeVar
+
+from engine.search.budget import Deadline, Look, TimeIsUpError
+
+CandidateT = TypeVar("CandidateT")
+SampleT = TypeVar("SampleT")
+
+ENOUGH_SAMPLES = 100
+"""What those that are left at the end are compared over at least, when time allows."""
+
+_Z_95 = 1.96
+_Z_DROPPED = 3.0
+_SAMPLES_PER_DROP = 8
+_FIRST_SAMPLES = 8
+_FIRST_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class Estimate(Generic[CandidateT]):
+    """What a candidate is worth: the mean over ``samples`` and the half width of its 95 % interval."""
+
+    candidate: CandidateT
+    mean: float
+    half_width: float
+    samples: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Give the ends of the 95 % interval (normal approximation)."""
+        return self.mean - self.half_width, self.mean + self.half_width
+
+
+@dataclass(frozen=True)
+class Raced(Generic[CandidateT]):
+    """How a race went: the estimates, the best first, those dropped later before those dropped earlier.
+
+    ``lead`` is by how much the first is ahead of the second over their common samples, ``sure`` from 0 to 1 how
+    likely it is the better of the two (1 when there is only one).
+    """
+
+    ranking: tuple[Estimate[CandidateT], ...]
+    lead: float
+    sure: float
+
+    @property
+    def best(self) -> Estimate[CandidateT]:
+        """Give the candidate to choose."""
+        return self.ranking[0]
+
+
+def race(
+    candidates: Sequence[CandidateT],
+    draw: Callable[[Random], SampleT],
+    value: Callable[[CandidateT, SampleT, Look], float],
+    deadline: Deadline,
+    rng: Random,
+    *,
+    most_samples: int = 2000,
+    better: Callable[[Estimate[CandidateT]], None] | None = None,
+) -> Raced[CandidateT]:
+    """Find the candidate of the highest mean value by the deadline; the first is the answer until more is known.
+
+    ``candidates`` come with the most promising first: where there isn't time for all of them, the last are left out
+    (their estimates then have no samples). ``better`` hears of the first at once and of each change of mind.
+
+    Raises ValueError when there are no candidates, and for fewer than 1 of ``most_samples``.
+    """
+    if not candidates or most_samples < 1:
+        raise ValueError(f"got {len(candidates)} candidates and {most_samples} samples; expected at least 1 of each")
+    return _Race(candidates, draw, value, deadline, rng, most_samples, better).run()
+
+
+class _Race(Generic[CandidateT, SampleT]):
+    """One race: every candidate's values so far, sample by sample."""
+
+    def __init__(
+        self,
+        candidates: Sequence[CandidateT],
+        draw: Callable[[Random], SampleT],
+        value: Callable[[CandidateT, SampleT, Look], float],
+        deadline: Deadline,
+        rng: Random,
+        most_samples: int,
+        better: Callable[[Estimate[CandidateT]], None] | None,
+    ) -> None:
+        self._candidates = candidates
+        self._draw = draw
+        self._value = value
+        self._deadline = deadline
+        self._rng = rng
+        self._most_samples = most_samples
+        self._better = better
+        self._values: list[list[float]] = [[] for _ in candidates]
+        self._totals = [0.0] * len(candidates)
+        self._left = list(range(len(candidates)))
+        self._dropped: list[int] = []
+
+    def run(self) -> Raced[CandidateT]:
+        """Run the race; see `race`."""
+        self._tell(0)
+        if len(self._candidates) > 1 and not self._deadline.passed():
+            try:
+                self._start()
+                self._rounds()
+            except TimeIsUpError:
+                pass
+        return self._result()
+
+    def _start(self) -> None:
+        """Take a first sample, and leave out what there is no time for: all must get a few samples early on."""
+        clock = self._deadline.clock
+        sample = self._draw(self._rng)
+        began_s, left_s = clock(), self._deadline.left_s()
+        for place, i in enumerate(self._left):
+            self._put(i, self._value(self._candidates[i], sample, self._deadline.look))
+            spent_s = clock() - began_s
+            each_s = spent_s / (place + 1)
+            if each_s * (place + 2) * _FIRST_SAMPLES > left_s * _FIRST_SHARE and place >= 1:
+                self._dropped = self._left[place + 1 :]
+                del self._left[place + 1 :]
+                break
+
+    def _rounds(self) -> None:
+        """Halve the field in rounds of equal time until one is left, the time is up or the samples are enough."""
+        leader = 0
+        while len(self._left) > 1 and len(self._values[self._left[0]]) < self._most_samples:
+            rounds_left = math.ceil(math.log2(len(self._left)))
+            # The last two race on to the deadline itself.
+            until = self._deadline.share(1 / rounds_left) if len(self._left) > 2 else self._deadline
+            quota = self._most_samples if len(self._left) <= 2 else self._most_samples // rounds_left
+            taken = 0
+            while not until.passed() and taken < max(1, quota) and len(self._left) > 1:
+                self._sample()
+                taken += 1
+                self._drop_the_hopeless()
+                if self._left[0] != leader:
+                    leader = self._left[0]
+                    self._tell(leader)
+                if len(self._values[self._left[0]]) >= self._most_samples:
+                    return
+            self._deadline.look()
+            keep = max(2, (len(self._left) + 1) // 2)
+            self._drop(self._left[keep:])
+
+    def _sample(self) -> None:
+        """Value all that are left under one more sample; a sample that isn't completed counts for none."""
+        sample = self._draw(self._rng)
+        row = []
+        for i in self._left:
+            self._deadline.look()
+            row.append(self._value(self._candidates[i], sample, self._deadline.look))
+        for i, got in zip(self._left, row, strict=True):
+            self._put(i, got)
+        self._left.sort(key=lambda i: (-self._totals[i], i))
+
+    def _put(self, i: int, value: float) -> None:
+        self._values[i].append(value)
+        self._totals[i] += value
+
+    def _drop_the_hopeless(self) -> None:
+        """Drop whoever is clearly behind the first; of the last two once enough samples agree."""
+        leader = self._left[0]
+        samples = len(self._values[leader])
+        if samples % _SAMPLES_PER_DROP or (len(self._left) == 2 and samples < ENOUGH_SAMPLES):
+            return
+        behind = [i for i in self._left[1:] if self._is_clearly_behind(i, leader)]
+        if len(behind) == len(self._left) - 1 and samples < ENOUGH_SAMPLES:
+            behind = behind[1:]
+        self._drop(behind)
+
+    def _is_clearly_behind(self, other: int, leader: int) -> bool:
+        mean, spread = _paired(self._values[leader], self._values[other])
+        return mean > _Z_DROPPED * spread and mean > 0
+
+    def _drop(self, which: Sequence[int]) -> None:
+        gone = set(which)
+        self._left = [i for i in self._left if i not in gone]
+        self._dropped = [*which, *self._dropped]
+
+    def _tell(self, i: int) -> None:
+        if self._better is not None:
+            self._better(self._estimate(i))
+
+    def _estimate(self, i: int) -> Estimate[CandidateT]:
+        values = self._values[i]
+        mean, error = _mean_and_error(values)
+        return Estimate(self._candidates[i], mean, _Z_95 * error, len(values))
+
+    def _result(self) -> Raced[CandidateT]:
+        order = [*self._left, *self._dropped]
+        lead, sure = 0.0, 1.0
+        if len(order) > 1:
+            common = min(len(self._values[order[0]]), len(self._values[order[1]]))
+            lead, error = _paired(self._values[order[0]][:common], self._values[order[1]][:common])
+            sure = 0.5 if common < 2 else _likelihood_ahead(lead, error)
+        return Raced(tuple(self._estimate(i) for i in order), lead, sure)
+
+
+def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
+    """Give the mean and its standard error; of fewer than two values the error isn't known (infinite)."""
+    if not values:
+        return 0.0, math.inf
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return mean, math.inf
+    variance = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
+    return mean, math.sqrt(variance / len(values))
+
+
+def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """Give the mean of the differences sample by sample, and its standard error."""
+    return _mean_and_error([a - b for a, b in zip(first, second, strict=True)])
+
+
+def _likelihood_ahead(lead: float, error: float) -> float:
+    """Give how likely a true lead is, by the normal approximation."""
+    if error == 0:
+        return 1.0 if lead > 0 else 0.5
+    return 0.5 * (1 + math.erf(lead / error / math.sqrt(2)))

@@ -1,0 +1,406 @@
+"""Alpha-beta finds what a plain full-width search finds, on small random games and on toys whose values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.search.alpha_beta import MOST_GUESS, WIN, Found, Rules, best_move
+from engine.search.budget import CountingClock, Deadline, Look
+from engine.search.table import Bound, Entry, Table
+
+
+def no_hurry() -> Deadline:
+    return Deadline(CountingClock(0.0), 1.0)
+
+
+def reads(count: int) -> Deadline:
+    """A deadline that has passed once the clock has been read this often."""
+    return Deadline(CountingClock(1.0), count)
+
+
+@dataclass(frozen=True)
+class RandomGame(Rules[tuple[int, int, int], int]):
+    """A random game: a position is (ply, number, mover); two lines may meet, and a player may move twice running."""
+
+    seed: int
+    plies: int
+    width: int
+    loops: bool = False
+
+    def key(self, position: tuple[int, int, int]) -> tuple[int, int, int]:
+        return position
+
+    def mover(self, position: tuple[int, int, int]) -> int:
+        return position[2]
+
+    def _draw(self, position: tuple[int, int, int], what: str) -> Random:
+        return Random(f"{self.seed} {position} {what}")
+
+    def ended(self, position: tuple[int, int, int]) -> int | None:
+        if position[0] == 0:
+            return None
+        if position[0] == self.plies:
+            return self._draw(position, "end").choice((-1, 0, 1))
+        return self._draw(position, "early").choice((-1, 0, 1) + (None,) * 9)
+
+    def moves(self, position: tuple[int, int, int], look: Look) -> Sequence[int]:
+        return range(self._draw(position, "width").randint(1, self.width))
+
+    def play(self, position: tuple[int, int, int], move: int) -> tuple[int, int, int]:
+        draw = self._draw(position, f"move {move}")
+        ply = position[0] + 1
+        if self.loops and draw.random() < 0.3:
+            ply = max(1, position[0] - 1)
+        return (ply, draw.randrange(3), position[2] if draw.random() < 0.15 else 1 - position[2])
+
+    def evaluate(self, position: tuple[int, int, int]) -> int:
+        return self._draw(position, "guess").randint(-50, 50)
+
+
+def plain_score(rules: Rules[tuple[int, int, int], int], position: tuple[int, int, int], depth: int) -> int:
+    """The score by the definition: every line followed, nothing pruned, nothing remembered between calls."""
+
+    @cache
+    def score(position: tuple[int, int, int], depth: int) -> int:
+        ended = rules.ended(position)
+        if ended is not None:
+            return ended * WIN
+        if depth == 0:
+            return rules.evaluate(position)
+        return max(seen_back(position, move, depth) for move in rules.moves(position, lambda: None))
+
+    def seen_back(position: tuple[int, int, int], move: int, depth: int) -> int:
+        after = rules.play(position, move)
+        got = score(after, depth - 1)
+        got += (got < -MOST_GUESS) - (got > MOST_GUESS)
+        return got if rules.mover(after) == rules.mover(position) else -got
+
+    return score(position, depth)
+
+
+def plain_score_of(rules: RandomGame, position: tuple[int, int, int], move: int, depth: int) -> int:
+    after = rules.play(position, move)
+    got = plain_score(rules, after, depth - 1)
+    got += (got < -MOST_GUESS) - (got > MOST_GUESS)
+    return got if rules.mover(after) == rules.mover(position) else -got
+
+
+START = (0, 0, 0)
+
+
+@given(
+    seed=st.integers(0, 10**9),
+    plies=st.integers(1, 6),
+    width=st.integers(1, 4),
+    depth=st.integers(1, 7),
+    window=st.sampled_from((None, 1, 20)),
+    use_history=st.booleans(),
+)
+def test_score_and_move_are_those_of_a_plain_search(
+    seed: int, plies: int, width: int, depth: int, window: int | None, use_history: bool
+) -> None:
+    rules = RandomGame(seed, plies, width)
+    found = best_move(rules, START, no_hurry(), Random(seed), most_depth=depth, window=window, use_history=use_history)
+    only_move = len(rules.moves(START, lambda: None)) == 1
+    if only_move:
+        assert found.depth == 1
+    elif found.proven:
+        assert found.score == plain_score(rules, START, plies)
+    else:
+        assert found.depth == depth
+        assert found.score == plain_score(rules, START, depth)
+    assert found.score == plain_score_of(rules, START, found.move, plies if found.proven else found.depth)
+
+
+def test_thousands_of_random_games_are_solved_rightly() -> None:
+    wins = losses = draws = 0
+    for seed in range(2_000):
+        rules = RandomGame(seed, 5, 3)
+        found = best_move(rules, START, no_hurry(), Random(0))
+        if found.depth == 1 and not found.proven:
+            continue
+        assert found.proven
+        assert found.score == plain_score(rules, START, 5)
+        wins += found.win_in is not None
+        losses += found.loss_in is not None
+        draws += found.score == 0
+    assert min(wins, losses, draws) > 100
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_where_positions_come_back_proven_wins_and_losses_are_true(seed: int) -> None:
+    rules = RandomGame(seed, 5, 3, loops=True)
+    found = best_move(rules, START, no_hurry(), Random(0), most_depth=9)
+    if abs(found.score) > MOST_GUESS:
+        assert found.score == plain_score(rules, START, found.depth)
+
+
+@pytest.mark.parametrize("room", [2, 10, 50])
+def test_a_table_too_small_changes_no_answer(room: int) -> None:
+    for seed in range(60):
+        rules = RandomGame(seed, 5, 3)
+        table: Table[int] = Table(room)
+        found = best_move(rules, START, no_hurry(), Random(0), table=table)
+        assert len(table) <= room
+        assert found.score == best_move(rules, START, no_hurry(), Random(0)).score
+
+
+class Nim(Rules[tuple[int, ...], tuple[int, int]]):
+    """Heaps of matches; who takes the last one wins. The mover loses exactly when the heaps' exclusive or is 0."""
+
+    def key(self, position: tuple[int, ...]) -> tuple[int, ...]:
+        return position
+
+    def mover(self, position: tuple[int, ...]) -> int:
+        return position[-1]
+
+    def ended(self, position: tuple[int, ...]) -> int | None:
+        return None if any(position[:-1]) else -1
+
+    def moves(self, position: tuple[int, ...], look: Look) -> Sequence[tuple[int, int]]:
+        return [(heap, taken) for heap, size in enumerate(position[:-1]) for taken in range(1, size + 1)]
+
+    def play(self, position: tuple[int, ...], move: tuple[int, int]) -> tuple[int, ...]:
+        heap, taken = move
+        return (*position[:heap], position[heap] - taken, *position[heap + 1 : -1], 1 - position[-1])
+
+    def evaluate(self, position: tuple[int, ...]) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("heaps", [(1, 2, 3), (3, 4, 5), (2, 2), (1, 3, 4), (5, 4, 1)])
+def test_nim_is_won_exactly_when_the_heaps_say_so(heaps: tuple[int, ...]) -> None:
+    found = best_move(Nim(), (*heaps, 0), no_hurry(), Random(0))
+    sum_of_heaps = 0
+    for heap in heaps:
+        sum_of_heaps ^= heap
+    assert found.proven
+    assert (found.win_in is not None) == (sum_of_heaps != 0)
+    assert (found.loss_in is not None) == (sum_of_heaps == 0)
+    assert found.chance(100) == (1.0 if sum_of_heaps else 0.0)
+
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+
+class NoughtsAndCrosses(Rules[str, int]):
+    def key(self, position: str) -> str:
+        return position
+
+    def mover(self, position: str) -> str:
+        return "x" if position.count(".") % 2 else "o"
+
+    def ended(self, position: str) -> int | None:
+        if any(position[a] != "." and position[a] == position[b] == position[c] for a, b, c in LINES):
+            return -1
+        return None if "." in position else 0
+
+    def moves(self, position: str, look: Look) -> Sequence[int]:
+        return [square for square in range(9) if position[square] == "."]
+
+    def play(self, position: str, move: int) -> str:
+        return position[:move] + self.mover(position) + position[move + 1 :]
+
+    def evaluate(self, position: str) -> int:
+        return 0
+
+
+class WithWinsSeen(NoughtsAndCrosses):
+    """The same, finding wins at once without trying the moves."""
+
+    def winning_move(self, position: str, look: Look) -> int | None:
+        mine = self.mover(position)
+        for line in LINES:
+            held = "".join(position[square] for square in line)
+            if held.count(mine) == 2 and "." in held:
+                return line[held.index(".")]
+        return None
+
+
+@pytest.mark.parametrize("rules", [NoughtsAndCrosses(), WithWinsSeen()])
+def test_noughts_and_crosses_is_a_draw(rules: NoughtsAndCrosses) -> None:
+    found = best_move(rules, ".........", no_hurry(), Random(0))
+    assert found.proven
+    assert found.score == 0
+    assert found.chance(100) == 0.5
+    assert len(found.line) >= 1
+
+
+@pytest.mark.parametrize("rules", [NoughtsAndCrosses(), WithWinsSeen()])
+@pytest.mark.parametrize(
+    ("position", "moves", "win_in"),
+    [("xx.oo....", {2}, 1), ("x..o.....", {1, 2, 4}, 5)],
+)
+def test_the_shortest_win_is_taken(rules: NoughtsAndCrosses, position: str, moves: set[int], win_in: int) -> None:
+    found = best_move(rules, position, no_hurry(), Random(3))
+    assert found.proven
+    assert found.win_in == win_in
+    assert found.move in moves
+
+
+@pytest.mark.parametrize("position", ["xx..o....", "xx.o....."])
+def test_a_loss_in_one_is_avoided_once_two_plies_were_looked_at(position: str) -> None:
+    """Crosses threaten 2; in the second position noughts lose later all the same, which must not mislead them."""
+    deep = 0
+    for reads_allowed in range(10, 400):
+        found = best_move(NoughtsAndCrosses(), position, reads(reads_allowed), Random(2), nodes_per_look=1)
+        if found.depth >= 2:
+            deep += 1
+            assert found.move == 2
+    assert deep > 100
+
+
+def test_a_move_known_to_lose_gives_way_to_one_not_yet_looked_at() -> None:
+    """Where the time ends in the second ply, no move is given that was already seen to lose."""
+    for seed in range(20):
+        for reads_allowed in range(10, 60):
+            found = best_move(NoughtsAndCrosses(), "xx..o....", reads(reads_allowed), Random(seed), nodes_per_look=1)
+            assert found.loss_in is None
+
+
+def test_of_lost_moves_the_one_that_holds_out_longest_is_chosen() -> None:
+    rules = NoughtsAndCrosses()
+    position = "xx.o....."
+    lost_in = {}
+    for move in rules.moves(position, lambda: None):
+        lost_in[move] = best_move(rules, rules.play(position, move), no_hurry(), Random(0)).win_in
+    assert {each for move, each in lost_in.items() if move != 2} == {1}
+    found = best_move(rules, position, no_hurry(), Random(0))
+    assert found.move == 2
+    assert found.loss_in == 1 + (lost_in[2] or 0) == 4
+
+
+def test_the_only_move_is_given_without_looking_further() -> None:
+    found = best_move(NoughtsAndCrosses(), "xoxxoo.xo", reads(10**6), Random(0))
+    assert found.move == 6
+    assert found.nodes <= 2
+
+
+@pytest.mark.parametrize("reads_allowed", range(0, 400, 7))
+def test_it_ends_at_the_first_look_after_the_deadline_with_a_legal_move(reads_allowed: int) -> None:
+    clock = CountingClock(1.0)
+    rules = RandomGame(7, 30, 5)
+    told: list[Found[int]] = []
+    found = best_move(rules, START, Deadline(clock, reads_allowed), Random(5), better=told.append, nodes_per_look=1)
+    assert found.move in rules.moves(START, lambda: None)
+    assert told
+    assert told[-1].move == found.move or found.loss_in is None
+    # One look too many ends it.
+    assert clock.now_s <= reads_allowed + 2
+
+
+def test_better_answers_come_in_order() -> None:
+    told: list[Found[int]] = []
+    best_move(RandomGame(11, 30, 5), START, reads(3_000), Random(5), better=told.append)
+    depths = [each.depth for each in told]
+    assert depths[0] == 0
+    assert depths == sorted(depths)
+    assert depths[-1] >= 3
+
+
+def test_the_same_clock_and_draw_give_the_same_search() -> None:
+    def told(seed: int) -> list[Found[int]]:
+        heard: list[Found[int]] = []
+        best_move(RandomGame(21, 30, 5), START, reads(2_000), Random(seed), better=heard.append)
+        return heard
+
+    assert told(4) == told(4)
+
+
+def test_among_level_moves_the_draw_decides() -> None:
+    moves = {
+        best_move(NoughtsAndCrosses(), ".........", no_hurry(), Random(seed), most_depth=1).move for seed in range(60)
+    }
+    assert moves == set(range(9))
+
+
+class Slow(NoughtsAndCrosses):
+    """Its list of moves takes many looks."""
+
+    def moves(self, position: str, look: Look) -> Sequence[int]:
+        for _ in range(1_000):
+            look()
+        return super().moves(position, look)
+
+
+def test_a_first_move_is_there_when_listing_moves_takes_too_long() -> None:
+    told: list[Found[int]] = []
+    found = best_move(Slow(), ".........", reads(20), Random(0), first=8, better=told.append)
+    assert found.move == 8
+    assert [each.move for each in told] == [8]
+
+
+def test_without_a_first_move_a_legal_one_comes_before_punctuality() -> None:
+    assert best_move(Slow(), ".........", reads(20), Random(0)).move in range(9)
+
+
+class Takes(Rules[tuple[int, bool, int], str]):
+    """One can take a piece that is guarded: a guess just after taking is rash, and following on shows it."""
+
+    def __init__(self, follows: bool) -> None:
+        self._follows = follows
+
+    def key(self, position: tuple[int, bool, int]) -> tuple[int, bool, int]:
+        return position
+
+    def mover(self, position: tuple[int, bool, int]) -> int:
+        return position[2]
+
+    def ended(self, position: tuple[int, bool, int]) -> int | None:
+        return None
+
+    def moves(self, position: tuple[int, bool, int], look: Look) -> Sequence[str]:
+        return ["take", "wait"] if not position[1] else ["retake", "wait"]
+
+    def play(self, position: tuple[int, bool, int], move: str) -> tuple[int, bool, int]:
+        balance, _, mover = position
+        gain = {"take": 1, "retake": 9, "wait": 0}[move]
+        return (-(balance + gain), move == "take", 1 - mover)
+
+    def evaluate(self, position: tuple[int, bool, int]) -> int:
+        return position[0]
+
+    def noisy_moves(self, position: tuple[int, bool, int], look: Look) -> Sequence[str]:
+        return ["retake"] if self._follows and position[1] else []
+
+
+def test_noisy_moves_are_followed_beyond_the_horizon() -> None:
+    rash = best_move(Takes(False), (0, False, 0), no_hurry(), Random(0), most_depth=1)
+    wise = best_move(Takes(True), (0, False, 0), no_hurry(), Random(0), most_depth=1)
+    assert (rash.move, rash.score) == ("take", 1)
+    assert (wise.move, wise.score) == ("wait", 0)
+
+
+def test_the_chance_rises_with_the_score() -> None:
+    chances = [Found("a", score, 3, False, 0).chance(100) for score in (-300, -100, 0, 100, 300)]
+    assert chances == sorted(chances)
+    assert chances[2] == 0.5
+    assert chances[3] == pytest.approx(0.731, abs=0.001)
+
+
+def test_bad_arguments_are_named() -> None:
+    rules = NoughtsAndCrosses()
+    with pytest.raises(ValueError, match="the game has ended"):
+        best_move(rules, "xxxoo....", no_hurry(), Random(0))
+    with pytest.raises(ValueError, match="at least 1"):
+        best_move(rules, ".........", no_hurry(), Random(0), most_depth=0)
+    with pytest.raises(ValueError, match="more than 0"):
+        Found("a", 0, 0, False, 0).chance(0)
+    with pytest.raises(ValueError, match="at least 2"):
+        Table(1)
+
+
+def test_the_table_forgets_the_oldest_generation() -> None:
+    table: Table[str] = Table(4)
+    for number in range(5):
+        table.put(number, Entry(1, Bound.EXACT, number, None))
+    assert len(table) <= 4
+    assert table.get(4) == Entry(1, Bound.EXACT, 4, None)
+    assert table.get(0) is None

@@ -1,0 +1,60 @@
+"""Deadlines by a clock that is handed in."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.search.budget import CountingClock, Deadline, EveryFew, TimeIsUpError
+
+
+class SetClock:
+    """A clock that stands where it is put."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_margin_is_kept_back() -> None:
+    clock = SetClock()
+    deadline = Deadline.after(1.0, clock)
+    assert deadline.at_s == 101.0
+    assert deadline.left_s() == pytest.approx(0.98)
+    clock.now_s = 100.979
+    assert not deadline.passed()
+    deadline.look()
+    clock.now_s = 100.981
+    assert deadline.passed()
+    with pytest.raises(TimeIsUpError):
+        deadline.look()
+
+
+def test_of_a_short_time_the_margin_is_a_tenth() -> None:
+    assert Deadline.after(0.05, SetClock()).left_s() == pytest.approx(0.045)
+    assert Deadline.after(0.05, SetClock(), margin_s=0.0).left_s() == pytest.approx(0.05)
+
+
+def test_a_share_ends_earlier_and_keeps_no_further_margin() -> None:
+    clock = SetClock()
+    half = Deadline.after(1.0, clock, margin_s=0.2).share(0.5)
+    assert half.left_s() == pytest.approx(0.4)
+    clock.now_s += 5
+    assert Deadline(clock, 101.0).share(0.5).passed()
+
+
+def test_every_few_calls_the_clock_is_read() -> None:
+    clock = CountingClock(1.0)
+    look = EveryFew(Deadline(clock, 2.5), 10)
+    for _ in range(29):
+        look()
+    assert clock.now_s == 2.0
+    with pytest.raises(TimeIsUpError):
+        look()
+
+
+@pytest.mark.parametrize(("seconds", "margin_s"), [(-1.0, None), (1.0, -0.1)])
+def test_negative_times_are_refused(seconds: float, margin_s: float | None) -> None:
+    with pytest.raises(ValueError, match="at least 0 s"):
+        Deadline.after(seconds, SetClock(), margin_s)

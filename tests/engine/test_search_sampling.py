@@ -1,0 +1,119 @@
+"""Races over sampled chance: the truly best wins, the same chance for all, in time."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from engine.search.budget import CountingClock, Deadline, Look
+from engine.search.sampling import ENOUGH_SAMPLES, Estimate, race
+
+
+def no_hurry() -> Deadline:
+    return Deadline(CountingClock(0.0), 1.0)
+
+
+def by_dice(candidate: tuple[float, float], sample: float, look: Look) -> float:
+    """A candidate is a mean and how strongly the dice move it; the sample is what the dice show, 0 on average."""
+    mean, swing = candidate
+    return mean + swing * sample
+
+
+def gauss(rng: Random) -> float:
+    return rng.gauss(0, 1)
+
+
+def test_the_best_of_many_is_found() -> None:
+    for seed in range(30):
+        candidates = [(mean / 10, 1.0 + mean % 3 / 10) for mean in Random(seed).sample(range(40), 40)]
+        raced = race(candidates, gauss, by_dice, no_hurry(), Random(seed))
+        assert raced.best.candidate[0] == 3.9
+        assert raced.best.samples >= ENOUGH_SAMPLES
+        assert raced.lead > 0
+        assert raced.sure > 0.95
+
+
+def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
+    """Both swing by 10 with the dice and differ by 0.1: only the difference sample by sample shows it."""
+    raced = race([(0.0, 10.0), (0.1, 10.0)], gauss, by_dice, no_hurry(), Random(1))
+    assert raced.best.candidate == (0.1, 10.0)
+    assert raced.best.samples == ENOUGH_SAMPLES + (-ENOUGH_SAMPLES) % 8
+    low, high = raced.best.interval
+    assert high - low > 1
+    assert raced.lead == pytest.approx(0.1)
+    assert raced.sure == 1.0
+
+
+def test_all_see_the_same_chance() -> None:
+    seen: dict[str, list[float]] = {"a": [], "b": []}
+
+    def value(candidate: str, sample: float, look: Look) -> float:
+        seen[candidate].append(sample)
+        return sample
+
+    raced = race(["a", "b"], gauss, value, no_hurry(), Random(2), most_samples=50)
+    assert seen["a"] == seen["b"]
+    assert len(seen["a"]) == 50
+    assert raced.lead == 0
+    assert raced.sure == 0.5
+    assert raced.best.candidate == "a"
+
+
+def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
+    held = 0
+    for seed in range(400):
+        estimate = race(["x", "y"], gauss, lambda c, s, look: s, no_hurry(), Random(seed), most_samples=100).best
+        held += estimate.interval[0] <= 0 <= estimate.interval[1]
+    assert 0.92 <= held / 400 <= 0.98
+
+
+@pytest.mark.parametrize("reads_allowed", [*range(0, 60), 200, 1_000, 5_000])
+def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
+    clock = CountingClock(1.0)
+
+    def value(candidate: int, sample: float, look: Look) -> float:
+        look()
+        return candidate + sample
+
+    raced = race(range(50), gauss, value, Deadline(clock, reads_allowed), Random(3))
+    assert raced.best.candidate in range(50)
+    assert sorted(each.candidate for each in raced.ranking) == list(range(50))
+    assert clock.now_s <= reads_allowed + 3
+    if reads_allowed < 3:
+        assert raced.best.candidate == 0
+
+
+def test_where_time_is_short_the_least_promising_are_left_out() -> None:
+    raced = race(range(1000), gauss, lambda c, s, look: -c + s, Deadline(CountingClock(1.0), 500), Random(4))
+    assert raced.best.candidate == 0
+    assert raced.best.samples >= 8
+    assert raced.ranking[-1].samples == 0
+
+
+def test_changes_of_mind_are_told() -> None:
+    told: list[Estimate[tuple[float, float]]] = []
+    race([(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)], gauss, by_dice, no_hurry(), Random(5), better=told.append)
+    assert told[0].candidate == (0.0, 1.0)
+    assert told[0].samples == 0
+    assert told[-1].candidate == (1.0, 1.0)
+
+
+def test_one_candidate_needs_no_race() -> None:
+    raced = race(["only"], gauss, lambda c, s, look: 1 / 0, no_hurry(), Random(6))
+    assert raced.best.candidate == "only"
+    assert raced.sure == 1.0
+
+
+def test_the_same_clock_and_draw_give_the_same_race() -> None:
+    def run() -> object:
+        candidates = [(mean / 10, 1.0) for mean in range(20)]
+        return race(candidates, gauss, by_dice, Deadline(CountingClock(1.0), 900), Random(8))
+
+    assert run() == run()
+
+
+@pytest.mark.parametrize(("candidates", "most_samples"), [([], 10), ([1], 0)])
+def test_nothing_to_race_is_refused(candidates: list[int], most_samples: int) -> None:
+    with pytest.raises(ValueError, match="at least 1 of each"):
+        race(candidates, gauss, lambda c, s, look: 0.0, no_hurry(), Random(0), most_samples=most_samples)
