@@ -1,20 +1,25 @@
 """Playthroughs: a whole game written out, every state, legal list and look, to be compared when the code changes.
 
 A playthrough begins with what it needs to be played again: the game, its options or start, and which of the legal turns
-was chosen each time (by its number, counted round when there are fewer). ``replayed`` makes the same text from those
-lines with today's code, so any difference is a change of behaviour.
+was chosen each time (by its number, counted round when there are fewer). Where dice are rolled, a choice is the number
+of one of the possible rolls. ``replayed`` makes the same text from those lines with today's code, so any difference is
+a change of behaviour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.api import EMPTY, Game, OptionValue
 from engine.errors import UnreadableError
 from engine.registry import load
 
+Item = TypeVar("Item")
+
 _HIDDEN = "hidden: yes"
+_MOST_LISTED = 200
+_SAMPLED = 40
 
 
 def playthrough(
@@ -33,30 +38,67 @@ def playthrough(
     if hidden:
         state = game.set_up(game.appearance(state), given)
     for ply, choice in enumerate(choices):
-        turns = game.legal_turns(state)
         lines += ["", f"ply {ply}", *_described(game, state)]
-        if not turns:
+        rolls = game.possible_rolls(state)
+        turns = game.legal_turns(state)
+        if rolls:
+            roll = rolls[choice % len(rolls)].roll
+            lines.append(f"rolls: {game.format_roll(roll)}")
+            state = game.rolled(state, roll)
+        elif turns:
+            turn = turns[choice % len(turns)]
+            lines.append(f"plays: {_named(game, state, turn)} ({game.describe(turn)})")
+            state = game.apply(state, turn)
+        else:
             break
-        turn = turns[choice % len(turns)]
-        lines.append(f"plays: {game.format_turn(turn)} ({game.describe(turn)})")
-        state = game.apply(state, turn)
     lines += ["", "end", *_described(game, state)]
     return "\n".join(lines) + "\n"
 
 
 def _described(game: Game[Any, Any], state: Any) -> list[str]:
-    turns = game.legal_turns(state)
     seen = {place: look for place, look in game.appearance(state).items() if look != EMPTY}
     facings = game.facings(state)
     lines = [f"state: {game.format_state(state)}", f"to move: {state.to_move}"]
+    several = game.players_to_move(state)[1:]
+    lines += [f"also to move: {', '.join(several)}"] if several else []
+    scores = game.scores(state)
+    lines += [f"scores: {', '.join(f'{player} {points}' for player, points in scores.items())}"] if scores else []
     lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
-    lines += [f"legal {len(turns)}:"]
-    lines += [f"  {game.format_turn(turn)} {game.certainty(state, turn).value}" for turn in turns]
+    lines += _choices(game, state)
     for position in game.unfinished(state):
         changed = {place: look for place, look in position.appearance.items() if look != game.appearance(state)[place]}
         lines.append(f"unfinished: {changed} {position.to_do}")
     lines.append(f"outcome: {game.outcome(state)}")
     return lines
+
+
+def _choices(game: Game[Any, Any], state: Any) -> list[str]:
+    """What may come next: the possible rolls, or the legal turns; of very many some, evenly apart."""
+    rolls = game.possible_rolls(state)
+    if rolls:
+        return [
+            f"possible rolls {len(rolls)}{_apart(rolls)}:",
+            *(f"  {game.format_roll(each.roll)} {each.probability}" for each in _sampled(rolls)),
+        ]
+    turns = game.legal_turns(state)
+    lines = [f"legal {len(turns)}{_apart(turns)}:"]
+    return lines + [f"  {_named(game, state, turn)} {game.certainty(state, turn).value}" for turn in _sampled(turns)]
+
+
+def _named(game: Game[Any, Any], state: Any, turn: Any) -> str:
+    """A turn's text, with its player where several may play."""
+    text = game.format_turn(turn)
+    return text if len(game.players_to_move(state)) < 2 else f"{turn.player} {text}"
+
+
+def _sampled(items: Sequence[Item]) -> Sequence[Item]:
+    if len(items) <= _MOST_LISTED:
+        return items
+    return [items[number * len(items) // _SAMPLED] for number in range(_SAMPLED)]
+
+
+def _apart(items: Sequence[Item]) -> str:
+    return "" if len(items) <= _MOST_LISTED else f", of which {_SAMPLED}"
 
 
 def _sides(facings: Sequence[Mapping[str, str]]) -> str:
