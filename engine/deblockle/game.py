@@ -32,14 +32,16 @@ from engine.deblockle import text as state_text
 from engine.deblockle import turns as playing
 from engine.deblockle.amending import amended
 from engine.deblockle.explain import explain_change
+from engine.deblockle.fast import core_of, known_position
 from engine.deblockle.hinting import hinted
+from engine.deblockle.playouts import played_out
 from engine.deblockle.rules import RULES
 from engine.deblockle.settings import OPTIONS, read_settings
 from engine.deblockle.state import LOOKS, DeblockleState, DeblockleTurn
 from engine.deblockle.summary import rules_in_short
 from engine.deblockle.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutDice, WithoutPoints, play_out
+from engine.playing import OneAtATime, WithoutDice, WithoutPoints
 
 
 class Deblockle(
@@ -95,6 +97,11 @@ class Deblockle(
         """List one turn for each roll and each square it may end on: the legal turns."""
         return self.legal_turns(state)
 
+    def count_results(self, state: DeblockleState) -> int:
+        """Give the number of counted turns, without listing them where every face is known."""
+        position = known_position(state)
+        return len(playing.legal_turns(state)) if position is None else core_of(state.settings).count(position)
+
     def announcements(self, state: DeblockleState) -> Sequence[Announcement]:
         """List what may be announced now: resignations, an agreed draw, a claimed repetition where it was agreed."""
         return announcing.announcements_in(state)
@@ -104,8 +111,11 @@ class Deblockle(
         return announcing.announced(state, announcement)
 
     def playouts(self, state: DeblockleState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play games at random to their end, each turn drawn evenly among the legal ones."""
-        return play_out(self, state, count, rng, most_plies)
+        """Play games at random to their end, each turn drawn evenly among the legal ones.
+
+        Where faces are hidden, each game is played in a world of its own, every world as likely as any other.
+        """
+        return played_out(state, count, rng, most_plies)
 
     def hint(
         self,

@@ -1,0 +1,262 @@
+"""The rules once more, for counting, playing at random and looking ahead: whole numbers and tables, no objects.
+
+Only for known nets: where faces are hidden, draw a world first (`world_of`). A *code* is a block's square and
+orientation in one number, ``square * 24 + orientation``; square 49 (`OFF`) stands for having left the board. A *move*
+is a turn: the code before it, shifted by 11 bits, and the code after it. A *position* is who is to move (0 gold,
+1 teal, `OVER` when neither can) and the codes of each player's blocks, rising.
+
+The tables are filled by the plain rules in ``turns``, so both say the same; tests compare them too.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from random import Random
+
+from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to, members
+from engine.deblockle.settings import Settings
+from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
+from engine.deblockle.turns import Ground, slide_ends
+
+ORIENTATIONS = 24
+OFF = SQUARES
+"""The square of a block that has left the board."""
+OVER = 2
+"""Who is to move when neither player can."""
+
+Position = tuple[int, tuple[int, ...], tuple[int, ...]]
+Move = int
+
+_SHIFT = 11
+_AFTER = (1 << _SHIFT) - 1
+_GONE = OFF * ORIENTATIONS
+_STOP, _CROSS, _X, _SLIDER, _HOOPS, _LEAVES = range(6)
+_KINDS = {"stop": _STOP, "cross": _CROSS, "x": _X, "slider": _SLIDER, "hoops": _HOOPS}
+_Roll = tuple[int, int, int, int]
+"""A roll no empty board forbids: the bit of the square rolled to, its number, the hop's kind, and the code before the
+roll shifted as in a move, the orientation after it added. Adding 24 times the end square makes it a move."""
+
+
+class _Filled(dict[int, int]):
+    """A table that is filled as it is asked."""
+
+    def __init__(self, value: Callable[[int], int]) -> None:
+        super().__init__()
+        self._value = value
+
+    def __missing__(self, key: int) -> int:
+        value = self[key] = self._value(key)
+        return value
+
+
+class Core:
+    """The rules under one choice of options."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._side_by_side = settings.side_by_side
+        self._forfeited = settings.hop_forfeited_when_stuck
+        self._rolls = tuple(
+            tuple(_rolls_of(settings, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
+        )
+        self._beside = _Filled(beside)
+        self._lines = tuple(_lines_through(square) for square in range(SQUARES))
+        self._slides = tuple(
+            tuple(_Filled(_slide_table(square, line, settings)) for line in self._lines[square])
+            for square in range(SQUARES)
+        )
+
+    def leaving(self, player: int, code: int) -> Move | None:
+        """The move by which a block leaves the board from where it stands, if nothing else forbids it."""
+        rolls = self._rolls[player][code]
+        return rolls[0][3] + _GONE if rolls and rolls[0][2] == _LEAVES else None
+
+    def groups(self, position: Position) -> Iterator[tuple[Move, int]]:
+        """Every legal roll: a move short of 24 times its end square, and the set of squares it may end on."""
+        mover, golds, teals = position
+        if mover == OVER:
+            return
+        own_codes, foe_codes = (teals, golds) if mover else (golds, teals)
+        own = foes = 0
+        for code in own_codes:
+            own |= _BIT[code]
+        for code in foe_codes:
+            foes |= _BIT[code]
+        rolls = self._rolls[mover]
+        around = self._beside
+        side_by_side = self._side_by_side
+        allowed = _OPEN_TO_END if side_by_side else _OPEN_TO_END & ~beside(foes)
+        for code in own_codes:
+            others = own ^ _BIT[code]
+            if not side_by_side and others and beside(foes) & others:
+                continue
+            taken = others | foes
+            free = ~taken
+            for bit, square, kind, base in rolls[code]:
+                if taken & bit:
+                    continue
+                if kind == _HOOPS:
+                    ends = around[around[around[bit] & free] & free] & free & allowed
+                elif kind == _CROSS:
+                    ends = around[bit] & free & allowed
+                elif kind == _X:
+                    ends = _DIAGONAL[square] & free & allowed
+                elif kind == _SLIDER:
+                    across, along = self._lines[square]
+                    slides_across, slides_along = self._slides[square]
+                    ground = taken if side_by_side else others | foes << SQUARES
+                    ends = (slides_across[ground & across] | slides_along[ground & along]) & allowed
+                elif kind == _STOP:
+                    ends = bit & allowed
+                else:
+                    yield base, 1 << OFF
+                    continue
+                if ends:
+                    yield base, ends
+                elif self._forfeited and bit & allowed:
+                    yield base, bit
+
+    def count(self, position: Position) -> int:
+        """How many legal turns there are."""
+        return sum(ends.bit_count() for _, ends in self.groups(position))
+
+    def moves(self, position: Position) -> list[Move]:
+        """Every legal turn, in a fixed order."""
+        found = []
+        for base, ends in self.groups(position):
+            while ends:
+                lowest = ends & -ends
+                found.append(base + _END[lowest])
+                ends ^= lowest
+        return found
+
+    def drawn(self, position: Position, rng: Random) -> Move:
+        """A legal turn, each as likely as any other; there must be one."""
+        groups = list(self.groups(position))
+        left = int(rng.random() * sum(ends.bit_count() for _, ends in groups))
+        for base, ends in groups:
+            size = ends.bit_count()
+            if left < size:
+                for _ in range(left):
+                    ends &= ends - 1
+                return base + _END[ends & -ends]
+            left -= size
+        raise ValueError(f"there is no turn to draw in {position}; expected a position in which somebody can move")
+
+    def play(self, position: Position, move: Move) -> Position:
+        """The position after a legal turn, a player who can't move skipped."""
+        mover, golds, teals = position
+        before, after = move >> _SHIFT, move & _AFTER
+        codes = [code for code in (teals if mover else golds) if code != before]
+        if after < _GONE:
+            codes.append(after)
+            codes.sort()
+        own = tuple(codes)
+        following: Position = (0, golds, own) if mover else (1, own, teals)
+        return self.settled(following) if own else following
+
+    def settled(self, position: Position) -> Position:
+        """The position with whoever can really play to move."""
+        mover, golds, teals = position
+        if mover == OVER or not golds or not teals or next(self.groups(position), None) is not None:
+            return position
+        skipped = (1 - mover, golds, teals)
+        return (OVER, golds, teals) if next(self.groups(skipped), None) is None else skipped
+
+    def perft(self, position: Position, depth: int) -> int:
+        """Count the ways to play ``depth`` whole turns, 1 or more."""
+        if not position[1] or not position[2]:
+            return 0
+        if depth == 1:
+            return self.count(position)
+        return sum(self.perft(self.play(position, move), depth - 1) for move in self.moves(position))
+
+
+def core_of(settings: Settings) -> Core:
+    """The core for these options, its tables made the first time they are asked for."""
+    return _core(
+        Settings(
+            side_by_side=settings.side_by_side,
+            slider_stops_before_star=settings.slider_stops_before_star,
+            hop_forfeited_when_stuck=settings.hop_forfeited_when_stuck,
+            net=settings.net,
+        )
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _core(settings: Settings) -> Core:
+    return Core(settings)
+
+
+def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:
+    """The state as a position, with ``orientation`` saying which of its possible orientations each block has."""
+    sides: tuple[list[int], list[int]] = ([], [])
+    for block in state.blocks:
+        sides[PLAYERS.index(block.owner)].append(block.square * ORIENTATIONS + orientation(block))
+    mover = OVER if state.to_move is None else PLAYERS.index(state.to_move)
+    return mover, tuple(sides[0]), tuple(sides[1])
+
+
+def known_position(state: DeblockleState) -> Position | None:
+    """The state as a position, or ``None`` while some face is hidden."""
+    if any(block.mask & (block.mask - 1) for block in state.blocks):
+        return None
+    return position_of(state, lambda block: block.mask.bit_length() - 1)
+
+
+def world_of(state: DeblockleState, rng: Random) -> Position:
+    """One of the positions the state may be, each as likely as any other; not settled."""
+    return position_of(state, lambda block: rng.choice(list(members(block.mask))))
+
+
+def codes_of(move: Move) -> tuple[int, int]:
+    """The moved block's code before the turn and after it."""
+    return move >> _SHIFT, move & _AFTER
+
+
+def turn_of(settings: Settings, player: str, move: Move) -> DeblockleTurn:
+    """The turn that a move of the player's stands for."""
+    (square, before), (end, after) = (divmod(code, ORIENTATIONS) for code in codes_of(move))
+    rolls = enumerate(settings.cube.rolls(1 << before))
+    side, top = next((side, top) for side, ((top, _, result),) in rolls if result == 1 << after)
+    rolled_to = PLACES[RAYS[square][side][0]]
+    return DeblockleTurn(player, PLACES[square], (rolled_to,), top, None if end == OFF else PLACES[end])
+
+
+def _rolls_of(settings: Settings, player: str, code: int) -> tuple[_Roll, ...]:
+    square, orientation = divmod(code, ORIENTATIONS)
+    rolls: list[_Roll] = []
+    for side, ((top, _, after),) in enumerate(settings.cube.rolls(1 << orientation)):
+        if not RAYS[square][side]:
+            continue
+        target = RAYS[square][side][0]
+        onto_star = STARS >> target & 1
+        if (onto_star and (top != "star" or target != GOAL[player])) or (top == "star" and not onto_star):
+            continue
+        kind = _LEAVES if onto_star else _KINDS[top]
+        rolls.append((1 << target, target, kind, (code << _SHIFT) + after.bit_length() - 1))
+    # First the roll that leaves the board, where there is one.
+    return tuple(sorted(rolls, key=lambda roll: roll[2] != _LEAVES))
+
+
+def _lines_through(square: int) -> tuple[int, int]:
+    """The other squares of a row and of a column, each twice: for a player's own blocks and for the opponent's."""
+    north, east, south, west = (sum(1 << passed for passed in ray) for ray in RAYS[square])
+    return (east | west) * (1 | 1 << SQUARES), (north | south) * (1 | 1 << SQUARES)
+
+
+def _slide_table(square: int, line: int, settings: Settings) -> Callable[[int], int]:
+    only = line & _BOARD
+
+    def ends(ground: int) -> int:
+        return slide_ends(square, Ground(ground & _BOARD, ground >> SQUARES), settings) & only
+
+    return ends
+
+
+_BOARD = (1 << SQUARES) - 1
+_OPEN_TO_END = _BOARD & ~STARS
+_BIT = tuple(1 << code // ORIENTATIONS for code in range(SQUARES * ORIENTATIONS))
+_DIAGONAL = tuple(diagonal_to(1 << square) for square in range(SQUARES))
+_END = {1 << square: square * ORIENTATIONS for square in range(SQUARES + 1)}

@@ -1,0 +1,161 @@
+"""The fast core against the plain rules and the slow oracle, and games played at random on it."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from engine.api import Announcement, Tally
+from engine.deblockle import fast
+from engine.playing import play_out
+from engine.registry import load
+from tests.engine import oracle_deblockle as oracle
+
+GAME = load("deblockle")
+
+
+def turns_by_the_core(state):
+    """The core's moves as turns, with the blocks and the player to move that it says follow."""
+    core, position = fast.core_of(state.settings), fast.known_position(state)
+    moves = core.moves(position)
+    assert core.count(position) == len(moves) == len(set(moves))
+    player = GAME.players[position[0]] if position[0] != fast.OVER else None
+    return {fast.turn_of(state.settings, player, move): core.play(position, move) for move in moves}
+
+
+def assert_same(state, rng, tried=3):
+    found = turns_by_the_core(state)
+    assert set(found) == set(GAME.legal_turns(state))
+    for turn in rng.sample(sorted(found, key=GAME.format_turn), min(tried, len(found))):
+        after = GAME.apply(state, turn)
+        mover, golds, teals = found[turn]
+        assert (golds, teals) == fast.known_position(after)[1:]
+        if golds and teals:
+            assert (*GAME.players, None)[mover] == after.to_move
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_same_turns_and_results_as_the_plain_rules(seed):
+    rng = random.Random(seed)
+    for _ in range(150):
+        assert_same(GAME.parse_state(oracle.text(oracle.random_position(rng))), rng)
+
+
+@pytest.mark.long
+def test_same_turns_and_results_on_many_positions():
+    rng = random.Random("fast")
+    for _ in range(10_000):
+        assert_same(GAME.parse_state(oracle.text(oracle.random_position(rng))), rng)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_same_turns_as_the_oracle(seed):
+    rng = random.Random(100 + seed)
+    for _ in range(60):
+        position = oracle.random_position(rng)
+        state = GAME.parse_state(oracle.text(position))
+        keys = {(turn.start, turn.rolled_to[0], turn.top, turn.end) for turn in turns_by_the_core(state)}
+        assert keys == set(oracle.legal(position))
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"),
+    [
+        ({}, [58, 2760, 135413]),
+        ({"side_by_side": False}, [53, 2335, 104232]),
+        ({"slider_stops_before_star": True, "hop_forfeited_when_stuck": True}, [58, 2760, 135416]),
+        ({"blocks_gold": 1, "blocks_teal": 1}, [4, 16, 178, 1386, 9139]),
+    ],
+)
+def test_published_counts(options, counts):
+    state = GAME.new(options)
+    core, position = fast.core_of(state.settings), fast.known_position(state)
+    assert [core.perft(position, depth) for depth in range(1, len(counts) + 1)] == counts
+    assert GAME.count_results(state) == counts[0]
+
+
+def test_hidden_faces_are_no_position_and_every_world_is_drawn():
+    state = GAME.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
+    assert fast.known_position(state) is None
+    rng = random.Random(1)
+    worlds = Counter(fast.world_of(state, rng) for _ in range(1600))
+    assert len(worlds) == 16
+    assert min(worlds.values()) > 60
+    assert GAME.count_results(state) == len(GAME.legal_turns(state))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gold c3:G.slider/north=star e5:G.x/north=hoops d5:T.hoops/north=cross removed=1,0",
+        "teal a1:G.x/north=star d3:T.cross/north=star b2:T.cross/north=star removed=0,1 side_by_side=false",
+    ],
+)
+def test_turns_are_drawn_evenly(text):
+    state = GAME.parse_state(text)
+    core, position = fast.core_of(state.settings), fast.known_position(state)
+    rng = random.Random(2)
+    turns = core.count(position)
+    drawn = Counter(core.drawn(position, rng) for _ in range(turns * 200))
+    assert set(drawn) == set(core.moves(position))
+    # Pearson's statistic has a mean of turns - 1 and a spread of its root of twice that.
+    statistic = sum((count - 200) ** 2 / 200 for count in drawn.values())
+    assert statistic < turns - 1 + 4 * (2 * (turns - 1)) ** 0.5
+
+
+def test_there_is_no_turn_to_draw_after_the_end():
+    state = GAME.parse_state("over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false")
+    core, position = fast.core_of(state.settings), fast.known_position(state)
+    assert (core.count(position), core.moves(position), position[0]) == (0, [], fast.OVER)
+    with pytest.raises(ValueError, match="no turn to draw"):
+        core.drawn(position, random.Random(0))
+    assert core.perft((0, position[1], ()), 2) == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}])
+def test_games_at_random_end_as_they_do_by_the_interface(options):
+    state = GAME.new({"blocks_gold": 1, "blocks_teal": 1, **options})
+    quick = GAME.playouts(state, 200, random.Random(1))
+    plain = play_out(GAME, state, 20, random.Random(1), 10_000)
+    assert quick.unfinished == plain.unfinished == 0
+    assert sum(quick.wins.values()) + quick.draws == quick.games == 200
+    assert quick.plies / 200 == pytest.approx(plain.plies / 20, rel=0.8)
+    assert all(quick.wins[player] > 40 for player in GAME.players)
+
+
+def test_games_are_cut_off_and_hidden_games_played():
+    hidden = GAME.set_up(GAME.appearance(GAME.new()))
+    assert GAME.playouts(hidden, 3, random.Random(1), most_plies=7) == Tally(3, 21, {}, 0, 3)
+    assert GAME.playouts(hidden, 3, random.Random(1)) == GAME.playouts(hidden, 3, random.Random(1))
+
+
+def test_games_that_are_over_are_counted_as_they_ended():
+    start = GAME.new()
+    resigned = GAME.announce(start, Announcement("resign", "gold"))
+    assert GAME.playouts(resigned, 2, random.Random(1)) == Tally(2, 0, {"teal": 2}, 0, 0)
+    drawn = GAME.announce(start, Announcement("draw"))
+    assert GAME.playouts(drawn, 2, random.Random(1)) == Tally(2, 0, {}, 2, 0)
+
+
+@pytest.mark.long
+def test_ten_thousand_games_at_random_break_no_invariant():
+    rng = random.Random("ten thousand")
+    games = [GAME.new({**options, "blocks_gold": 1, "blocks_teal": 1}) for options in ({}, {"side_by_side": False})]
+    stars = {GAME.places.index(place) for place in ("d2", "d6")}
+    for number in range(10_000):
+        state = games[number % 2]
+        core, position = fast.core_of(state.settings), fast.known_position(state)
+        while position[0] != fast.OVER and position[1] and position[2]:
+            move = core.drawn(position, rng)
+            following = core.play(position, move)
+            before, after = fast.codes_of(move)
+            side = 1 + position[0]
+            assert before in position[side]
+            kept = sorted({*position[side]} - {before} | ({after} if after // fast.ORIENTATIONS < fast.OFF else set()))
+            assert following[side] == tuple(kept)
+            assert following[3 - side] == position[3 - side]
+            standing = [code // fast.ORIENTATIONS for code in (*following[1], *following[2])]
+            assert len(set(standing)) == len(standing)
+            assert not stars & set(standing)
+            assert core.play(position, move) == following
+            position = following
