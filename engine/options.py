@@ -30,6 +30,19 @@ def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | N
     return values
 
 
+def written_options(options: Sequence[Option], text: str) -> dict[str, OptionValue]:
+    """Give the options that a state's text names as ``name=value``: those that differ from their defaults.
+
+    Raises OptionError for a value that an option does not take.
+    """
+    named = {}
+    for option in options:
+        found = re.search(rf"(?:^|\s){re.escape(option.name)}=(\S+)", text)
+        if found is not None:
+            named[option.name] = _read_value(option, found[1])
+    return named
+
+
 def _read_value(option: Option, value: OptionValue) -> OptionValue:
     read = _convert(option, value)
     if option.choices and read not in option.choices:

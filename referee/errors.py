@@ -6,6 +6,7 @@ RefereeError
 ├── ConfigError (ValueError)           a setting that is unknown or has a value it does not take
 ├── CorrectionError (ValueError)      a person's correction that cannot be read or makes no position
 ├── UnreachableError (ConnectionError) the running referee does not answer
+├── PlayError (ValueError)             something asked for at the terminal that can't be done
 ├── PrintError (ValueError)            a sheet that cannot be printed as asked
 └── JournalError (OSError)             a journal that cannot be opened, read or written
     ├── JournalMissingError            there is no journal there
@@ -41,6 +42,10 @@ class CorrectionError(RefereeError, ValueError):
 
 class UnreachableError(RefereeError, ConnectionError):
     """The referee that has the journal does not answer; the message says who that is and what to do."""
+
+
+class PlayError(RefereeError, ValueError):
+    """Something asked for in a game at the terminal that can't be done; the message says what would be possible."""
 
 
 class PrintError(RefereeError, ValueError):

@@ -20,6 +20,7 @@ from referee.errors import (
     EventError,
     FoldError,
     JournalError,
+    PlayError,
     PrintError,
     UnreachableError,
 )
@@ -37,6 +38,7 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (EventError, 4),
     (FoldError, 4),
     (PrintError, 4),
+    (PlayError, 4),
     (CorrectionError, 4),
     (VisionError, 5),
     (JournalError, 6),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from referee.cli.options import game_number_option
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from engine.api import Game
 
 _SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
 
@@ -69,10 +71,28 @@ def _replay_record(console: Console, text: str) -> None:
     record = read(text)
     played = replay(record)
     game = registry.load(record.game)
-    for number, turn in enumerate(played.turns, start=1):
-        console.print(f"{number:4}. {game.format_turn(turn):24} {game.describe(turn)}", markup=False)
+    for number, step in enumerate(played.steps, start=1):
+        console.print(f"{number:4}. {_told(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
-    console.print(f"{len(played.turns)} turns, all legal. Result: {result}", markup=False)
+    scores = "".join(f", {player} {points}" for player, points in game.scores(played.states[-1]).items())
+    points = f" Points: {scores.removeprefix(', ')}." if scores else ""
+    console.print(f"{len(played.turns)} turns, all legal.{points} Result: {result}", markup=False)
+
+
+def _told(game: Game[Any, Any], step: Any) -> str:
+    """Say one line of a record."""
+    from engine.announcing import format_announcement
+    from engine.api import Announcement, Roll
+
+    match step:
+        case None:
+            return "the position is set"
+        case Roll():
+            return f"rolls {game.format_roll(step)}"
+        case Announcement():
+            return format_announcement(step)
+        case turn:
+            return f"{game.format_turn(turn):24} {game.describe(turn)}"
 
 
 def _replay_journal(

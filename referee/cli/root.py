@@ -21,6 +21,8 @@ COMMANDS = {
     "enrol": "referee.cli.enrol",
     "replay": "referee.cli.replay",
     "export": "referee.cli.export",
+    "play": "referee.cli.play",
+    "rules": "referee.cli.rules",
     "perft": "referee.cli.perft",
     "print": "referee.cli.print_sheets",
     "doctor": "referee.cli.doctor",

@@ -2,7 +2,7 @@ import pytest
 
 from engine.api import Option
 from engine.errors import OptionError, UnknownGameError
-from engine.options import read_options
+from engine.options import read_options, written_options
 from engine.registry import games, load
 
 OPTIONS = (
@@ -41,6 +41,8 @@ def test_values_and_texts_are_read(name, value, read):
         ("count", 3, "takes one of 1, 2, 4"),
         ("count", "many", "whole number"),
         ("count", True, "whole number"),
+        ("count", "--3", "whole number"),
+        ("free", "9" * 5000, "whole number"),
         ("fast", "maybe", "true or false"),
         ("name", "c", "takes one of a, b"),
         ("fats", True, "did you mean 'fast'"),
@@ -69,3 +71,9 @@ def test_unknown_game_lists_what_there_is(name, message):
 @pytest.mark.parametrize("name", games())
 def test_every_default_is_one_of_its_choices(name):
     assert all(not option.choices or option.default in option.choices for option in load(name).options)
+
+
+def test_the_options_a_text_names_are_read():
+    assert written_options(OPTIONS, "red/count=9 a1 fast=true count=2") == {"count": 2, "fast": True}
+    with pytest.raises(OptionError, match="takes one of 1, 2, 4"):
+        written_options(OPTIONS, "count=3")

@@ -1,0 +1,95 @@
+"""A game at the terminal so far: what was played, taken back, kept as a record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine import record
+from engine.api import Announcement, Game, Player, Roll
+
+
+@dataclass(frozen=True)
+class Step:
+    """A turn, roll or announcement (``None``: the position was set), the state after it, and who made it.
+
+    ``by_person`` says whether a person typed it: taking back goes back to such a step.
+    """
+
+    what: Any
+    after: Any
+    by_person: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class GameSoFar:
+    """The rules, the start, the steps since then and the tags of the record."""
+
+    game: Game[Any, Any]
+    start: Any
+    steps: tuple[Step, ...] = ()
+    tags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def state(self) -> Any:
+        """The state as it stands."""
+        return self.steps[-1].after if self.steps else self.start
+
+    @property
+    def turns(self) -> int:
+        """How many turns were played."""
+        return sum(not isinstance(step.what, Roll | Announcement | None) for step in self.steps)
+
+    @property
+    def rolls(self) -> int:
+        """How many rolls were thrown."""
+        return sum(isinstance(step.what, Roll) for step in self.steps)
+
+    def played(self, what: Any, *, by_person: bool) -> GameSoFar:
+        """Give the game after a turn, roll or announcement; raises IllegalTurnError."""
+        if isinstance(what, Roll):
+            after = self.game.rolled(self.state, what)
+        elif isinstance(what, Announcement):
+            after = self.game.announce(self.state, what)
+        else:
+            after = self.game.apply(self.state, what)
+        return replace(self, steps=(*self.steps, Step(what, after, by_person)))
+
+    def taken_back(self) -> GameSoFar | None:
+        """Give the game before the last thing a person typed, ``None`` when nobody typed anything yet."""
+        last = max((number for number, step in enumerate(self.steps) if step.by_person), default=None)
+        return None if last is None else replace(self, steps=self.steps[:last])
+
+    def record(self) -> record.Record:
+        """Give the record of the game so far."""
+        steps = [(step.what, step.after, step.why) for step in self.steps]
+        return record.make(self.game, self.start, steps, self.tags)
+
+
+def game_of_record(game: Game[Any, Any], text: str, tags: Sequence[tuple[str, str]] = ()) -> GameSoFar:
+    """Give the game that a record holds, to be gone on with; tags given here outrank its own.
+
+    Raises EngineError for a record that can't be read or breaks the rules, or is one of another game.
+    """
+    read = record.read(text)
+    if read.game != game.name:
+        raise record.RecordError(f"it is a record of {read.game}; expected one of {game.name}", 0)
+    played = record.replay(read)
+    steps = tuple(
+        Step(what, after, by_person=True, why=entry.why if isinstance(entry, record.PositionSet) else "")
+        for what, after, entry in zip(played.steps, played.states[1:], read.entries, strict=True)
+    )
+    given = dict(tags)
+    kept = tuple((name, given.pop(name, value)) for name, value in read.tags)
+    return GameSoFar(game, played.states[0], steps, (*kept, *given.items()))
+
+
+def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | None, str]:
+    """Part ``p2 keep`` into the player who may play now and the rest; no player where none is named."""
+    first, _, rest = text.partition(" ")
+    name = first.rstrip(":").lower()
+    if name in game.players_to_move(state) and rest.strip():
+        return name, rest.strip()
+    return None, text

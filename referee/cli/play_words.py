@@ -1,0 +1,82 @@
+"""What a game at the terminal says: refusals, hints, turns that were played, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from engine.announcing import DRAW, EVERYONE, RESIGN
+from engine.api import Announcement, Game, Hint, Player
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from referee.errors import PlayError
+
+HELP = """\
+Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
+  turns            list the legal turns        hint             what to play, and why
+  roll             draw the dice               undo             take back what you typed last
+  board            show the board again        resign [PLAYER]  give up
+  rules            the rules in short          draw             all agree on a draw
+  why              more about the last refusal claim [KIND]     what the rules let you claim
+  save FILE        keep the game as a record   load FILE        go on with a kept game
+  quit             stop; the game is kept
+Where several may play at the same time, name the player first: `p2 TURN`."""
+
+
+def refusal(error: EngineError | PlayError, typed: str) -> Iterator[str]:
+    """Say why something was refused: a line for each breach with its remedy, or the message; mark the column."""
+    if isinstance(error, UnreadableError) and error.column is not None and 0 < error.column <= len(typed) + 1:
+        yield f"  {typed}"
+        yield f"  {'^':>{error.column}}"
+    breaches = error.breaches if isinstance(error, IllegalTurnError) else ()
+    if not breaches:
+        yield f"Not possible: {error}"
+    for breach in breaches:
+        yield f"Not possible: {breach.sentence}"
+        yield f"  {breach.remedy}"
+
+
+def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[str]:
+    """Say more about a refusal: the message, then each rule that was broken and where."""
+    yield str(error)
+    for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
+        where = f" ({', '.join(breach.places)})" if breach.places else ""
+        yield f"  {breach.rule}: {game.rules[breach.rule].sentence}{where}"
+
+
+def hinted(game: Game[Any, Any], hint: Hint[Any], *, piece_only: bool) -> str:
+    """Say a hint; with ``piece_only`` no more than where to look."""
+    if piece_only and hint.turn.places:
+        return f"Look at {hint.turn.places[0]}. `hint` once more tells the turn."
+    return f"{game.format_turn(hint.turn)}: {game.describe(hint.turn)} It {hint.reason}."
+
+
+def expected(hint: Hint[Any]) -> str:
+    """Say what a hint expects, and how sure that is."""
+    what = f"{hint.expected:.0%} to win" if hint.unit == "win" else f"{hint.expected:.1f} points"
+    return f"expected: {what}; " + ("worked out to the end" if hint.sure >= 1 else f"sure to {hint.sure:.0%}")
+
+
+def said(announcement: Announcement) -> str:
+    """Say an announcement."""
+    if announcement.kind == RESIGN:
+        return f"{str(announcement.player).capitalize()} resigns."
+    if announcement.kind == DRAW:
+        return "A draw is agreed."
+    return f"{(announcement.player or EVERYONE).capitalize()} announces: {announcement.kind.replace('-', ' ')}."
+
+
+def ended(game: Game[Any, Any], state: Any) -> str:
+    """Say how the game ended, with the points where there are any."""
+    outcome = game.outcome(state)
+    if outcome is None:
+        return "The game is not over."
+    if outcome.shared_by:
+        who = f"{_listed(outcome.shared_by)} share the victory"
+    else:
+        who = f"{outcome.winner.capitalize()} wins" if outcome.winner else "The game is a draw"
+    scores = ", ".join(f"{player} {points}" for player, points in game.scores(state).items())
+    return f"{who}: {outcome.reason}." + (f" Points: {scores}." if scores else "")
+
+
+def _listed(players: tuple[Player, ...]) -> str:
+    return f"{', '.join(players[:-1])} and {players[-1]}".capitalize()

@@ -1,0 +1,272 @@
+"""``referee play`` and ``referee rules``: whole games at the terminal, typed from a script."""
+
+import inspect
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from engine import registry
+from engine.record import RolledDice, read, replay
+from referee.cli.root import root
+from tests.engine.toy_harvest import Harvest
+
+ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
+Play = Callable[..., Result]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Run ``referee play`` in an empty folder with lines typed."""
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
+    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
+    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+
+    def run(*arguments: object, typed: str | bytes = "", code: int = 0, command: str = "play") -> Result:
+        result = runner.invoke(root, [command, *map(str, arguments)], input=typed, prog_name="referee")
+        assert result.exit_code == code, result.output + result.stderr
+        return result
+
+    return run
+
+
+def kept(folder: Path):
+    (file,) = folder.glob("*-20*.txt")
+    return read(file.read_text(encoding="utf-8"))
+
+
+def test_a_whole_game_between_programs_is_kept_and_replays(play, tmp_path):
+    players = ("--player", "gold=greedy", "--player", "teal=random", "--seed", "3", "--time", "0.05")
+    result = play("deblockle", *ONE_EACH, *players, "--name", "gold=Ann", "--name", "teal=Ben B.")
+    assert re.search(r"(wins|draw): ", result.output)
+    record = kept(tmp_path)
+    assert replay(record).outcome is not None
+    assert {("Gold", "Ann"), ("Teal", "Ben B.")} <= set(record.tags)
+
+
+def test_a_person_plays_by_text_and_by_number(play, tmp_path):
+    result = play("deblockle", *ONE_EACH, "--record", "mine.txt", typed="d1-e1=cross-f1\n1\n")
+    record = read(Path("mine.txt").read_text(encoding="utf-8"))
+    assert [entry.player for entry in record.entries] == ["gold", "teal"]
+    assert record.entries[0].turn == "d1-e1=cross-f1"
+    assert re.search(r"^   1  d7-\S+  Teal rolls d7 to ", result.output, re.MULTILINE)
+    assert f"   1  {record.entries[1].turn}  Teal" in result.output
+    assert "gold> d1-e1=cross-f1" in result.output
+    assert record.result == "*"
+
+
+def test_refusals_say_the_rule_and_the_remedy_and_why_says_more(play):
+    position = "gold c3:G.x/north=star e7:T.x? removed=0,0"
+    result = play("deblockle", "--position", position, typed="why\nc3-c4=stop-c5\nwhy\nnonsense\nquit\n")
+    said = result.output
+    assert "Nothing was refused since the last turn." in said
+    refusal = said.partition("c3-c4=stop-c5\n")[2]
+    assert refusal.startswith("Not possible: ")
+    assert "stop-must-not-hop: " in refusal
+    assert "\n  nonsense\n  ^\nNot possible: cannot read 'nonsense'" in said
+    assert not list(Path().glob("*.txt")), "nothing was played, so there is nothing to keep"
+
+
+def test_undo_goes_back_to_what_the_person_typed_last(play, tmp_path):
+    result = play(
+        "deblockle", *ONE_EACH, "--player", "teal=random", "--seed", "1",
+        typed="undo\nd1-e1=cross-f1\nundo\nd1-e1=cross-f1\nresign\n",
+    )  # fmt: skip
+    assert "there is nothing to take back" in result.output
+    replies = re.findall(r"^teal: (\S+)", result.output, re.MULTILINE)
+    assert len(replies) == 2
+    assert replies[0] == replies[1], "the same seed plays the same after taking back"
+    record = kept(tmp_path)
+    assert len(record.entries) == 3
+    assert record.result == "teal"
+
+
+def test_hints_tell_the_turn_and_the_reason_unless_they_are_ruled_out(play):
+    result = play("deblockle", *ONE_EACH, "--time", "0.05", typed="hint\n")
+    assert re.search(r"gold> hint\nd1-\S+: Gold rolls d1 to .* It \w+", result.output)
+    assert "expected: " in result.output
+    refused = play("deblockle", *ONE_EACH, "--no-hints", typed="hint\n")
+    assert "Not possible: hints are ruled out in this game" in refused.output
+    assert "expected: " not in refused.output
+
+
+def test_a_gentle_hint_shows_the_piece_first(play):
+    typed = "hint\nhint\nboard\nd1-e1=cross-f1\nhint\n"
+    result = play("deblockle", *ONE_EACH, "--strength", "gentle", "--time", "0.05", typed=typed).output
+    first, second, third = re.findall(r"> hint\n(.*)", result)
+    assert first == "Look at d1. `hint` once more tells the turn."
+    assert second.startswith("d1-")
+    assert third == "Look at d7. `hint` once more tells the turn."
+
+
+def test_save_and_load(play, tmp_path):
+    typed = "save\nd1-e1=cross-f1\nsave a.txt\nundo\nload a.txt\nload none.txt\nload\nsave no/such/b.txt\nquit\n"
+    said = play("deblockle", *ONE_EACH, "--record", "end.txt", typed=typed).output
+    assert "a file is needed, such as `save game.txt`" in said
+    assert "Loaded: a.txt, 1 turns." in said
+    assert "Not loaded: none.txt: No such file or directory" in said
+    assert "Not saved: no/such/b.txt" in said
+    assert Path("end.txt").read_text() == Path("a.txt").read_text()
+    (tmp_path / "b.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "c.txt").write_text('[Game "harvest"]\n')
+    said = play("deblockle", "--load", "a.txt", "--name", "gold=Zoe", typed="load b.txt\nload c.txt\n1\n").output
+    assert "b.txt is no game record (it is not UTF-8 text)" in said
+    assert "it is a record of harvest; expected one of deblockle" in said
+    record = kept(tmp_path)
+    assert len(record.entries) == 2
+    assert ("Gold", "Zoe") in record.tags
+
+
+def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
+    assert "A draw is agreed." in play("deblockle", typed="draw\n").output
+    assert kept(tmp_path).result == "draw"
+    said = play("deblockle", "--player", "teal=random", "--no-record", typed="draw\nteal:resign\nall:draw\n").output
+    assert said.count("Not possible: a program plays, and programs agree to nothing") == 2
+    assert "teal is played by a program; nobody else can speak for it" in said
+
+
+def test_what_cannot_be_claimed_or_said_is_refused(play):
+    said = play("deblockle", typed="claim\nclaim wall\nresign pink\ngold:repetition\nroll\nturns\n").output
+    assert "nothing can be claimed now" in said
+    assert "nothing called 'wall' can be claimed now" in said
+    assert "there is no player 'pink'; there are gold, teal" in said
+    assert said.count("Not possible: ") == 5
+    assert "no roll is awaited now" in said
+    assert "58 legal turns." in said
+
+
+def test_a_claim_by_its_short_name(play, tmp_path):
+    there_and_back = "d1-e1=cross-d1\nd7-e7=cross-d7\nd1-e1=stop\nd7-e7=stop\n"
+    options = (*ONE_EACH, "--option", "repetition_draw=true")
+    said = play("deblockle", *options, typed=there_and_back + "claim\n").output
+    assert "nothing can be claimed now" in said
+
+
+# Dice, and several who play at the same time
+
+
+def test_dice_are_typed_or_drawn(play, tmp_path):
+    typed = "turns\n7\nroll\nkeep\np2 keep\n6\np2: leave\nroll\np1 keep\n"
+    said = play("harvest", "--seed", "5", typed=typed).output
+    assert "The dice come first; 6 rolls are possible, such as 1." in said
+    assert "cannot read '7'; expected 1 to 6" in said
+    assert "no roll is awaited now" in said
+    drawn = re.search(r"p1 rolls (\d)\n", said)
+    record = kept(tmp_path)
+    assert drawn is not None
+    assert [entry.roll for entry in record.entries if isinstance(entry, RolledDice)] == [drawn[1], "6"]
+    assert record.entries[-1].player == "p1"
+
+
+def test_the_same_seed_draws_the_same_dice_also_after_taking_back(play):
+    options = ("--dice", "roll", "--option", "rounds=3")
+    scripts = {
+        "plain": ("11", "keep\n" * 6),
+        "taken back": ("11", "keep\nkeep\nundo\nleave\nkeep\nundo\nundo\n" + "keep\n" * 6),
+        "other": ("12", "keep\n" * 6),
+    }
+    rolls = {}
+    for name, (seed, typed) in scripts.items():
+        play("harvest", *options, "--seed", seed, "--record", f"{name}.txt", typed=typed)
+        record = read(Path(f"{name}.txt").read_text())
+        rolls[name] = [entry.roll for entry in record.entries if isinstance(entry, RolledDice)]
+    assert len(rolls["plain"]) == 3
+    assert rolls["taken back"] == rolls["plain"] != rolls["other"]
+
+
+def test_people_may_answer_in_any_order_and_programs_answer_for_themselves(play, tmp_path):
+    said = play("harvest", "--option", "players=3", "--option", "rounds=1", typed="5\np3 keep\np2 leave\nkeep\n").output
+    assert [entry.player for entry in kept(tmp_path).entries[1:]] == ["p3", "p2", "p1"]
+    assert "P1 and p3 share the victory: a tie. Points: p1 5, p2 2, p3 5." in said
+    said = play("harvest", "--player", "p2=random", "--no-record", typed="5\np2 keep\n").output
+    assert "p2 is played by a program; it plays when its turn comes" in said
+
+
+def test_programs_alone_draw_their_dice(play, tmp_path):
+    players = [part for player in ("p1", "p2", "p3") for part in ("--player", f"{player}=hint")]
+    said = play("harvest", *players, "--seed", "2").output
+    assert "gives more points." in said
+    assert replay(kept(tmp_path)).outcome is not None
+
+
+def test_turns_may_be_cut_off(play):
+    players = ("--player", "gold=random", "--player", "teal=random", "--turns", "4", "--no-record")
+    assert "Stopped after 4 turns." in play("deblockle", *players).output
+
+
+def test_bytes_that_are_no_text_are_a_slip(play):
+    assert "Not possible: cannot read" in play("deblockle", typed=b"\xff\xfe\n\nquit\n").output
+
+
+def test_the_rules_are_told_in_mid_game_with_the_options_in_force(play):
+    said = play("deblockle", "--option", "side_by_side=false", typed="rules\nhelp\n?\n").output
+    assert "side_by_side=false" in said
+    assert said.count("take back what you typed last") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["deblockle", "--player", "red=random"], 2, "no player 'red'; it has gold, teal"),
+        (["deblockle", "--player", "gold=expert"], 2, "there are person, hint, hint:gentle"),
+        (["deblockle", "--name", "red=Ann"], 2, "no player 'red'"),
+        (["deblockle", "--name", "gold=A\tB\n"], 2, "can't be written in a record"),
+        (["deblockle", "--position", "x", "--option", "blocks_gold=1"], 2, "give one of the three"),
+        (["deblockle", "--record", "a.txt", "--no-record"], 2, "give one of them"),
+        (["deblockle", "--record", "no/such/a.txt"], 2, "there is no folder"),
+        (["deblockle", "--position", "rubbish"], 4, "rubbish"),
+        (["deblockle", "--option", "blocks_gold=9"], 4, "blocks_gold is '9'"),
+        (["chess"], 4, "no game is called 'chess'"),
+    ],
+)
+def test_wrong_usage(play, arguments, code, message):
+    result = play(*arguments, code=code)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_loading_what_is_no_record(play, tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xff")
+    assert "is no game record" in play("deblockle", "--load", "a.txt", code=4).stderr
+
+
+def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    result = play("deblockle", "--record", "there", typed="resign\n", code=2)
+    assert "is a directory" in result.stderr
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "x.txt")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = play("deblockle", "--record", "x.txt", typed="resign\n", code=8)
+    assert '[Result "teal"]' in result.stdout
+    assert "No space left on device" in result.stderr
+
+
+@pytest.mark.parametrize("game", registry.games())
+def test_rules_tell_every_option_in_force(play, game):
+    said = play(game, command="rules").output
+    for option in registry.load(game).options:
+        value = str(option.default).lower() if isinstance(option.default, bool) else option.default
+        assert f"  {option.name}={value}  " in said
+    assert max(map(len, said.splitlines())) <= 100
+
+
+def test_rules_with_an_option(play):
+    assert "side_by_side=false" in play("deblockle", "--option", "side_by_side=false", command="rules").output
+    assert (
+        "side_by_side is 'maybe'" in play("deblockle", "--option", "side_by_side=maybe", command="rules", code=4).stderr
+    )
+
+
+def test_the_environment_is_left_alone(play):
+    before = dict(os.environ)
+    play("deblockle", typed="quit\n")
+    assert dict(os.environ) == before
