@@ -1,0 +1,200 @@
+"""Which rules a turn breaks: what is drawn on one sheet, and the die and strike that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.api import Breach, Place
+from engine.blokus_dice.markers import colour_in_hand
+from engine.blokus_dice.positions import name_on, pieces
+from engine.blokus_dice.settings import COLOURS, PLAYERS
+from engine.blokus_dice.state import OUT, PLAYING, BlokusState, BlokusTurn, place_of
+from engine.grid import members
+
+_MOST_NAMED = 8
+
+
+def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]:
+    """Say which rules a turn breaks, the nearest misdeed first; empty when it is legal.
+
+    The turn's player is one of the state's, its squares are squares of the sheet.
+    """
+    seat = PLAYERS.index(turn.player)
+    squares = sum(1 << state.settings.sheet.grid.index[square] for square in set(turn.squares))
+    at_all = breach_of_playing(state, seat, turn.places)
+    if at_all is not None:
+        return (at_all,)
+    found = []
+    hand = COLOURS[colour_in_hand(state, seat)]
+    if turn.colour != hand:
+        found.append(wrong_colour(turn.player, turn.colour, hand, turn.places))
+    found += breaches_of_drawing(state, seat, squares)
+    if not found:
+        found += _breaches_of_taking(state, seat, turn, squares)
+    return tuple(found)
+
+
+def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) -> Breach | None:
+    """The breach of a player who draws when it isn't their turn at all, ``None`` when it is."""
+    player, wipe = PLAYERS[seat], f"Wipe {_named(places)} clean."
+    if state.seat is None:
+        return Breach("game-over", "The game is over, so nothing is drawn any more.", wipe, places)
+    standing = state.sheets[seat].standing
+    if standing != PLAYING:
+        why = "is out" if standing == OUT else "has resigned"
+        return Breach("not-in-the-game", f"{player} {why}, and draws nothing more.", wipe, places)
+    if not state.dice:
+        sentence = f"{player} drew before {state.to_move} has rolled the dice of this round."
+        return Breach("roll-first", sentence, f"{wipe} First {state.to_move} rolls.", places)
+    if seat != state.seat:
+        return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", wipe, places)
+    return None
+
+
+def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) -> Breach:
+    """The breach of a player who draws in another colour than the one in hand."""
+    return Breach(
+        "colour-not-in-hand",
+        f"{player} holds {hand} in this round, but drew in {drawn} on {_named(places)}.",
+        f"Wipe {_named(places)} clean, and draw in {hand}.",
+        places,
+    )
+
+
+def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Breach]:
+    """Say which rules these squares break as the shape that a player draws with the colour in hand."""
+    found = list(_breaches_of_squares(state, seat, squares))
+    if any(each.rule in ("not-one-shape", "no-such-shape") for each in found):
+        return found
+    return found + list(_breaches_of_touching(state, seat, squares))
+
+
+def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
+    sheet, filled, player = state.settings.sheet, state.sheets[seat], PLAYERS[seat]
+    if closed := squares & sheet.closed:
+        places = places_on(state, seat, closed)
+        yield Breach(
+            "closed-square", f"{_named(places)} is closed on this sheet.", "Draw the shape on open squares.", places
+        )
+    if taken := squares & filled.filled:
+        places = places_on(state, seat, taken)
+        yield Breach(
+            "square-taken", f"{_named(places)} is filled already.", "Draw the shape on empty squares only.", places
+        )
+    places = places_on(state, seat, squares)
+    listed = pieces(sheet.grid, squares)
+    name = name_on(sheet.grid, squares)
+    if len(listed) != 1:
+        parts = " and ".join(_named(places_on(state, seat, piece)) for piece in listed) or "nothing"
+        yield Breach(
+            "not-one-shape",
+            f"{player} drew {parts}, which is not one shape.",
+            "Draw the squares of one shape, side by side.",
+            places,
+        )
+    elif name is None or name not in sheet.number_of:
+        what = f"{squares.bit_count()} squares" if name is None else name
+        yield Breach(
+            "no-such-shape",
+            f"The {what} on {_named(places)} are no shape of this sheet.",
+            "Draw a shape that stands on the sheet.",
+            places,
+        )
+    elif filled.used >> sheet.number_of[name] & 1:
+        yield Breach("shape-used", f"{player} has drawn {name} before.", "Draw a shape not crossed off yet.", places)
+
+
+def _breaches_of_touching(state: BlokusState, seat: int, squares: int) -> Iterator[Breach]:
+    sheet, player = state.settings.sheet, PLAYERS[seat]
+    number = colour_in_hand(state, seat)
+    colour, own = COLOURS[number], state.sheets[seat].colours[number] & ~squares
+    places = places_on(state, seat, squares)
+    if not own:
+        if not squares & sheet.corners:
+            corners = places_on(state, seat, sheet.corners & ~state.sheets[seat].filled)
+            yield Breach(
+                "first-in-a-corner",
+                f"The first {colour} shape of {player} covers no corner square.",
+                f"Draw it so that it covers {_named(corners) or 'a corner'}.",
+                (*places, *corners),
+            )
+        return
+    if touching := sheet.grid.beside(squares) & own:
+        beside = places_on(state, seat, touching)
+        yield Breach(
+            "touches-side",
+            f"The {colour} shape on {_named(places)} touches {_named(beside)} at a side, {colour} too.",
+            f"Draw it so that it touches {colour} at corners only.",
+            (*places, *beside),
+        )
+    if not sheet.grid.diagonal_to(squares) & own:
+        yield Breach(
+            "touches-no-corner",
+            f"The {colour} shape on {_named(places)} touches no other {colour} shape at a corner.",
+            f"Draw it so that a corner of it touches a corner of a {colour} shape.",
+            places,
+        )
+
+
+def _breaches_of_taking(state: BlokusState, seat: int, turn: BlokusTurn, squares: int) -> Iterator[Breach]:
+    sheet, filled = state.settings.sheet, state.sheets[seat]
+    name = name_on(sheet.grid, squares)
+    assert name is not None
+    row = sheet.face_of[sheet.number_of[name]]
+    if turn.shape != name:
+        sentence = f"The squares {_named(turn.places)} are {name}, not {turn.shape}."
+        yield Breach("another-shape", sentence, f"Draw {turn.shape}, or say {name}.", turn.places)
+        return
+    dice = ", ".join(map(str, state.dice))
+    if turn.die not in state.dice:
+        why = f" for {name}, which stands in row {row}" if turn.die == row else ""
+        yield Breach(
+            "no-such-die",
+            f"No die shows {turn.die}{why}: there are {dice}.",
+            f"Take one of {dice}" + (", and cross out a strike for another row." if strikes_left(state, seat) else "."),
+        )
+    elif turn.strike and turn.die == row:
+        yield Breach("strike-not-needed", f"{name} stands in row {row}, which the die gives.", "Leave the strike.")
+    elif turn.strike and not strikes_left(state, seat):
+        yield no_strike_left(turn.player, name, row, filled.strikes, turn.places)
+    elif not turn.strike and turn.die != row:
+        yield Breach(
+            "not-in-the-row",
+            f"The {turn.die} gives a shape of row {turn.die}, but {name} stands in row {row}.",
+            f"Draw a shape of row {turn.die}, or cross out a strike."
+            if strikes_left(state, seat)
+            else f"Draw a shape of row {turn.die}.",
+            turn.places,
+        )
+
+
+def strikes_left(state: BlokusState, seat: int) -> int:
+    """How many strikes a player may still cross out."""
+    return state.settings.sheet.strikes - state.sheets[seat].strikes
+
+
+def no_strike_left(player: str, name: str, row: int, crossed_out: int, places: tuple[Place, ...]) -> Breach:
+    """The breach of a player who draws a shape of another row with no strike left."""
+    return Breach(
+        "no-strike-left",
+        f"{name} stands in row {row}, and {player} has no strike left for it: {crossed_out} are crossed out.",
+        "Draw a shape of a row that a die gives.",
+        places,
+    )
+
+
+def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
+    """The places of a set of squares on a player's sheet."""
+    names = state.settings.sheet.grid.names
+    return tuple(place_of(seat, names[square]) for square in members(squares))
+
+
+def _named(places: tuple[Place, ...]) -> str:
+    """Places in words, on one sheet: ``p1's a1, a2 and b1``."""
+    if not places:
+        return ""
+    player = places[0].partition(".")[0]
+    squares = [place.partition(".")[2] for place in places]
+    if len(squares) > _MOST_NAMED:
+        return f"{player}'s {', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
+    return f"{player}'s " + " and ".join(filter(None, (", ".join(squares[:-1]), squares[-1])))

@@ -1,0 +1,148 @@
+"""Games played at random, fast: every sheet as a few integers, the ways to draw found by lists that shrink."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from engine.api import Player, Tally
+from engine.blokus_dice.markers import places_passed_from
+from engine.blokus_dice.scoring import outcome_of
+from engine.blokus_dice.sheet import FACES, Sheet
+from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
+from engine.grid import Offset
+
+_NEAR: tuple[Offset, ...] = tuple(
+    (across, up) for across in range(-2, 3) for up in range(-2, 3) if 0 < abs(across) + abs(up) <= 2
+)
+
+
+class Drawing:
+    """Finds what may be drawn on a sheet; remembers, for each square, what fits the squares close around it."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.squares = sheet.grid.squares
+        self._beside = sheet.grid.beside
+        self._diagonal_to = sheet.grid.diagonal_to
+        self._near = sheet.grid.neighbours(_NEAR)
+        self._fitting: list[dict[int, tuple[int, ...]]] = [{} for _ in range(self.squares)]
+
+    def ways(self, own: int, filled: int, shapes: int) -> list[int]:
+        """Every way to draw these shapes in a colour that has ``own``, none twice, each as in ``Sheet.covering``."""
+        may_fill = self.sheet.open_squares & ~(filled | self._beside(own))
+        anchors = may_fill & (self._diagonal_to(own) if own else self.sheet.corners)
+        closed = ~(may_fill | shapes << self.squares)
+        found: list[int] = []
+        while anchors:
+            lowest = anchors & -anchors
+            anchors ^= lowest
+            anchor = lowest.bit_length() - 1
+            near = self._near[anchor] & may_fill
+            fitting = self._fitting[anchor].get(near)
+            if fitting is None:
+                out = self._near[anchor] & ~may_fill
+                fitting = tuple(laid for laid in self.sheet.covering[anchor] if not laid & out)
+                self._fitting[anchor][near] = fitting
+            found += [laid for laid in fitting if not laid & closed]
+            closed |= lowest
+        return found
+
+
+class _Player:
+    """One sheet under way: each colour's squares, all squares, shapes not used yet, strikes."""
+
+    __slots__ = ("colours", "every", "filled", "most_strikes", "standing", "strikes", "unused")
+
+    def __init__(self, sheet: Sheet, start: FilledSheet) -> None:
+        self.colours = list(start.colours)
+        self.filled = start.filled
+        self.every = (1 << len(sheet.shapes)) - 1
+        self.unused = self.every & ~start.used
+        self.strikes = start.strikes
+        self.most_strikes = sheet.strikes
+        self.standing = start.standing
+
+    def plays(self, drawing: Drawing, colour: int, dice: list[int], rng: Random) -> bool:
+        """Take a die and draw, all that is legal being equally likely; ``False`` and out when there is nothing."""
+        rows = drawing.sheet.row_sets
+        with_strike = self.strikes < self.most_strikes
+        shapes = self.unused
+        if not with_strike:
+            within = 0
+            for die in dice:
+                within |= rows[die]
+            shapes &= within
+        ways = drawing.ways(self.colours[colour], self.filled, shapes)
+        if not ways:
+            self.standing = OUT
+            return False
+        laid = ways[int(rng.random() * len(ways))]
+        shape = laid >> drawing.squares
+        if with_strike:
+            # With a strike left every different die goes with every way to draw.
+            different = sorted(set(dice))
+            die = different[int(rng.random() * len(different))]
+            self.strikes += not rows[die] & shape
+        else:
+            die = next(die for die in dice if rows[die] & shape)
+        dice.remove(die)
+        squares = laid & drawing.sheet.grid.every
+        self.colours[colour] |= squares
+        self.filled |= squares
+        self.unused &= ~shape
+        return True
+
+    def sheet(self) -> FilledSheet:
+        """The sheet as the rules keep it."""
+        red, blue, yellow, green = self.colours
+        return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.standing)
+
+
+def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
+    """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
+    drawing = Drawing(state.settings.sheet)
+    wins: Counter[Player] = Counter()
+    plies = draws = unfinished = 0
+    for _ in range(count):
+        played, final = play_one(state, drawing, rng, most_plies)
+        plies += played
+        outcome = outcome_of(final)
+        if outcome is None:
+            unfinished += 1
+        elif outcome.winner is None:
+            draws += 1
+        else:
+            wins[outcome.winner] += 1
+    return Tally(count, plies, dict(wins), draws, unfinished)
+
+
+def play_one(state: BlokusState, drawing: Drawing, rng: Random, most_plies: int) -> tuple[int, BlokusState]:
+    """Play one game at random: how many turns were played, and how it ended.
+
+    The state given is good for scores and outcome; where the game was cut off it is good for nothing else.
+    """
+    if state.seat is None:
+        return 0, state
+    sheet, count = state.settings.sheet, state.settings.players
+    players = [_Player(sheet, filled) for filled in state.sheets]
+    markers: Sequence[int] = state.markers
+    starter, dice, waiting = state.starter, list(state.dice), state.still_to_play() if state.dice else []
+    played = 0
+    while played < most_plies:
+        if not waiting:
+            waiting = [seat for step in range(count) if players[seat := (starter + step) % count].standing == PLAYING]
+            if not waiting:
+                break
+            starter = waiting[0]
+            dice = [int(rng.random() * FACES) + 1 for _ in waiting]
+        seat = waiting.pop(0)
+        played += players[seat].plays(drawing, markers[seat], dice, rng)
+        if not waiting:
+            markers = [markers[place] for place in places_passed_from(state.settings, starter)]
+            starter = (starter + 1) % count
+    over = all(player.standing != PLAYING for player in players)
+    sheets = tuple(player.sheet() for player in players)
+    return played, replace(state, sheets=sheets, seat=None if over else state.seat)

@@ -1,0 +1,122 @@
+"""Whether a position can come about: the invariants, each with a sentence that says how it is broken."""
+
+from __future__ import annotations
+
+from engine.blokus_dice.settings import COLOURS, PLAYERS
+from engine.blokus_dice.shapes import names_by_shape
+from engine.blokus_dice.sheet import Sheet
+from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
+from engine.errors import UnreadableError
+from engine.grid import Grid, members
+from engine.polyomino import Shape, fixed, free
+
+
+def pieces(grid: Grid, squares: int) -> list[int]:
+    """The sets of squares that hang together by their sides, by their lowest square."""
+    found = []
+    while squares:
+        piece = squares & -squares
+        while (grown := (piece | grid.beside(piece)) & squares) != piece:
+            piece = grown
+        found.append(piece)
+        squares &= ~piece
+    return found
+
+
+def shape_on(grid: Grid, squares: int) -> Shape:
+    """The free shape of a set of squares; raises ValueError when it is empty."""
+    return free(fixed((grid.column_of(square), grid.row_of(square)) for square in members(squares)))
+
+
+def name_on(grid: Grid, squares: int) -> str | None:
+    """The name of the shape on these squares, ``None`` when they are no shape of the game."""
+    if not 1 <= squares.bit_count() <= 5:
+        return None
+    return names_by_shape().get(shape_on(grid, squares))
+
+
+def crossed_off(sheet: Sheet, player: str, colours: tuple[int, int, int, int]) -> int:
+    """The shapes that were drawn, as a set of their numbers: equal colours never touch at a side, so they show.
+
+    Raises UnreadableError for squares that can't have come about: a piece that is no shape of the sheet, a shape
+    drawn twice, a colour that didn't begin in a corner or doesn't hang together by its corners.
+    """
+    grid, used = sheet.grid, 0
+    for colour, squares in zip(COLOURS, colours, strict=True):
+        listed = pieces(grid, squares)
+        for piece in listed:
+            at = _at(grid, piece)
+            name = name_on(grid, piece)
+            if name is None or name not in sheet.number_of:
+                raise UnreadableError(
+                    f"{player}'s {colour} squares {at} are no shape of the sheet; equal colours touch at corners only"
+                )
+            if used >> sheet.number_of[name] & 1:
+                raise UnreadableError(f"{player} has drawn {name} twice, the second time on {at}; expected it once")
+            used |= 1 << sheet.number_of[name]
+        if squares and not any(_hangs_together(grid, piece, squares) for piece in listed if piece & sheet.corners):
+            raise UnreadableError(
+                f"{player}'s {colour} shapes on {_at(grid, squares)} don't all hang together by their corners from one "
+                "in a corner square; expected the first one in a corner and each other one touching at a corner"
+            )
+    return used
+
+
+def _at(grid: Grid, squares: int) -> str:
+    return ",".join(grid.names[square] for square in members(squares))
+
+
+def _hangs_together(grid: Grid, piece: int, squares: int) -> bool:
+    while (grown := (piece | grid.around(piece)) & squares) != piece:
+        piece = grown
+    return piece == squares
+
+
+def check_position(state: BlokusState) -> None:
+    """Raise UnreadableError when the state can't come about, whatever the rolls; the sheets are checked already."""
+    if sorted(state.markers) != [0, 1, 2, 3]:
+        named = ", ".join(COLOURS[colour] for colour in state.markers)
+        raise UnreadableError(f"the markers are {named}; expected each colour once")
+    for seat, filled in enumerate(state.sheets):
+        _check_strikes(state, seat, filled)
+    if state.seat is None:
+        return
+    if state.sheets[state.seat].standing != PLAYING:
+        raise UnreadableError(f"{state.to_move} is to move but is {state.sheets[state.seat].standing}")
+    waiting = state.still_to_play() if state.dice else state.active()
+    if not state.dice and state.starter != state.seat:
+        raise UnreadableError(
+            f"{PLAYERS[state.starter]} starts the round, so {PLAYERS[state.starter]} rolls, not {state.to_move}"
+        )
+    gone = state.settings.players - len(state.active())
+    if state.dice and not len(waiting) <= len(state.dice) <= len(waiting) + gone:
+        raise UnreadableError(
+            f"there are {len(state.dice)} dice on the table and {len(waiting)} players still to take one in this "
+            f"round; expected a die for each, and at most one more for each of the {gone} who are out"
+        )
+    _check_rounds(state)
+
+
+def _check_strikes(state: BlokusState, seat: int, filled: FilledSheet) -> None:
+    most = min(state.settings.sheet.strikes, filled.shapes_drawn)
+    if not 0 <= filled.strikes <= most:
+        raise UnreadableError(
+            f"{PLAYERS[seat]} has crossed out {filled.strikes} strikes; expected {most} at most: there are "
+            f"{state.settings.sheet.strikes}, and {filled.shapes_drawn} shapes are drawn"
+        )
+
+
+def _check_rounds(state: BlokusState) -> None:
+    assert state.seat is not None
+    count = state.settings.players
+    rounds = state.sheets[state.seat].shapes_drawn
+    for seat, filled in enumerate(state.sheets):
+        before = (seat - state.starter) % count < (state.seat - state.starter) % count
+        most = rounds + (before and filled.standing != OUT)
+        least = most if filled.standing == PLAYING else 0
+        if not least <= filled.shapes_drawn <= most:
+            expected = str(most) if least == most else f"{most} at most"
+            raise UnreadableError(
+                f"{PLAYERS[seat]} has drawn {filled.shapes_drawn} shapes when {state.to_move}, who is to move, has "
+                f"drawn {rounds}; expected {expected}: everyone draws one shape a round"
+            )

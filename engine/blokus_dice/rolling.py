@@ -1,0 +1,91 @@
+"""The dice: one ordinary die for each player still in the game, in rising order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from engine.api import PossibleRoll, Roll
+from engine.blokus_dice.settings import COLOURS
+from engine.blokus_dice.state import BlokusState
+from engine.blokus_dice.turns import settled
+from engine.dice import ORDINARY_DIE, possible_rolls
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.notation import unreadable, words
+
+
+@cache
+def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
+    """Every roll of so many dice that can't be told apart."""
+    return possible_rolls([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
+
+
+def rolls_awaited(state: BlokusState) -> Sequence[PossibleRoll]:
+    """Every roll that may come up now, none when none is awaited."""
+    return rolls_of(len(state.active())) if awaits_roll(state) else ()
+
+
+def awaits_roll(state: BlokusState) -> bool:
+    """Whether dice are to be rolled."""
+    return state.seat is not None and not state.dice
+
+
+def rolled(state: BlokusState, roll: Roll) -> BlokusState:
+    """The state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
+    shown = format_roll(roll)
+    if state.seat is None:
+        raise IllegalTurnError(f"got a roll of {shown}, but the game is over")
+    if state.dice:
+        lying = ",".join(map(str, state.dice))
+        raise IllegalTurnError(
+            f"got a roll of {shown}, but {lying} lie on the table for {state.to_move} to choose from"
+        )
+    return _on_the_table(state, roll, len(state.active()))
+
+
+def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
+    if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
+        raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {expected} dice, each from 1 to 6")
+    return settled(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
+
+
+def format_roll(roll: Roll) -> str:
+    """Write a roll in its strict form, such as ``1,2,3,4``."""
+    return ",".join(roll.faces)
+
+
+def parse_roll(state: BlokusState, text: str) -> Roll:
+    """Read a roll leniently, in any order; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+    faces: list[str] = []
+    for word in words(text.replace(",", " ")):
+        if any(mark not in ORDINARY_DIE for mark in word.text):
+            raise unreadable(text, word.text, word.column, "dice from 1 to 6, such as 1,2,3,4")
+        faces += word.text
+    if not faces:
+        raise UnreadableError(f"cannot read {text!r} as a roll; expected dice from 1 to 6, such as 1,2,3,4", 1)
+    roll = Roll(tuple(sorted(faces)))
+    rolled(state, roll)
+    return roll
+
+
+def counted_from(state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
+    """The state whose turns are counted for a roll and a colour in the hand of the player to move.
+
+    Dice that lie on the table are thrown anew. With another colour all markers go round until it is in that hand.
+    Raises IllegalTurnError for a roll that can't be or is missing, and for a colour that isn't one.
+    """
+    if state.seat is None:
+        raise IllegalTurnError("the game is over, so there is no turn to count")
+    if colour is not None:
+        name = colour.strip().lower()
+        if name not in COLOURS:
+            raise IllegalTurnError(f"got the colour {colour!r}; expected one of {', '.join(COLOURS)}")
+        steps = state.markers.index(COLOURS.index(name)) - state.seat
+        red, blue, yellow, green = (state.markers[(place + steps) % 4] for place in range(4))
+        state = replace(state, markers=(red, blue, yellow, green))
+    if roll is not None:
+        return _on_the_table(state, roll, len(state.dice) or len(state.active()))
+    if not state.dice:
+        raise IllegalTurnError(f"{state.to_move} is to roll; give the {len(state.active())} dice to count with")
+    return settled(state)

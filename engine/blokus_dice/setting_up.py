@@ -1,0 +1,60 @@
+"""How a game starts, and how a person puts a position right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.api import Appearance, Breach, LookName, Place, Player
+from engine.blokus_dice.positions import check_position, crossed_off
+from engine.blokus_dice.settings import PLAYERS, Settings
+from engine.blokus_dice.state import PLAYING, BlokusState, FilledSheet, read_looks
+from engine.blokus_dice.turns import settled
+from engine.errors import IllegalTurnError, UnreadableError
+
+
+def new_state(settings: Settings) -> BlokusState:
+    """The start: empty sheets, p1 with red to roll, the colours around the ring from there."""
+    return BlokusState(settings, (FilledSheet(),) * settings.players)
+
+
+def set_up_state(appearance: Appearance, settings: Settings) -> BlokusState:
+    """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
+    looks = read_looks(settings, appearance)
+    drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
+    if drawn:
+        sentence = f"There is something drawn on {', '.join(drawn)}."
+        breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
+        raise IllegalTurnError(f"this is no start: {sentence}", (breach,))
+    return new_state(settings)
+
+
+def amended(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None) -> BlokusState:
+    """The state with these looks on these places and ``to_move`` to roll or play; all else stays.
+
+    Shapes are crossed off as the squares show. A player who is said to play next is in the game again. Raises
+    UnreadableError for what can't be a position.
+    """
+    settings = state.settings
+    if to_move is not None and to_move not in settings.names:
+        raise UnreadableError(f"there is no player {to_move!r}; expected one of {', '.join(settings.names)}")
+    if to_move is None and state.to_move is None:
+        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(settings.names)}")
+    changed: dict[int, list[int]] = {}
+    for (seat, square), colour in read_looks(settings, looks).items():
+        if colour is not None and settings.sheet.closed >> square & 1:
+            raise UnreadableError(f"{settings.sheet.grid.names[square]} can't be filled: it is closed on this sheet")
+        colours = changed.setdefault(seat, list(state.sheets[seat].colours))
+        for each in range(len(colours)):
+            colours[each] = colours[each] & ~(1 << square) | (colour == each) << square
+    for seat, (red, blue, yellow, green) in changed.items():
+        used = crossed_off(settings.sheet, PLAYERS[seat], (red, blue, yellow, green))
+        filled = state.sheets[seat]
+        strikes = min(filled.strikes, used.bit_count())
+        state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
+    if to_move is not None:
+        seat = PLAYERS.index(to_move)
+        state = state.with_sheet(seat, state.sheets[seat].standing_as(PLAYING))
+        state = replace(state, seat=seat, starter=state.starter if state.dice else seat)
+    check_position(state)
+    return settled(state)

@@ -1,0 +1,181 @@
+"""The printed sheet: how large, which squares are closed, which shapes each number gives, how many strikes.
+
+A sheet's strict text is ``SIZE/STRIKES/CLOSED/ROW1/…/ROW6``, which an option or a state can carry:
+``10x10/3/-/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.blokus_dice.shapes import NAMES, placements, size_of
+from engine.errors import UnreadableError
+from engine.grid import Grid, members, set_of
+
+FACES = 6
+LEAST_SIDE, MOST_SIDE = 5, 20
+MOST_STRIKES = 20
+_EXPECTED = "SIZE/STRIKES/CLOSED/ROW1/…/ROW6, such as 10x10/3/-/1,2/I3,V3/I4/L4/T4/O4,Z4"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One printed sheet, and the tables that follow from it; equal sheets have equal texts."""
+
+    columns: int
+    rows: int
+    strikes: int
+    closed: int
+    shapes_of_row: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The strict text, all of it also for the sheet that ships."""
+        closed = ",".join(self.grid.names[square] for square in members(self.closed)) or "-"
+        rows = "/".join(",".join(row) for row in self.shapes_of_row)
+        return f"{self.columns}x{self.rows}/{self.strikes}/{closed}/{rows}"
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The squares."""
+        return Grid(self.columns, self.rows)
+
+    @cached_property
+    def open_squares(self) -> int:
+        """The squares that may be filled."""
+        return self.grid.every & ~self.closed
+
+    @cached_property
+    def corners(self) -> int:
+        """The corner squares that may be filled."""
+        last = self.grid.squares - 1
+        return set_of(0, self.columns - 1, last - self.columns + 1, last) & self.open_squares
+
+    @cached_property
+    def shapes(self) -> tuple[str, ...]:
+        """The shapes that stand on the sheet, row by row; a shape's number is its place here."""
+        return tuple(name for row in self.shapes_of_row for name in row)
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The number of each shape by its name."""
+        return {name: number for number, name in enumerate(self.shapes)}
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many squares each shape has."""
+        return tuple(size_of(name) for name in self.shapes)
+
+    @cached_property
+    def row_sets(self) -> tuple[int, ...]:
+        """``row_sets[face]``: the numbers of the shapes that a die's face gives, as a set; 0 for face 0."""
+        return (0, *(set_of(*(self.number_of[name] for name in row)) for row in self.shapes_of_row))
+
+    @cached_property
+    def face_of(self) -> tuple[int, ...]:
+        """The face of the die that gives each shape."""
+        return tuple(face for face, row in enumerate(self.shapes_of_row, 1) for _ in row)
+
+    @cached_property
+    def placements(self) -> tuple[tuple[int, ...], ...]:
+        """Every way to lay each shape on the open squares, as sets in rising order."""
+        return tuple(placements(name, self.grid, self.open_squares) for name in self.shapes)
+
+    @cached_property
+    def covering(self) -> tuple[tuple[int, ...], ...]:
+        """``covering[square]``: every way to lay any shape over a square, in rising order.
+
+        Each is the set of its squares, and above them the bit of the shape's number: so one comparison with the squares
+        and shapes that may be used tells whether it fits, and rising order is by shape, then by squares.
+        """
+        lists: list[list[int]] = [[] for _ in range(self.grid.squares)]
+        for number, masks in enumerate(self.placements):
+            for mask in masks:
+                for square in members(mask):
+                    lists[square].append(mask | 1 << (self.grid.squares + number))
+        return tuple(tuple(laid) for laid in lists)
+
+
+def build(
+    size: object, strikes: object, closed: object, rows: Mapping[int, object], report: Callable[[str, str], None]
+) -> Sheet | None:
+    """Make a sheet of what a file or a text says; every fault is reported by its key, and then there is no sheet."""
+    faults = 0
+
+    def fault(key: str, message: str) -> None:
+        nonlocal faults
+        faults += 1
+        report(key, message)
+
+    match = re.fullmatch(r"([0-9]{1,2})\s*[xX]\s*([0-9]{1,2})", size.strip()) if isinstance(size, str) else None
+    columns, row_count = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not all(LEAST_SIDE <= side <= MOST_SIDE for side in (columns, row_count)):
+        fault("size", f"got {size!r}; expected columns x rows, each from {LEAST_SIDE} to {MOST_SIDE}, such as '10x10'")
+        columns = row_count = MOST_SIDE
+    if isinstance(strikes, bool) or not isinstance(strikes, int) or not 0 <= strikes <= MOST_STRIKES:
+        fault("strikes", f"got {strikes!r}; expected a whole number from 0 to {MOST_STRIKES}")
+        strikes = 0
+    sheet = Sheet(columns, row_count, strikes, _closed(closed, Grid(columns, row_count), fault), _rows(rows, fault))
+    if not faults and not sheet.corners:
+        fault("blocked", "got all four corners; expected at least one open one: a colour begins there")
+    return None if faults else sheet
+
+
+def _closed(closed: object, grid: Grid, fault: Callable[[str, str], None]) -> int:
+    if not isinstance(closed, (list, tuple)):
+        fault("blocked", f"got {closed!r}; expected a list of squares, such as ['e5', 'f6'], or [] for none")
+        return 0
+    found = 0
+    for name in closed:
+        square = grid.index.get(name.strip().lower()) if isinstance(name, str) else None
+        if square is None:
+            fault("blocked", f"got {name!r}; expected a square from {grid.names[0]} to {grid.names[-1]}")
+        elif found >> square & 1:
+            fault("blocked", f"got {name!r} twice; expected each square once")
+        else:
+            found |= 1 << square
+    return found
+
+
+def _rows(rows: Mapping[int, object], fault: Callable[[str, str], None]) -> tuple[tuple[str, ...], ...]:
+    found = []
+    before: dict[str, int] = {}
+    for face in range(1, FACES + 1):
+        row, key = rows.get(face), f"rows.{face}"
+        if not isinstance(row, (list, tuple)) or not row:
+            got = "nothing" if row is None else repr(row)
+            fault(key, f"got {got}; expected a list of at least one shape, such as ['I3', 'V3']")
+            continue
+        for given in row:
+            name = given.strip().upper() if isinstance(given, str) else given
+            if name not in NAMES:
+                fault(key, f"got {given!r}; expected one of {', '.join(NAMES)}")
+            elif name in before:
+                fault(key, f"got {name} again, which is in row {before[name]}; expected each shape once at most")
+            else:
+                before[name] = face
+        found.append(tuple(name.strip().upper() for name in row if isinstance(name, str)))
+    return tuple(found)
+
+
+def read_sheet_text(text: str) -> Sheet:
+    """Read a sheet's text leniently; raises UnreadableError with every fault."""
+    given = "".join(text.split())
+    size, *parts = given.split("/")
+    if len(parts) != FACES + 2:
+        raise UnreadableError(f"cannot read {text!r} as a sheet; expected {_EXPECTED}")
+    strikes, closed, *rows = parts
+    faults: list[str] = []
+    sheet = build(
+        size,
+        int(strikes) if re.fullmatch("[0-9]{1,3}", strikes) else strikes,
+        () if closed == "-" else closed.split(","),
+        {face: row.split(",") for face, row in enumerate(rows, 1)},
+        lambda key, message: faults.append(f"{key}: {message}"),
+    )
+    if sheet is None:
+        raise UnreadableError(f"cannot read {text!r} as a sheet: {'; '.join(faults)}")
+    return sheet

@@ -1,0 +1,152 @@
+"""What the rules need to go on: everyone's sheet, the markers, the dice on the table, and who plays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.api import EMPTY, Appearance, LookName, Place
+from engine.blokus_dice.settings import COLOURS, PLAYERS, Settings
+from engine.errors import UnreadableError
+from engine.grid import members
+
+LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
+
+PLAYING = "playing"
+OUT = "out"
+RESIGNED = "resigned"
+
+
+@dataclass(frozen=True)
+class FilledSheet:
+    """One player's sheet: the squares of each colour, the shapes crossed off (both as sets), strikes crossed out.
+
+    ``standing`` is ``playing``, ``out`` (could place nothing) or ``resigned``.
+    """
+
+    colours: tuple[int, int, int, int] = (0, 0, 0, 0)
+    used: int = 0
+    strikes: int = 0
+    standing: str = PLAYING
+
+    @property
+    def filled(self) -> int:
+        """The squares of any colour."""
+        red, blue, yellow, green = self.colours
+        return red | blue | yellow | green
+
+    @property
+    def shapes_drawn(self) -> int:
+        """How many shapes were drawn."""
+        return self.used.bit_count()
+
+    def drawn(self, colour: int, squares: int, shape: int, *, strike: bool) -> FilledSheet:
+        """The sheet after a shape was drawn and crossed off."""
+        colours = list(self.colours)
+        colours[colour] |= squares
+        red, blue, yellow, green = colours
+        return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.standing)
+
+    def standing_as(self, standing: str) -> FilledSheet:
+        """The sheet of a player who is out or has resigned."""
+        return replace(self, standing=standing)
+
+
+@dataclass(frozen=True)
+class BlokusTurn:
+    """A die taken, a shape drawn with the colour in hand on these squares, and whether a strike was crossed out for it.
+
+    ``squares`` are names on the player's own sheet, a1 first.
+    """
+
+    player: str
+    die: int
+    shape: str
+    squares: tuple[str, ...]
+    colour: str
+    strike: bool = False
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The squares that were drawn."""
+        return tuple(f"{self.player}.{square}" for square in self.squares)
+
+
+@dataclass(frozen=True)
+class BlokusState:
+    """Where a game stands.
+
+    ``markers`` are the colours around the ring, the players' places first, then those that stand by, the first to go
+    into use last. ``starter`` is the seat that rolls this round, ``seat`` the one to roll or play (``None``: over).
+    ``dice`` are those still on the table, in rising order; none while a roll is awaited.
+    """
+
+    settings: Settings
+    sheets: tuple[FilledSheet, ...]
+    markers: tuple[int, int, int, int] = (0, 1, 2, 3)
+    starter: int = 0
+    seat: int | None = 0
+    dice: tuple[int, ...] = ()
+
+    @property
+    def to_move(self) -> str | None:
+        """Who rolls or plays next, ``None`` when the game is over."""
+        return None if self.seat is None else PLAYERS[self.seat]
+
+    def active(self) -> list[int]:
+        """The seats that are still in the game, clockwise from whoever starts the round."""
+        count = self.settings.players
+        return [
+            seat
+            for seat in ((self.starter + step) % count for step in range(count))
+            if self.sheets[seat].standing == PLAYING
+        ]
+
+    def still_to_play(self) -> list[int]:
+        """The seats that take a die yet in this round, in their order; only while dice are on the table."""
+        if self.seat is None:
+            return []
+        count = self.settings.players
+        gone = (self.seat - self.starter) % count
+        return [seat for seat in self.active() if (seat - self.starter) % count >= gone]
+
+    def with_sheet(self, seat: int, sheet: FilledSheet) -> BlokusState:
+        """The state with another sheet at a seat."""
+        return replace(self, sheets=(*self.sheets[:seat], sheet, *self.sheets[seat + 1 :]))
+
+
+def place_of(seat: int, square: str) -> Place:
+    """The place of a square on a player's sheet."""
+    return f"{PLAYERS[seat]}.{square}"
+
+
+def appearance_of(state: BlokusState) -> Appearance:
+    """Every square that may be filled, of every player's sheet, a1 first."""
+    sheet = state.settings.sheet
+    looks: dict[Place, LookName] = {}
+    for seat, filled in enumerate(state.sheets):
+        colour_at = {square: colour for colour, squares in enumerate(filled.colours) for square in members(squares)}
+        for square in members(sheet.open_squares):
+            colour = colour_at.get(square)
+            looks[place_of(seat, sheet.grid.names[square])] = EMPTY if colour is None else COLOURS[colour]
+    return looks
+
+
+def read_looks(settings: Settings, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
+    """Read places and looks as seats, squares and colours (``None``: empty); raises UnreadableError.
+
+    Squares that are printed as closed are read too.
+    """
+    read: dict[tuple[int, int], int | None] = {}
+    for place, look in looks.items():
+        player, _, square = place.partition(".")
+        if player not in settings.names or square not in settings.sheet.grid.index:
+            names = settings.sheet.grid.names
+            raise UnreadableError(
+                f"there is no place {place!r}; expected a player ({', '.join(settings.names)}), a dot and a square "
+                f"from {names[0]} to {names[-1]}"
+            )
+        if look not in LOOKS:
+            raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
+        read[PLAYERS.index(player), settings.sheet.grid.index[square]] = None if look == EMPTY else COLOURS.index(look)
+    return read

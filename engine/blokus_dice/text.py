@@ -1,0 +1,211 @@
+"""States as text: strict to write, lenient to read.
+
+A state is one line: who rolls or plays (``over`` when the game is), who starts the round, the markers around the ring,
+the dice on the table (``-`` while a roll is awaited), every player's sheet, and the options that differ from their
+defaults::
+
+    p2 starter=p1 markers=red,blue,yellow,green dice=2,5,5 p1=10/10/10/10/10/10/10/3g6/2gg6/g9:1 p2=-:0 p3=-:0 p4=-:0
+
+A sheet is its rows, the farthest first, with ``r``, ``b``, ``y``, ``g`` for the colours and numbers for empty squares
+in a row (``-`` when nothing is drawn), a colon and the strikes crossed out; ``:out`` or ``:resigned`` follows for who
+no longer plays. A closed square counts as an empty one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import groupby
+
+from engine.api import OptionValue
+from engine.blokus_dice.positions import check_position, crossed_off
+from engine.blokus_dice.settings import COLOURS, FIXED_RING, PLAYERS, Settings, read_settings
+from engine.blokus_dice.sheet import Sheet
+from engine.blokus_dice.sheet_file import HOUSE, format_sheet
+from engine.blokus_dice.state import OUT, PLAYING, RESIGNED, BlokusState, FilledSheet
+from engine.blokus_dice.turns import is_over, settled
+from engine.errors import OptionError, UnreadableError
+from engine.notation import Word, unreadable, words
+
+_OVER = "over"
+_NOTHING = "-"
+_PARTS = (*PLAYERS, "starter", "markers", "dice")
+_LETTERS = "".join(colour[0] for colour in COLOURS)
+_SHEET = "a sheet such as p1=-:0 or p1=10/…/3g6/2gg6/g9:1, with :out or :resigned at the end for who no longer plays"
+
+
+def format_state(state: BlokusState) -> str:
+    """Write a state in its strict form."""
+    parts = [
+        state.to_move or _OVER,
+        f"starter={PLAYERS[state.starter]}",
+        f"markers={','.join(COLOURS[colour] for colour in state.markers)}",
+        f"dice={','.join(map(str, state.dice)) or _NOTHING}",
+    ]
+    settings = state.settings
+    parts += [
+        f"{player}={_format_sheet(settings.sheet, filled)}"
+        for player, filled in zip(settings.names, state.sheets, strict=True)
+    ]
+    if (sheet := format_sheet(settings.sheet)) != HOUSE:
+        parts.append(f"sheet={sheet}")
+    if settings.standby != FIXED_RING:
+        parts.append(f"standby={settings.standby}")
+    return " ".join(parts)
+
+
+def _format_sheet(sheet: Sheet, filled: FilledSheet) -> str:
+    standing = "" if filled.standing == PLAYING else f":{filled.standing}"
+    return f"{format_squares(sheet, filled)}:{filled.strikes}{standing}"
+
+
+def format_squares(sheet: Sheet, filled: FilledSheet) -> str:
+    """The squares of a sheet in strict text."""
+    if not filled.filled:
+        return _NOTHING
+    letters = []
+    for square in range(sheet.grid.squares):
+        colour = next(
+            (letter for letter, drawn in zip(_LETTERS, filled.colours, strict=True) if drawn >> square & 1), "."
+        )
+        letters.append(colour)
+    rows = ["".join(letters[start : start + sheet.columns]) for start in range(0, len(letters), sheet.columns)]
+    return "/".join(
+        "".join(
+            str(len(run)) if mark == "." else run for mark, run in ((key, "".join(same)) for key, same in groupby(row))
+        )
+        for row in reversed(rows)
+    )
+
+
+def parse_state(text: str) -> BlokusState:
+    """Read a state leniently: any case, spaces and order; what is left out is as at the start.
+
+    Raises UnreadableError that names the part it stumbled over, with its column, or the invariant that is broken.
+    """
+    to_move: Word | None = None
+    named: dict[str, Word] = {}
+    for word in words(text):
+        name, equals, value = word.text.partition("=")
+        if not equals and name in (*PLAYERS, _OVER) and to_move is None:
+            to_move = word
+        elif not equals or not value:
+            expected = "who is to move, once" if name in (*PLAYERS, _OVER) else "NAME=VALUE, such as dice=1,2,3,4"
+            raise unreadable(text, word.text, word.column, expected)
+        elif name in named:
+            raise unreadable(text, word.text, word.column, f"only one {name}")
+        else:
+            named[name] = Word(value, word.column + len(name) + 1)
+    return _Reader(text, to_move, named).state()
+
+
+class _Reader:
+    """Makes a state of the words that a text holds: who is to move, and the value of each name."""
+
+    def __init__(self, text: str, to_move: Word | None, named: dict[str, Word]) -> None:
+        self._text = text
+        self._to_move = to_move
+        self._named = named
+        self._settings = self._read_settings()
+
+    def state(self) -> BlokusState:
+        sheets = tuple(self._filled(player) for player in self._settings.names)
+        over = self._to_move is not None and self._to_move.text == _OVER
+        mover = None if self._to_move is None or over else self._seat(self._to_move)
+        starter = self._seat(self._named["starter"]) if "starter" in self._named else mover or 0
+        state = BlokusState(self._settings, sheets, self._markers(), starter, None, self._dice())
+        if not over:
+            state = replace(state, seat=starter if mover is None else mover)
+        elif not is_over(state):
+            raise UnreadableError(
+                f"the state {self._text!r} says 'over', but {', '.join(PLAYERS[seat] for seat in state.active())} can "
+                "still play; write who is to move, or :out behind the sheets of those who can't place anything"
+            )
+        try:
+            check_position(state)
+        except UnreadableError as error:
+            raise UnreadableError(f"the state {self._text!r} is impossible: {error}") from error
+        return settled(state)
+
+    def _read_settings(self) -> Settings:
+        options: dict[str, OptionValue] = {}
+        given = [player for player in PLAYERS if player in self._named]
+        if given:
+            if given != list(PLAYERS[: len(given)]) or len(given) < 2:
+                word = self._named[given[-1]]
+                raise self._bad(word, f"the sheets of two, three or four players, p1 first, not of {', '.join(given)}")
+            options["players"] = len(given)
+        for name, word in self._named.items():
+            if name in _PARTS:
+                continue
+            if name == "players" and given and word.text != str(len(given)):
+                raise self._bad(word, f"{len(given)}, which is how many sheets there are")
+            try:
+                read_settings({name: word.text})
+            except OptionError as error:
+                raise self._bad(word, f"an option of the game ({error})") from error
+            options[name] = word.text
+        return read_settings(options)
+
+    def _bad(self, word: Word, expected: str) -> UnreadableError:
+        return unreadable(self._text, word.text, word.column, expected)
+
+    def _seat(self, word: Word) -> int:
+        if word.text not in self._settings.names:
+            raise self._bad(word, f"one of {', '.join(self._settings.names)}")
+        return PLAYERS.index(word.text)
+
+    def _markers(self) -> tuple[int, int, int, int]:
+        word = self._named.get("markers")
+        if word is None:
+            return (0, 1, 2, 3)
+        names = word.text.split(",")
+        found = [_LETTERS.find(name[:1]) for name in names if name and COLOURS[_LETTERS.find(name[0])].startswith(name)]
+        if len(names) != len(found) or sorted(found) != [0, 1, 2, 3]:
+            raise self._bad(word, f"each of {', '.join(COLOURS)} once, parted by commas")
+        red, blue, yellow, green = found
+        return red, blue, yellow, green
+
+    def _dice(self) -> tuple[int, ...]:
+        word = self._named.get("dice")
+        if word is None or word.text == _NOTHING:
+            return ()
+        if not re.fullmatch("[1-6](,?[1-6]){0,3}", word.text):
+            raise self._bad(word, f"one to four dice such as 1,2,3,4, or {_NOTHING} while a roll is awaited")
+        return tuple(sorted(int(face) for face in word.text.replace(",", "")))
+
+    def _filled(self, player: str) -> FilledSheet:
+        word = self._named.get(player)
+        if word is None:
+            return FilledSheet()
+        match = re.fullmatch(rf"([^:]+)(?::([0-9]{{1,2}})(?::({OUT}|{RESIGNED}))?)?", word.text)
+        if match is None:
+            raise self._bad(word, _SHEET)
+        colours = self._squares(Word(match[1], word.column))
+        try:
+            used = crossed_off(self._settings.sheet, player, colours)
+        except UnreadableError as error:
+            raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
+        return FilledSheet(colours, used, int(match[2] or 0), match[3] or PLAYING)
+
+    def _squares(self, word: Word) -> tuple[int, int, int, int]:
+        sheet = self._settings.sheet
+        colours = [0, 0, 0, 0]
+        rows = [] if word.text == _NOTHING else word.text.split("/")
+        if rows and len(rows) != sheet.rows:
+            raise self._bad(word, f"{sheet.rows} rows parted by '/', not {len(rows)}; or {_NOTHING} for an empty sheet")
+        column = word.column
+        for row, written in zip(reversed(range(sheet.rows)), rows, strict=False):
+            marks = re.sub("[0-9]{1,2}", lambda run: "." * int(run[0]), written)
+            if len(marks) != sheet.columns or marks.strip("." + _LETTERS):
+                raise self._bad(
+                    Word(written, column), f"{sheet.columns} squares of row {row + 1} as {_LETTERS} and numbers"
+                )
+            for square, mark in enumerate(marks, row * sheet.columns):
+                if mark != ".":
+                    if sheet.closed >> square & 1:
+                        raise self._bad(Word(written, column), f"{sheet.grid.names[square]} empty: it is closed")
+                    colours[_LETTERS.index(mark)] |= 1 << square
+            column += len(written) + 1
+        red, blue, yellow, green = colours
+        return red, blue, yellow, green

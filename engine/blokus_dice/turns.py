@@ -1,0 +1,194 @@
+"""Which turns there are, and what each round comes to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Generic, NamedTuple, TypeVar, overload
+
+from engine.blokus_dice.markers import colour_in_hand, passed
+from engine.blokus_dice.settings import COLOURS, PLAYERS
+from engine.blokus_dice.sheet import Sheet
+from engine.blokus_dice.state import OUT, PLAYING, RESIGNED, BlokusState, BlokusTurn, FilledSheet
+from engine.grid import members
+
+ItemT = TypeVar("ItemT")
+
+
+class Listed(Sequence[ItemT], Generic[ItemT]):
+    """A sequence whose items are made when they are asked for."""
+
+    def __init__(self, length: int, make: Callable[[int], ItemT]) -> None:
+        self._length = length
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> ItemT: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ItemT]: ...
+    def __getitem__(self, index: int | slice) -> ItemT | Sequence[ItemT]:
+        if isinstance(index, slice):
+            return [self._make(each) for each in range(*index.indices(self._length))]
+        if not -self._length <= index < self._length:
+            raise IndexError(f"there is no item {index}; expected one of {self._length}")
+        return self._make(index % self._length)
+
+    def __iter__(self) -> Iterator[ItemT]:
+        return map(self._make, range(self._length))
+
+
+class Choice(NamedTuple):
+    """A die to take, a shape's number, whether a strike is crossed out for it, and every way to lay it."""
+
+    die: int
+    shape: int
+    strike: bool
+    laid: tuple[int, ...]
+
+
+def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[int, int]:
+    """The squares a colour may fill (none at a side of its own), and those of them one of which it has to fill."""
+    own = filled.colours[colour]
+    may_fill = sheet.open_squares & ~filled.filled & ~sheet.grid.beside(own)
+    return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
+
+
+def ways_to_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> dict[int, tuple[int, ...]]:
+    """Every way to lay each of these shapes in a colour, in rising order; shapes that can't be laid are left out."""
+    found: dict[int, list[int]] = {}
+    for laid in sorted(_laid(sheet, filled, colour, shapes)):
+        found.setdefault((laid >> sheet.grid.squares).bit_length() - 1, []).append(laid & sheet.grid.every)
+    return {shape: tuple(ways) for shape, ways in found.items()}
+
+
+def can_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> bool:
+    """Whether any of these shapes can be laid in a colour."""
+    return any(True for _ in _laid(sheet, filled, colour, shapes))
+
+
+def _laid(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> Iterator[int]:
+    """Every way to lay these shapes, none twice, each as in ``Sheet.covering``."""
+    may_fill, anchors = open_and_anchors(sheet, filled, colour)
+    closed = ~(may_fill | shapes << sheet.grid.squares)
+    for anchor in members(anchors):
+        yield from [laid for laid in sheet.covering[anchor] if not laid & closed]
+        # What covers several of these squares is found by the first of them.
+        closed |= 1 << anchor
+
+
+def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) -> int:
+    """The unused shapes that some die gives, or all unused ones while there is a strike left."""
+    unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
+    if filled.strikes < sheet.strikes:
+        return unused
+    rows = 0
+    for die in dice:
+        rows |= sheet.row_sets[die]
+    return unused & rows
+
+
+def choices(state: BlokusState, *, strikes: bool = True) -> list[Choice]:
+    """Everything the player to move may do, by die, without strikes first, then by shape; none while a roll is awaited.
+
+    Dice that show the same number count once.
+    """
+    if state.seat is None or not state.dice:
+        return []
+    sheet, filled = state.settings.sheet, state.sheets[state.seat]
+    dice = sorted(set(state.dice))
+    with_strikes = strikes and filled.strikes < sheet.strikes
+    shapes = shapes_within_reach(sheet, filled, dice)
+    if not with_strikes:
+        shapes &= sum(sheet.row_sets[die] for die in dice)
+    ways = ways_to_lay(sheet, filled, colour_in_hand(state, state.seat), shapes)
+    return [
+        Choice(die, shape, strike, laid)
+        for die in dice
+        for strike in ((False, True) if with_strikes else (False,))
+        for shape, laid in ways.items()
+        if (sheet.face_of[shape] == die) is not strike
+    ]
+
+
+def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTurn]:
+    """The turns of the player to move that are among these choices, made one by one when asked for."""
+    ends = list(accumulate(len(choice.laid) for choice in listed))
+
+    def make(index: int) -> BlokusTurn:
+        which = bisect_right(ends, index)
+        choice = listed[which]
+        return turn_of(state, choice, choice.laid[index - ends[which]])
+
+    return Listed(ends[-1] if ends else 0, make)
+
+
+def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
+    """The turn of the player to move that lays a choice's shape so."""
+    seat = state.seat or 0
+    sheet = state.settings.sheet
+    return BlokusTurn(
+        PLAYERS[seat],
+        choice.die,
+        sheet.shapes[choice.shape],
+        tuple(sheet.grid.names[square] for square in members(laid)),
+        COLOURS[colour_in_hand(state, seat)],
+        choice.strike,
+    )
+
+
+def squares_of(sheet: Sheet, turn: BlokusTurn) -> int:
+    """The squares of a turn as a set; raises KeyError for a square the sheet doesn't have."""
+    found = 0
+    for square in turn.squares:
+        found |= 1 << sheet.grid.index[square]
+    return found
+
+
+def played(state: BlokusState, turn: BlokusTurn) -> BlokusState:
+    """The state after a legal turn, players without one passed over."""
+    seat, sheet = PLAYERS.index(turn.player), state.settings.sheet
+    filled = state.sheets[seat].drawn(
+        COLOURS.index(turn.colour), squares_of(sheet, turn), sheet.number_of[turn.shape], strike=turn.strike
+    )
+    dice = list(state.dice)
+    dice.remove(turn.die)
+    return settled(next_in_round(replace(state.with_sheet(seat, filled), dice=tuple(dice))))
+
+
+def next_in_round(state: BlokusState) -> BlokusState:
+    """The state when the one at ``state.seat`` is done: the next of the round is to play, or a new round begins."""
+    waiting = [seat for seat in state.still_to_play() if seat != state.seat]
+    if waiting:
+        return replace(state, seat=waiting[0])
+    following = [seat for seat in state.active() if seat != state.starter] or state.active()
+    starter = following[0] if following else state.starter
+    return replace(state, markers=passed(state), starter=starter, seat=starter, dice=())
+
+
+def is_over(state: BlokusState) -> bool:
+    """Whether nobody is left to play, or all but one have resigned."""
+    resigned = sum(sheet.standing == RESIGNED for sheet in state.sheets)
+    return not state.active() or resigned >= len(state.sheets) - 1
+
+
+def settled(state: BlokusState) -> BlokusState:
+    """The state when everyone who can place nothing is out, up to the next who can play, the next roll or the end."""
+    while not is_over(state) and state.seat is not None:
+        filled = state.sheets[state.seat]
+        if not state.dice:
+            starter = state.active()[0]
+            return replace(state, starter=starter, seat=starter)
+        if filled.standing == PLAYING:
+            sheet = state.settings.sheet
+            within = shapes_within_reach(sheet, filled, state.dice)
+            if can_lay(sheet, filled, colour_in_hand(state, state.seat), within):
+                return state
+            state = state.with_sheet(state.seat, filled.standing_as(OUT))
+            continue
+        state = next_in_round(state)
+    return replace(state, seat=None, dice=())

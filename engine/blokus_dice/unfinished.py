@@ -1,0 +1,34 @@
+"""Positions inside a turn: the first square of a shape is filled, the others are still to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api import Unfinished
+from engine.blokus_dice.markers import colour_in_hand
+from engine.blokus_dice.misdeeds import places_on
+from engine.blokus_dice.settings import COLOURS
+from engine.blokus_dice.state import BlokusState, appearance_of
+from engine.blokus_dice.turns import Listed, choices
+from engine.grid import members
+
+
+def unfinished_positions(state: BlokusState) -> Sequence[Unfinished]:
+    """One for each square of a larger shape that may be drawn, a1 first; not where that square alone is a turn."""
+    if state.seat is None:
+        return []
+    seat, begun, whole = state.seat, 0, 0
+    for choice in choices(state):
+        for laid in choice.laid:
+            if laid.bit_count() > 1:
+                begun |= laid
+            else:
+                whole |= laid
+    squares = list(members(begun & ~whole))
+    before, colour = appearance_of(state), COLOURS[colour_in_hand(state, seat)]
+
+    def make(index: int) -> Unfinished:
+        (place,) = places_on(state, seat, 1 << squares[index])
+        return Unfinished({**before, place: colour}, (place,), f"Fill the other squares of the shape on {place}.")
+
+    return Listed(len(squares), make)

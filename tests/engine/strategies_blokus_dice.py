@@ -1,0 +1,68 @@
+"""Hypothesis strategies for the Blokus Dice Game, and an oracle's table as the engine's text."""
+
+import random
+
+from hypothesis import strategies as st
+
+from engine.blokus_dice.game import BlokusDice
+from tests.engine import oracle_blokus_dice as oracle
+
+GAME = BlokusDice()
+
+SEEDS = st.integers(0, 2**32)
+SHEETS = st.one_of(st.just("house"), SEEDS.map(lambda seed: oracle.random_paper(random.Random(seed)).text()))
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "players": st.integers(2, 4),
+        "sheet": SHEETS,
+        "standby": st.sampled_from(["fixed_ring", "follows_start_player"]),
+    },
+)
+"""Any options a game may be begun with."""
+
+
+def positions(*, most_turns=60):
+    """The oracle's tables at random points of random games."""
+    return SEEDS.map(lambda seed: oracle.random_game(seed, most_turns=most_turns))
+
+
+def written_sheet(paper, player):
+    """A player's sheet as the engine's strict text has it."""
+    lines = []
+    for row in reversed(range(paper.rows)):
+        line, empty = "", 0
+        for column in range(paper.columns):
+            colour = player.grid.get((column, row))
+            if colour is None:
+                empty += 1
+                continue
+            line += (str(empty) if empty else "") + colour[0]
+            empty = 0
+        lines.append(line + (str(empty) if empty else ""))
+    squares = "/".join(lines) if player.grid else "-"
+    standing = ":resigned" if player.resigned else ":out" if player.out else ""
+    return f"{squares}:{player.strikes}{standing}"
+
+
+def written(table):
+    """A table as the engine's strict text."""
+    over = table.over()
+    roller = None if over else table.roller()
+    to_move = "over" if over else f"p{(roller if table.awaits_roll() else table.queue[0]) + 1}"
+    starter = table.starter if over or not table.awaits_roll() else roller
+    markers = ",".join([*table.hands, *reversed(table.waiting_markers)])
+    dice = ",".join(map(str, sorted(table.dice))) if not over and table.dice else "-"
+    parts = [to_move, f"starter=p{starter + 1}", f"markers={markers}", f"dice={dice}"]
+    parts += [f"p{seat + 1}={written_sheet(table.paper, player)}" for seat, player in enumerate(table.players)]
+    if table.paper.text() != oracle.Paper().text():
+        parts.append(f"sheet={table.paper.text()}")
+    if table.standby != "fixed_ring":
+        parts.append(f"standby={table.standby}")
+    return " ".join(parts)
+
+
+def as_oracle(turn):
+    """An engine's turn as the oracle has it."""
+    cells = frozenset(("abcdefghijklmnopqrst".index(square[0]), int(square[1:]) - 1) for square in turn.squares)
+    return turn.die, turn.shape, cells, turn.strike

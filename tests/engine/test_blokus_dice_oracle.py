@@ -1,0 +1,86 @@
+"""The engine beside the slow, plain oracle: turns, following states, who is out, who has won."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api import Announcement, Roll
+from tests.engine import oracle_blokus_dice as oracle
+from tests.engine.strategies_blokus_dice import GAME, as_oracle, positions, written
+
+
+def started(table, seed):
+    """The engine's state of a table that has just begun."""
+    return GAME.new({"players": len(table.players), "sheet": table.paper.text(), "standby": table.standby})
+
+
+def compare(table, state):
+    assert (state.to_move is None) == table.over()
+    assert GAME.awaits_roll(state) == table.awaits_roll()
+    turns = [as_oracle(turn) for turn in GAME.legal_turns(state)]
+    assert len(turns) == len(set(turns))
+    assert set(turns) == table.turns()
+    assert {(turn.shape, turn.squares) for turn in GAME.counted_turns(state)} == {
+        (name, tuple(oracle.name_of(cell) for cell in sorted(cells, key=lambda cell: (cell[1], cell[0]))))
+        for _, name, cells, strike in table.turns()
+        if not strike
+    }
+    assert GAME.count_results(state) == len(GAME.counted_turns(state))
+    assert list(GAME.scores(state).values()) == [table.filled(seat) for seat in range(len(table.players))]
+    if table.over():
+        winners = tuple(f"p{seat + 1}" for seat in table.winners())
+        outcome = GAME.outcome(state)
+        assert (outcome.shared_by or (outcome.winner,)) == winners
+    else:
+        assert GAME.outcome(state) is None
+
+
+@settings(max_examples=max(15, settings.default.max_examples // 8))
+@given(positions())
+def test_turns_of_random_positions_are_the_oracles(table):
+    state = GAME.parse_state(written(table))
+    assert GAME.format_state(state) == written(table)
+    compare(table, state)
+
+
+@settings(max_examples=max(8, settings.default.max_examples // 15))
+@given(st.integers(0, 2**32))
+def test_whole_games_go_as_the_oracles(seed):
+    rng = random.Random(seed)
+    table = oracle.random_game(seed, most_turns=0)
+    state = started(table, seed)
+    while not table.over():
+        if table.awaits_roll():
+            dice = oracle.random_dice(table, rng)
+            table.roll(dice)
+            state = GAME.rolled(state, Roll(tuple(map(str, dice))))
+        elif rng.random() < 0.03:
+            seat = rng.choice([seat for seat, player in enumerate(table.players) if player.in_the_game()])
+            table.resign(seat)
+            state = GAME.announce(state, Announcement("resign", f"p{seat + 1}"))
+        else:
+            turns = GAME.legal_turns(state)
+            assert {as_oracle(turn) for turn in turns} == table.turns()
+            turn = turns[rng.randrange(len(turns))]
+            table.play(*as_oracle(turn))
+            state = GAME.apply(state, turn)
+        if not table.over():
+            assert GAME.format_state(state) == written(table)
+    compare(table, state)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(0, 4000, 400))
+def test_thousands_of_random_positions(first):
+    for seed in range(first, first + 400):
+        table = oracle.random_game(seed)
+        compare(table, GAME.parse_state(written(table)))
+
+
+def test_the_first_turn_can_be_counted_by_hand():
+    table = oracle.Table()
+    table.roll([1, 2, 3, 4])
+    without_strikes = {(name, cells) for _, name, cells, strike in table.turns() if not strike}
+    assert len(without_strikes) == GAME.count_results(GAME.rolled(GAME.new(), Roll(("1", "2", "3", "4"))))
