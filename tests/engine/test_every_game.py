@@ -1,0 +1,317 @@
+"""What holds for every game, whatever its rules: played at random through the interface alone."""
+
+import re
+from fractions import Fraction
+from itertools import islice, pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from engine.announcing import RESIGN, format_announcement, parse_announcement
+from engine.api import EMPTY, Announcement, Certainty, Hint, Roll
+from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.perft import CountsResults, perft
+from engine.record import make, read, replay, write
+from engine.registry import games, load
+from tests.engine.whole_games import CountingClock, done, play, states_along, told, variants
+
+GAMES = [load(name) for name in games()]
+ROOT = Path(__file__).parents[2]
+MOST_STEPS = 60
+FEW = 200
+"""Of more turns or rolls than these only some are looked at one by one."""
+
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+every_variant = pytest.mark.parametrize(
+    ("game", "options"),
+    [pytest.param(game, options, id=f"{game.name}-{told(options)}") for game in GAMES for options in variants(game)],
+)
+
+
+def few(items, rng, count=12):
+    """Some of a sequence, the first and last among them, in order; it may be lazy."""
+    if len(items) <= count:
+        return list(items)
+    return [items[at] for at in sorted({0, len(items) - 1, *(rng.randrange(len(items)) for _ in range(count))})]
+
+
+@every_variant
+def test_states_along_a_game_hold_together(game, options):
+    rng = Random(1)
+    for state in states_along(game, options, 1, most_steps=MOST_STEPS, some=6):
+        assert hash(state) == hash(game.parse_state(game.format_state(state)))
+        playing = game.players_to_move(state)
+        assert playing == tuple(dict.fromkeys(playing))
+        assert set(playing) <= set(game.players)
+        assert (playing[0] if playing else None) == state.to_move
+        assert (game.outcome(state) is None) == (state.to_move is not None)
+        assert set(game.scores(state)) <= set(game.players)
+        seen = game.appearance(state)
+        assert [place for place in game.places if place in seen] == list(seen)
+        assert set(seen.values()) <= set(game.looks)
+        assert EMPTY in game.looks
+        assert game.appearance(game.amend(state, {})) == seen
+        assert set(game.facings(state)) <= {place for place, look in seen.items() if look != EMPTY}
+        for position in few(game.unfinished(state), rng):
+            assert set(position.appearance) <= set(game.places)
+            assert position.to_do
+
+
+@every_variant
+def test_legal_turns_are_lawful_and_told_apart(game, options):
+    rng = Random(2)
+    for state in states_along(game, options, 2, most_steps=MOST_STEPS, some=3):
+        turns = game.legal_turns(state)
+        assert bool(len(turns)) == (state.to_move is not None and not game.awaits_roll(state))
+        if len(turns) <= FEW:
+            assert len(set(turns)) == len(turns)
+            order = [game.players_to_move(state).index(turn.player) for turn in turns]
+            assert order == sorted(order)
+        for turn in few(turns, rng, 5):
+            after = game.apply(state, turn)
+            assert after == game.apply(state, turn)
+            assert game.certainty(state, turn) is Certainty.CERTAIN
+            assert game.apply(state, game.combine([turn])) == after
+            assert turn.player in game.players_to_move(state)
+            assert set(turn.places) <= set(game.places)
+            assert len(set(turn.places)) == len(turn.places)
+            assert game.explain(state, game.appearance(after)) == ()
+            assert game.describe(turn).endswith((".", "!"))
+
+
+@every_variant
+def test_texts_go_round(game, options):
+    rng = Random(3)
+    for state in states_along(game, options, 3, most_steps=MOST_STEPS, some=4):
+        text = game.format_state(state)
+        assert game.parse_state(text) == state
+        assert game.format_state(game.parse_state(f"  {text}\n")) == text
+        assert text.isprintable()
+        assert not set(text) & set("{};")
+        for turn in few(game.legal_turns(state), rng):
+            written = game.format_turn(turn)
+            assert game.apply(state, game.parse_turn(state, written, turn.player)) == game.apply(state, turn)
+            assert game.format_turn(game.parse_turn(state, f" {written} ", turn.player)) == written
+            assert not set(written) & set("{};")
+        for each in few(game.possible_rolls(state), rng):
+            assert game.parse_roll(state, game.format_roll(each.roll)) == each.roll
+        for said in game.announcements(state):
+            assert parse_announcement(format_announcement(said), game.players) == said
+
+
+@every_variant
+def test_perft_begins_with_the_counted_turns(game, options):
+    for state in states_along(game, options, 4, most_steps=30, some=2):
+        assert perft(game, state, 0) == 1
+        if game.awaits_roll(state):
+            roll = game.possible_rolls(state)[-1].roll
+            with pytest.raises(IllegalTurnError, match="waits for a roll"):
+                perft(game, state, 1)
+            state = game.rolled(state, roll)
+        if game.awaits_roll(state):
+            continue
+        counted = game.counted_turns(state)
+        assert perft(game, state, 1) == len(counted)
+        if isinstance(game, CountsResults):
+            assert game.count_results(state) == len(counted)
+        assert all(turn.player == state.to_move for turn in islice(counted, FEW))
+        if len(counted) <= FEW:
+            assert len({game.apply(state, turn) for turn in counted}) == len(counted)
+
+
+@every_variant
+def test_possible_rolls_are_all_there_is(game, options):
+    rng = Random(5)
+    for state in states_along(game, options, 5, most_steps=MOST_STEPS, some=6):
+        rolls = game.possible_rolls(state)
+        assert bool(rolls) == game.awaits_roll(state)
+        if not rolls:
+            with pytest.raises((IllegalTurnError, UnreadableError)):
+                game.rolled(state, Roll(("1", "1")))
+            continue
+        assert sum((each.probability for each in rolls), Fraction(0)) == 1
+        assert all(each.probability > 0 for each in rolls)
+        assert len({each.roll for each in rolls}) == len(rolls)
+        for each in few(rolls, rng, 5):
+            after = game.rolled(state, each.roll)
+            if not game.awaits_roll(after):
+                assert few(game.legal_turns(after), Random(0), 3) == few(
+                    game.legal_turns(state, each.roll), Random(0), 3
+                )
+        with pytest.raises(IllegalTurnError):
+            game.rolled(state, Roll(("no face", *rolls[0].roll.faces[1:])))
+
+
+@every_variant
+def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game, options):
+    rng = Random(6)
+    for _ in range(2):
+        start = game.new(options)
+        steps = play(game, start, rng, most_steps=MOST_STEPS, announcing=0.02)
+        record = make(game, start, [(step.what, step.after, "") for step in steps], [("Event", "at random")])
+        text = write(record)
+        assert read(text) == record
+        assert write(read(text)) == text
+        again = replay(read(text))
+        assert again.states == (start, *(step.after for step in steps))
+        assert again.outcome == game.outcome(steps[-1].after)
+        assert dict(record.scores) == dict(game.scores(steps[-1].after))
+
+
+def finished(game, options, seed):
+    """The end of a game, and what led to it: played out where that takes few steps, else somebody resigns."""
+    start = game.new(options)
+    steps = play(game, start, Random(seed), most_steps=MOST_STEPS)
+    state = steps[-1].after
+    while state.to_move is not None:
+        state = game.announce(state, Announcement(RESIGN, state.to_move))
+    return steps, state
+
+
+@every_variant
+def test_nothing_is_played_once_the_game_is_over(game, options):
+    steps, end = finished(game, options, 7)
+    assert game.outcome(end) is not None
+    assert not game.players_to_move(end)
+    assert not game.awaits_roll(end)
+    assert len(game.legal_turns(end)) == len(game.possible_rolls(end)) == len(game.announcements(end)) == 0
+    for step in steps[-6:]:
+        with pytest.raises(IllegalTurnError):
+            done(game, end, step.what)
+        if not isinstance(step.what, Roll | Announcement):
+            with pytest.raises(IllegalTurnError):
+                game.parse_turn(end, game.format_turn(step.what))
+            assert game.certainty(end, step.what) is Certainty.IMPOSSIBLE
+    with pytest.raises(IllegalTurnError):
+        game.announce(end, Announcement(RESIGN, game.players[0]))
+    with pytest.raises(IllegalTurnError):
+        game.hint(end, 0.1, Random(0), clock=CountingClock())
+    assert game.playouts(end, 3, Random(0)).plies == 0
+
+
+@every_variant
+def test_anyone_who_plays_may_resign_at_any_time(game, options):
+    for state in states_along(game, options, 8, most_steps=MOST_STEPS, some=3):
+        if state.to_move is None:
+            continue
+        resigning = [said.player for said in game.announcements(state) if said.kind == RESIGN]
+        assert state.to_move in resigning
+        for player in resigning:
+            after = game.announce(state, Announcement(RESIGN, player))
+            assert player not in game.players_to_move(after)
+            assert game.parse_state(game.format_state(after)) == after
+            outcome = game.outcome(after)
+            assert outcome is None or player not in (outcome.winner, *outcome.shared_by) or len(resigning) == 1
+        with pytest.raises(IllegalTurnError):
+            game.announce(state, Announcement("no such thing", state.to_move))
+
+
+@every_variant
+def test_turns_at_the_same_time_may_come_in_any_order(game, options):
+    rng = Random(9)
+    for state in states_along(game, options, 9, most_steps=MOST_STEPS, some=6):
+        playing = game.players_to_move(state)
+        turns = game.legal_turns(state)
+        if len(playing) < 2 or not len(turns):
+            continue
+        firsts = {turn.player: turn for turn in few(turns, rng, 60)}
+        one, other = rng.sample(list(firsts.values()), 2)
+        there = game.apply(game.apply(state, one), other)
+        assert there == game.apply(game.apply(state, other), one)
+        assert game.parse_turn(state, game.format_turn(other), other.player) == other
+
+
+@every_variant
+def test_the_diagram_fits_a_terminal(game, options):
+    for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
+        lines = game.diagram(state).splitlines()
+        assert len(lines) >= 3
+        assert max(map(len, lines)) <= 100
+        assert all(line.isprintable() and line == line.rstrip() for line in lines)
+
+
+@every_variant
+def test_the_rules_in_short_are_told(game, options):
+    summary = game.summary(options)
+    assert len(summary.split("\n\n")) >= 3
+    assert all(paragraph.strip() == paragraph != "" for paragraph in summary.split("\n\n"))
+
+
+@every_game
+def test_the_page_of_the_game_names_every_rule_and_option(game):
+    page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
+    for rule, told_rule in game.rules.items():
+        assert told_rule.id == rule
+        assert f"`{rule}`" in page
+    for option in game.options:
+        assert re.search(rf"`{option.name}[=`]", page), f"docs/games/{game.name}.md says nothing of {option.name}"
+
+
+@every_game
+def test_hints_are_legal_and_repeatable(game):
+    rng = Random(11)
+    for state in states_along(game, {}, 11, most_steps=20, some=1):
+        if state.to_move is None:
+            continue
+        if game.awaits_roll(state):
+            with pytest.raises(IllegalTurnError):
+                game.hint(state, 0.1, rng, clock=CountingClock())
+            continue
+        told_first = []
+        given = [game.hint(state, 0.1, Random(5), clock=CountingClock(), better=told_first.append) for _ in range(2)]
+        assert isinstance(given[0], Hint)
+        assert given[0] == given[1]
+        assert told_first
+        for hint in (given[0], told_first[0]):
+            assert hint.turn.player == state.to_move
+            game.apply(state, hint.turn)
+            assert hint.reason
+            assert hint.unit in ("win", "points")
+            assert hint.unit == "points" or 0 <= hint.expected <= 1
+            assert 0 <= hint.sure <= 1
+
+
+@every_game
+def test_random_games_add_up(game):
+    tally = game.playouts(game.new(), 3, Random(12), most_plies=400)
+    assert tally.games == 3
+    assert sum(tally.wins.values()) + tally.draws + tally.unfinished == 3
+    assert set(tally.wins) <= set(game.players)
+    assert 0 < tally.plies <= 3 * 400
+    assert tally == game.playouts(game.new(), 3, Random(12), most_plies=400)
+    assert game.playouts(game.new(), 2, Random(12), most_plies=1).unfinished == 2
+
+
+@every_game
+def test_options_out_of_range_are_refused(game):
+    with pytest.raises(OptionError, match="there is no option"):
+        game.new({"no such option": 1})
+    for option in game.options:
+        with pytest.raises(OptionError, match=option.name):
+            game.new({option.name: "no such value"})
+        if option.choices and not isinstance(option.default, str):
+            with pytest.raises(OptionError, match=option.name):
+                game.new({option.name: 99})
+
+
+@every_game
+def test_names_are_plain_words(game):
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", game.name)
+    assert game.title
+    for player in game.players:
+        assert re.fullmatch(r"[a-z][a-z0-9]*", player)
+        assert player not in ("all", "draw", "rolls")
+    assert len(set(game.places)) == len(game.places)
+    assert len(set(game.looks)) == len(game.looks)
+    names = [option.name for option in game.options]
+    assert names == list(dict.fromkeys(names))
+    for option in game.options:
+        assert option.help.endswith(".")
+        assert not option.choices or option.default in option.choices
+
+
+def test_states_come_one_after_another():
+    for game in GAMES:
+        steps = play(game, game.new(), Random(13), most_steps=10)
+        assert all(one.after is other.before for one, other in pairwise(steps))

@@ -1,0 +1,88 @@
+"""Whole games played at random through the interface alone, for tests that hold for every game."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from engine.api import Announcement, Roll
+from engine.dice import drawn
+
+
+@dataclass(frozen=True)
+class Played:
+    """A turn, roll or announcement, and the states before and after it."""
+
+    what: Any
+    before: Any
+    after: Any
+
+
+def variants(game):
+    """The default options, then each option alone with each other value it takes."""
+    others = []
+    for option in game.options:
+        values = (False, True) if isinstance(option.default, bool) else option.choices
+        others += [{option.name: value} for value in values if value != option.default]
+    return [{}, *others]
+
+
+def told(options):
+    """A name for a set of options."""
+    return ",".join(f"{name}={value}" for name, value in options.items()) or "default"
+
+
+def done(game, state, what):
+    """The state after a turn, roll or announcement."""
+    if isinstance(what, Roll):
+        return game.rolled(state, what)
+    if isinstance(what, Announcement):
+        return game.announce(state, what)
+    return game.apply(state, what)
+
+
+def any_turn(game, state, rng):
+    """A legal turn; of several players' the player is drawn first, so that nobody's many turns drown the others'."""
+    turns = game.legal_turns(state)
+    turn = turns[rng.randrange(len(turns))]
+    player = rng.choice(game.players_to_move(state))
+    for _ in range(20):
+        if turn.player == player:
+            break
+        turn = turns[rng.randrange(len(turns))]
+    return turn
+
+
+def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
+    """Play at random from a state; ``announcing`` is the chance that somebody says something instead."""
+    steps = []
+    while state.to_move is not None and len(steps) < most_steps:
+        said = game.announcements(state)
+        if said and rng.random() < announcing:
+            what = rng.choice(said)
+        elif game.awaits_roll(state):
+            what = drawn(game.possible_rolls(state), rng)
+        else:
+            what = any_turn(game, state, rng)
+        steps.append(Played(what, state, done(game, state, what)))
+        state = steps[-1].after
+    return steps
+
+
+def states_along(game, options, seed, *, most_steps, some):
+    """Some of the states of a game at random, the start and the last among them."""
+    rng = Random(seed)
+    start = game.new(options)
+    states = [start, *(step.after for step in play(game, start, rng, most_steps=most_steps))]
+    chosen = sorted({0, len(states) - 1, *(rng.randrange(len(states)) for _ in range(some))})
+    return [states[number] for number in chosen]
+
+
+class CountingClock:
+    """A clock on which each look takes a millisecond."""
+
+    def __init__(self):
+        self.now_s = 0.0
+
+    def __call__(self):
+        self.now_s += 0.001
+        return self.now_s
