@@ -1,0 +1,123 @@
+"""What may be announced: anti-play, a draw by repetition, resigning and an agreed draw."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.announcing import DRAW, REPETITION, RESIGN, format_announcement, ordinary_announcements, ordinary_outcome
+from engine.api import Announcement, Breach, Outcome, Player
+from engine.diaballik.board import CONTACTS_TO_CLAIM, PLACES, PLAYERS, is_wall, other, touching
+from engine.diaballik.settings import Settings
+from engine.diaballik.state import DiaballikState
+from engine.errors import IllegalTurnError
+from engine.grid import members
+
+ANTI_PLAY = "anti-play"
+_CLAIMED_FROM = 3
+
+
+def contacts(settings: Settings, own: int, foes: int, claimant: Player) -> int:
+    """The claimant's pieces that touch the opponent's wall; none where there is no wall."""
+    return own & touching(foes, claimant, front_only=settings.front_only) if is_wall(foes) else 0
+
+
+def due(settings: Settings, own: int, foes: int, claimant: Player) -> bool:
+    """Whether the claimant, whose opponent's turn is over, may call anti-play."""
+    return is_wall(foes) and contacts(settings, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
+
+
+def position_key(state: DiaballikState, to_move: Player) -> str:
+    """The digest of a position for counting how often it occurs."""
+    text = f"{to_move} {state.black.pieces:x}*{state.black.ball} {state.white.pieces:x}*{state.white.ball}"
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def repeated(state: DiaballikState) -> bool:
+    """Whether the position stands for the third time or more, where that counts."""
+    if not state.counts or state.to_move is None:
+        return False
+    return dict(state.counts).get(position_key(state, state.to_move), 0) >= _CLAIMED_FROM
+
+
+def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[Announcement, ...]:
+    """What may be said now: claims first, then an agreed draw and resignations. ``claimants`` may call anti-play."""
+    if state.to_move is None:
+        return ()
+    found = [
+        Announcement(ANTI_PLAY, player)
+        for player in claimants
+        if due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player)
+    ]
+    if repeated(state):
+        found.append(Announcement(REPETITION, state.to_move))
+    return (*found, *sorted(ordinary_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
+
+
+def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
+    """The state after an announcement, the game over; raises IllegalTurnError, with breaches where a rule says no."""
+    if said in announcements(state, claimants):
+        return replace(state, to_move=None, announced=said)
+    text = format_announcement(said)
+    if state.to_move is None:
+        breach = Breach("game-over", "The game is over, so nothing more is announced.", "Begin a new game.", ())
+        raise IllegalTurnError(f"{text}: {breach.sentence}", (breach,))
+    breaches: tuple[Breach, ...] = ()
+    if said.kind == ANTI_PLAY and said.player in PLAYERS:
+        breaches = (why_not(state, said.player, claimants),)
+    elif said.kind == REPETITION:
+        breaches = (
+            Breach(
+                "repetition-too-soon",
+                f"{state.to_move.capitalize()} can claim no draw: "
+                + (
+                    "the position doesn't stand for the third time."
+                    if state.settings.repetition_draw
+                    else "it was not agreed that a repeated position is a draw."
+                ),
+                "Play on.",
+            ),
+        )
+    listed = ", ".join(format_announcement(each) for each in announcements(state, claimants))
+    reason = " ".join(breach.sentence for breach in breaches) or f"expected one of {listed}"
+    raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
+
+
+def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] = PLAYERS) -> Breach:
+    """The breach of calling anti-play where it isn't due: not in turn, no wall, or too few contacts."""
+    foe = other(player)
+    own, foes = state.side(player).pieces, state.side(foe).pieces
+    touch = contacts(state.settings, own, foes, player)
+    if player not in claimants:
+        return Breach(
+            "anti-play-turn",
+            f"It is {state.to_move}'s turn, so {player} can't announce anti-play now.",
+            f"Wait for {player}'s turn.",
+        )
+    if not is_wall(foes):
+        return Breach(
+            "anti-play-wall",
+            f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other.",
+            "Play on.",
+            tuple(PLACES[square] for square in members(foes)),
+        )
+    places = tuple(PLACES[square] for square in members(touch))
+    named = f", on {' and '.join(places)}" if places else ""
+    return Breach(
+        "anti-play-contacts",
+        f"Of {player}'s pieces {len(places)} touch {foe}'s wall{named}; it takes {CONTACTS_TO_CLAIM}.",
+        f"Bring {CONTACTS_TO_CLAIM - len(places)} more pieces right up to the wall.",
+        places,
+    )
+
+
+def outcome_of_words(said: Announcement) -> Outcome:
+    """How the game ended by something said."""
+    if said.kind == ANTI_PLAY and said.player in PLAYERS:
+        return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")
+    return ordinary_outcome(said, PLAYERS)
+
+
+KINDS = (ANTI_PLAY, REPETITION, RESIGN, DRAW)
+"""Every kind of announcement a state may hold."""

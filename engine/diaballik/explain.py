@@ -1,0 +1,222 @@
+"""Which rules a change of the table breaks: pieces and balls that came or went, then what the mover did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from engine.api import Appearance, Breach
+from engine.diaballik.board import GRID, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
+from engine.diaballik.misdeeds import breaches_of_result, steps_apart
+from engine.diaballik.misplayed import whose_turn
+from engine.diaballik.state import DiaballikState, Side, appearance_of, read_look
+from engine.diaballik.turns import begun, canonical
+from engine.grid import members, set_of
+
+
+class Shown(NamedTuple):
+    """What a table shows of one player: the squares of the pieces, and of those with a ball."""
+
+    pieces: int
+    balls: int
+
+
+class Moved(NamedTuple):
+    """How one player's pieces went: pairs of squares, and those that came from or went nowhere."""
+
+    pairs: tuple[tuple[int, int], ...]
+    gone: tuple[int, ...]
+    came: tuple[int, ...]
+
+
+def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, ...]:
+    """Say which rules the change breaks, the nearest misdeed first; empty when none or one legal turn explains it.
+
+    Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
+    """
+    for place, look in after.items():
+        read_look(place, look)
+    looks = appearance_of(before)
+    changed = tuple(place for place, look in after.items() if look != looks[place])
+    if not changed:
+        return ()
+    if before.to_move is None:
+        over = whose_turn(before, PLAYERS[0], changed)
+        return () if over is None else (over,)
+    shown = _shown({**looks, **after})
+    sides = {player: _as_side(shown[player]) for player in PLAYERS}
+    for player in (before.to_move, other(before.to_move)):
+        side, still = sides[player], sides[other(player)]
+        if side is None or still != before.side(other(player)):
+            continue
+        found = canonical(begun(before, player), side)
+        breach = whose_turn(before, player, changed)
+        if found is not None:
+            return () if breach is None else (breach,)
+        if breach is not None and breach.rule == "no-action-left":
+            return (breach, *_breaches(before, shown))
+    return tuple(_breaches(before, shown))
+
+
+def _shown(looks: Mapping[str, str]) -> dict[str, Shown]:
+    found = {}
+    read = {SQUARE_OF[place]: seen for place, look in looks.items() if (seen := read_look(place, look))}
+    for player in PLAYERS:
+        pieces = set_of(*(square for square, (owner, _) in read.items() if owner == player))
+        balls = set_of(*(square for square, (owner, ball) in read.items() if owner == player and ball))
+        found[player] = Shown(pieces, balls)
+    return found
+
+
+def _as_side(shown: Shown) -> Side | None:
+    """What is shown as a side, where it is one: seven pieces and one ball."""
+    if shown.pieces.bit_count() != PIECES_A_SIDE or shown.balls.bit_count() != 1:
+        return None
+    return Side(shown.pieces, shown.balls.bit_length() - 1)
+
+
+def _breaches(before: DiaballikState, shown: Mapping[str, Shown]) -> list[Breach]:
+    mover = str(before.to_move)
+    moved = {player: _moved(before.side(player).pieces, shown[player].pieces) for player in PLAYERS}
+    own = _own(before, shown[mover])
+    found = [*_recoloured(before, shown, moved), *own]
+    for player in (mover, other(mover)):
+        found += _lost_and_found(before, player, moved)
+        found += _balls(before, player, shown[player])
+    return found + _opponent(before, shown, moved)
+
+
+def _own(before: DiaballikState, shown: Shown) -> list[Breach]:
+    """What the mover did with their own pieces, as far as those are all there."""
+    mover = str(before.to_move)
+    side = _as_side(shown)
+    was = before.side(mover)
+    if side is None or side == was or canonical(begun(before, mover), side) is not None:
+        return []
+    return list(breaches_of_result(begun(before, mover), side))
+
+
+def _moved(old: int, new: int) -> Moved:
+    """Pair squares left with squares come to, the nearest first."""
+    gone, came = list(members(old & ~new)), list(members(new & ~old))
+    pairs = []
+    nearest = sorted((steps_apart(start, end), start, end) for start in gone for end in came)
+    for _, start, end in nearest:
+        if start in gone and end in came:
+            pairs.append((start, end))
+            gone.remove(start)
+            came.remove(end)
+    return Moved(tuple(pairs), tuple(gone), tuple(came))
+
+
+def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
+    """Squares on which a piece of one player stands where one of the other stood."""
+    found = []
+    for player in PLAYERS:
+        foe = other(player)
+        for square in members(before.side(foe).pieces & shown[player].pieces):
+            place = PLACES[square]
+            came_from = next((start for start, end in moved[player].pairs if end == square), None)
+            if came_from is None:
+                found.append(
+                    Breach(
+                        "colour-changed",
+                        f"On {place} stood a {foe} piece, and now a {player} one stands there.",
+                        f"Put the {foe} piece back on {place}.",
+                        (place,),
+                    )
+                )
+            elif square in moved[foe].gone:
+                start = PLACES[came_from]
+                found.append(
+                    Breach(
+                        "square-taken",
+                        f"The {player} piece from {start} went to {place}, where a {foe} piece stood.",
+                        f"Put the {player} piece back on {start} and the {foe} one on {place}.",
+                        (start, place),
+                    )
+                )
+    return found
+
+
+def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Moved]) -> list[Breach]:
+    foe = other(player)
+    found = []
+    taken = {end for _, end in moved[foe].pairs} | set(moved[foe].came)
+    for square in moved[player].gone:
+        if square not in taken:
+            found.append(
+                Breach(
+                    "piece-removed",
+                    f"The {player} piece from {PLACES[square]} is gone.",
+                    f"Put the {player} piece back on {PLACES[square]}.",
+                    (PLACES[square],),
+                )
+            )
+    for square in moved[player].came:
+        if not before.side(foe).pieces >> square & 1:
+            found.append(
+                Breach(
+                    "piece-added",
+                    f"There is a {player} piece on {PLACES[square]} that wasn't on the board.",
+                    f"Take the {player} piece off {PLACES[square]}.",
+                    (PLACES[square],),
+                )
+            )
+    return found
+
+
+def _balls(before: DiaballikState, player: str, shown: Shown) -> list[Breach]:
+    was = PLACES[before.side(player).ball]
+    if not shown.balls:
+        return [
+            Breach(
+                "ball-missing",
+                f"{player.capitalize()}'s ball is on none of {player}'s pieces; it was on {was}.",
+                f"Put {player}'s ball back on the piece that had it, the one from {was}.",
+                (was,),
+            )
+        ]
+    if shown.balls.bit_count() > 1:
+        places = _names(members(shown.balls))
+        return [
+            Breach(
+                "ball-added",
+                f"{player.capitalize()} has a ball on {' and on '.join(places)}.",
+                f"Leave one ball on {player}'s pieces.",
+                places,
+            )
+        ]
+    return []
+
+
+def _opponent(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
+    mover = str(before.to_move)
+    foe = other(mover)
+    was = before.side(foe)
+    found = [
+        Breach(
+            "moved-opponent-piece",
+            f"It is {mover}'s turn, and the {foe} piece on {PLACES[start]} was moved to {PLACES[end]}.",
+            f"Put the {foe} piece back on {PLACES[start]}.",
+            (PLACES[start], PLACES[end]),
+        )
+        for start, end in moved[foe].pairs
+    ]
+    balls = shown[foe].balls
+    carried = any(start == was.ball and balls >> end & 1 for start, end in moved[foe].pairs)
+    if balls.bit_count() == 1 and not balls >> was.ball & 1 and not carried:
+        now = PLACES[balls.bit_length() - 1]
+        found.append(
+            Breach(
+                "passed-opponent-ball",
+                f"It is {mover}'s turn, and {foe}'s ball went from {PLACES[was.ball]} to {now}.",
+                f"Put {foe}'s ball back on {PLACES[was.ball]}.",
+                (PLACES[was.ball], now),
+            )
+        )
+    return found
+
+
+def _names(squares: Iterable[int]) -> tuple[str, ...]:
+    return tuple(GRID.names[square] for square in squares)

@@ -1,0 +1,174 @@
+"""What is wrong with a turn whose actions are known one by one: the first action that a rule forbids."""
+
+from __future__ import annotations
+
+from engine.api import Breach
+from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, GRID, NEAR, PLACES, RAYS, other, seen_from
+from engine.diaballik.claims import contacts, due
+from engine.diaballik.state import Action, DiaballikState, DiaballikTurn
+from engine.diaballik.turns import MOST_MOVES, Midturn, begun, can_act
+from engine.grid import members, set_of
+
+TAKE_BACK = "Put everything back as it was and play another turn."
+
+
+def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
+    """The breach of playing when it isn't the player's turn, or ``None``."""
+    if state.to_move is None:
+        return Breach(
+            "game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places
+        )
+    if player == state.to_move:
+        return None
+    if not can_act(begun(state, player)):
+        sentence = f"{player.capitalize()} can neither move nor pass, so {state.to_move} plays."
+        return Breach("no-action-left", sentence, TAKE_BACK, places)
+    return Breach("not-your-turn", f"It is {state.to_move}'s turn, not {player}'s.", TAKE_BACK, places)
+
+
+def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Breach, ...]:
+    """Why a written turn is not legal: whose turn it is, then its first bad action; empty when it is legal."""
+    breach = whose_turn(state, turn.player, turn.places)
+    if breach is not None:
+        return (breach,)
+    if not turn.actions:
+        return (Breach("null-turn", "Nothing was done; a turn has at least one action.", "Move or pass.", ()),)
+    now = begun(state, turn.player)
+    for action in turn.actions:
+        if not all(0 <= square < GRID.squares for square in action[:2]):
+            return (Breach("square-taken", "There is no such square on the board.", TAKE_BACK, ()),)
+        breach = breach_of(now, action)
+        if breach is not None:
+            return (breach,)
+        now = now.after(action)
+    if now.side == state.side(turn.player) and not state.settings.null_turn:
+        return (
+            Breach("null-turn", f"The turn ends where it began, {turn.places[0]} and all.", TAKE_BACK, turn.places),
+        )
+    if turn.claims and (GOAL[turn.player] >> now.ball & 1 or not due(now.settings, now.pieces, now.foes, now.player)):
+        return (_no_claim(now),)
+    return ()
+
+
+def _no_claim(now: Midturn) -> Breach:
+    if GOAL[now.player] >> now.ball & 1:
+        return _after_the_goal(now, (PLACES[now.ball],))
+    touch = contacts(now.settings, now.pieces, now.foes, now.player)
+    places = tuple(PLACES[square] for square in members(touch))
+    foe = other(now.player)
+    if not places:
+        return Breach(
+            "anti-play-wall",
+            f"After that turn none of {now.player}'s pieces touches a wall of {foe}'s.",
+            "Play the turn without announcing anti-play.",
+            tuple(PLACES[square] for square in members(now.foes)),
+        )
+    return Breach(
+        "anti-play-contacts",
+        f"After that turn {len(places)} of {now.player}'s pieces touch {foe}'s wall; it takes {CONTACTS_TO_CLAIM}.",
+        "Play the turn without announcing anti-play.",
+        places,
+    )
+
+
+def _after_the_goal(now: Midturn, places: tuple[str, ...]) -> Breach:
+    return Breach(
+        "goal-ends-turn",
+        f"With the ball on {PLACES[now.ball]} {now.player} has won, and nothing more is done.",
+        f"Leave the ball on {PLACES[now.ball]} and everything else as it was then.",
+        tuple(dict.fromkeys((PLACES[now.ball], *places))),
+    )
+
+
+def breach_of(now: Midturn, action: Action) -> Breach | None:
+    """Why an action isn't legal in the middle of a turn, or ``None`` when it is."""
+    start, end = PLACES[action.start], PLACES[action.end]
+    places = tuple(dict.fromkeys((start, end)))
+    if GOAL[now.player] >> now.ball & 1:
+        return _after_the_goal(now, places)
+    if now.ended:
+        return Breach("game-over", "Anti-play has ended the game in mid-turn.", TAKE_BACK, places)
+    if now.foes >> action.start & 1:
+        if action.passes:
+            sentence = f"The piece on {start} is {other(now.player)}'s, and so is its ball."
+            return Breach("passed-opponent-ball", sentence, TAKE_BACK, places)
+        return Breach("moved-opponent-piece", f"The piece on {start} is {other(now.player)}'s.", TAKE_BACK, places)
+    if not now.pieces >> action.start & 1:
+        sentence = f"No piece of {now.player}'s stands on {start}."
+        return Breach("pass-without-ball" if action.passes else "moved-opponent-piece", sentence, TAKE_BACK, places)
+    return _pass_breach(now, action, places) if action.passes else _move_breach(now, action, places)
+
+
+def _move_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breach | None:
+    start, end = PLACES[action.start], PLACES[action.end]
+    if action.start == now.ball:
+        return Breach(
+            "carrier-moved",
+            f"The piece on {start} has the ball, so it can't move to {end}.",
+            f"Put it back on {start}; it may move once the ball is passed (written {start}*{end} if that was meant).",
+            places,
+        )
+    if (now.pieces | now.foes) >> action.end & 1:
+        return Breach("square-taken", f"{end} is taken, so nothing moves there from {start}.", TAKE_BACK, places)
+    if not NEAR[action.start] >> action.end & 1:
+        rows, columns = _apart(action.start, action.end)
+        jumped = between_squares(action.start, action.end) & (now.pieces | now.foes)
+        if rows + columns == 2 and jumped:
+            over = PLACES[jumped.bit_length() - 1]
+            sentence = f"From {start} to {end} a piece went over the one on {over}."
+            return Breach("square-taken", sentence, TAKE_BACK, (start, over, end))
+        if (rows, columns) == (1, 1):
+            return Breach("moved-diagonally", f"{start} to {end} is a diagonal step.", TAKE_BACK, places)
+        sentence = f"{start} to {end} is {rows + columns} steps; write every step as a move of its own."
+        return Breach("too-many-moves", sentence, TAKE_BACK, places)
+    if not now.moves_left:
+        sentence = f"Moving {start} to {end} is one move too many; a turn has {MOST_MOVES}."
+        return Breach("too-many-moves", sentence, TAKE_BACK, places)
+    return None
+
+
+def _pass_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breach | None:
+    start, end = PLACES[action.start], PLACES[action.end]
+    if action.start != now.ball:
+        sentence = f"The piece on {start} doesn't have the ball; it is on {PLACES[now.ball]}."
+        return Breach("pass-without-ball", sentence, TAKE_BACK, places)
+    if not now.pieces >> action.end & 1 or action.start == action.end:
+        sentence = f"No other piece of {now.player}'s stands on {end}, so the ball can't be passed there."
+        return Breach("pass-to-nobody", sentence, TAKE_BACK, places)
+    return pass_line_breach(now, action.start, action.end) or (
+        None
+        if now.pass_left
+        else Breach("second-pass", f"Passing {start} to {end} is a second pass; a turn has one.", TAKE_BACK, places)
+    )
+
+
+def pass_line_breach(now: Midturn, start: int, end: int) -> Breach | None:
+    """What is in the way of a pass from one square to another, or ``None``."""
+    places = (PLACES[start], PLACES[end])
+    if not seen_from(start, 0) >> end & 1:
+        sentence = f"{places[0]} and {places[1]} are in no row, column or diagonal together."
+        return Breach("pass-not-straight", sentence, TAKE_BACK, places)
+    between = between_squares(start, end)
+    barred = between & now.foes
+    if barred:
+        named = tuple(PLACES[square] for square in members(barred))
+        sentence = f"The pass from {places[0]} to {places[1]} goes over the {other(now.player)} piece on {named[0]}."
+        return Breach("pass-blocked", sentence, TAKE_BACK, (places[0], *named, places[1]))
+    jumped = between & now.pieces
+    if jumped and not now.settings.pass_over_own:
+        named = tuple(PLACES[square] for square in members(jumped))
+        sentence = f"The pass from {places[0]} to {places[1]} goes over {now.player}'s own piece on {named[0]}."
+        return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))
+    return None
+
+
+def between_squares(start: int, end: int) -> int:
+    """The squares strictly between two; none when they aren't in line."""
+    for ray in RAYS[start]:
+        if end in ray:
+            return set_of(*ray[: ray.index(end)])
+    return 0
+
+
+def _apart(start: int, end: int) -> tuple[int, int]:
+    return abs(GRID.row_of(start) - GRID.row_of(end)), abs(GRID.column_of(start) - GRID.column_of(end))

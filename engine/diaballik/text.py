@@ -1,0 +1,218 @@
+"""States as text: strict to write, lenient to read.
+
+A state is one line: who is to move (``black``, ``white`` or ``over``), each side's pieces by rising square with a star
+after the one that has the ball, the options that differ from their defaults, how often positions occurred where
+repetition counts, and what was announced to end the game::
+
+    black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7 antiplay=automatic
+
+A drawing is read too: seven rows, the seventh first, parted by ``/`` or line breaks, ``b`` and ``w`` for pieces, ``B``
+and ``W`` for those with a ball, dots for empty squares; row numbers may stand before the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+
+from engine.announcing import format_announcement, parse_announcement
+from engine.api import Announcement, OptionValue
+from engine.diaballik.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF
+from engine.diaballik.claims import ANTI_PLAY, KINDS
+from engine.diaballik.settings import DEFAULTS, Settings, read_settings
+from engine.diaballik.state import DiaballikState, Side
+from engine.diaballik.turns import settled
+from engine.errors import OptionError, UnreadableError
+from engine.grid import members
+from engine.notation import Word, unreadable
+
+_OVER = "over"
+_WORD = re.compile(r"/|\n|[^\s/]+")
+_SQUARES = re.compile(r"([a-g][1-7])(\*?)")
+_COUNTED = re.compile(r"([1-9][0-9]{0,8})\*([0-9a-f]{16})")
+_CELLS = re.compile(r"[bBwW.]+")
+_DRAWN = {"b": "black", "B": "black", "w": "white", "W": "white"}
+_EXPECTED = "black, white, over, pieces such as black:a1,b1,c1*, a drawing's row such as ww.W.ww, or an option"
+
+
+def format_state(state: DiaballikState) -> str:
+    """Write a state in its strict form."""
+    parts = [state.to_move or _OVER]
+    for player in PLAYERS:
+        side = state.side(player)
+        squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
+        parts.append(f"{player}:{squares}")
+    for each in fields(Settings):
+        value = getattr(state.settings, each.name)
+        if value != getattr(DEFAULTS, each.name):
+            parts.append(f"{each.name}={str(value).lower()}")
+    if state.counts:
+        parts.append("seen=" + ",".join(f"{count}*{digest}" for digest, count in state.counts))
+    if state.announced is not None:
+        parts.append(f"announced={format_announcement(state.announced)}")
+    return " ".join(parts)
+
+
+@dataclass
+class _Read:
+    """What a text said so far: pieces by square, who has the ball where, and the rest."""
+
+    to_move: str | None = None
+    owners: dict[int, str] = field(default_factory=dict)
+    balls: dict[str, list[int]] = field(default_factory=lambda: {player: [] for player in PLAYERS})
+    options: dict[str, OptionValue] = field(default_factory=dict)
+    counts: tuple[tuple[str, int], ...] = ()
+    announced: tuple[Announcement, Word] | None = None
+    cells: list[tuple[str, int]] = field(default_factory=list)
+
+
+def parse_state(text: str) -> DiaballikState:
+    """Read a state leniently: any case (but in a drawing), spaces and order; black is to move where nothing is said.
+
+    Raises UnreadableError that names the part it stumbled over and where it stands, or the invariant broken.
+    """
+    read = _Read()
+    rows: list[list[tuple[str, int]]] = [[]]
+    for match in _WORD.finditer(text):
+        word = Word(match.group(), match.start() + 1)
+        if word.text in "/\n":
+            rows.append([])
+        elif _CELLS.fullmatch(word.text):
+            rows[-1] += [(cell, word.column + offset) for offset, cell in enumerate(word.text)]
+        elif not (len(word.text) == 1 and word.text in "1234567"):
+            _read_word(text, Word(word.text.lower(), word.column), read)
+    drawn = [row for row in rows if row]
+    if drawn:
+        _read_drawing(text, drawn, read)
+    sides = {player: _side(text, player, read) for player in PLAYERS}
+    if all(GOAL[player] >> sides[player].ball & 1 for player in PLAYERS):
+        raise UnreadableError(f"the state {text!r} has both balls on the row where they win; expected one at most")
+    try:
+        settings = read_settings(read.options)
+    except OptionError as error:
+        raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
+    if read.counts and not settings.repetition_draw:
+        raise UnreadableError(f"the state {text!r} says how often positions were seen; expected repetition_draw=true")
+    return _whole(text, read, DiaballikState(settings, sides["black"], sides["white"], PLAYERS[0], read.counts))
+
+
+def _whole(text: str, read: _Read, state: DiaballikState) -> DiaballikState:
+    """The state with whoever is really to move, checked against what the text says of that."""
+    over = read.to_move == _OVER
+    to_move = PLAYERS[0] if over or read.to_move is None else read.to_move
+    state = DiaballikState(state.settings, state.black, state.white, to_move, state.counts)
+    if read.announced is not None:
+        said, word = read.announced
+        if not over:
+            raise unreadable(text, word.text, word.column, "the state to say 'over' when something ended the game")
+        _check_announced(text, said, word, state)
+        return DiaballikState(state.settings, state.black, state.white, None, state.counts, said)
+    state = settled(state, counted=False)
+    if over and (state.to_move is not None or state.announced is not None):
+        raise UnreadableError(
+            f"the state {text!r} says 'over', but no ball is on the far row; write who is to move, or what was "
+            "announced, such as announced=white:resign"
+        )
+    return state
+
+
+def _check_announced(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
+    by_ball = settled(state, counted=False)
+    if by_ball.to_move is None and by_ball.announced is None:
+        raise unreadable(text, word.text, word.column, "nothing announced, as a ball is on the far row")
+    if said.kind not in KINDS or (said.player is None) != (said.kind == "draw"):
+        raise unreadable(text, word.text, word.column, f"PLAYER:KIND, the kind one of {', '.join(KINDS)}, or all:draw")
+    if said.kind == "repetition" and not state.settings.repetition_draw:
+        raise unreadable(text, word.text, word.column, "repetition_draw=true beside a draw by repetition")
+    if said.kind == ANTI_PLAY:
+        _check_anti_play(text, said, word, state)
+
+
+def _check_anti_play(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
+    from engine.diaballik.board import other
+    from engine.diaballik.claims import due
+
+    player = str(said.player)
+    if not due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player):
+        raise unreadable(
+            text, word.text, word.column, f"a wall of {other(player)}'s that three of {player}'s pieces touch"
+        )
+
+
+def _read_word(text: str, word: Word, read: _Read) -> None:
+    name, equals, value = word.text.partition("=")
+    player, colon, squares = word.text.partition(":")
+    if word.text in (*PLAYERS, _OVER):
+        if read.to_move is not None:
+            raise unreadable(text, word.text, word.column, f"only one of {', '.join(PLAYERS)}, {_OVER}")
+        read.to_move = word.text
+    elif colon and player in PLAYERS and not equals:
+        _read_squares(text, Word(squares, word.column + len(player) + 1), player, read)
+    elif name == "seen" and equals:
+        read.counts = _read_counts(text, word, value)
+    elif name == "announced" and equals:
+        try:
+            read.announced = parse_announcement(value, PLAYERS), word
+        except UnreadableError as error:
+            raise unreadable(text, word.text, word.column, f"what ended the game: {error}") from error
+    elif equals and name and ":" not in name:
+        if name in read.options:
+            raise unreadable(text, word.text, word.column, f"{name} only once")
+        read.options[name] = value
+    else:
+        raise unreadable(text, word.text, word.column, _EXPECTED)
+
+
+def _read_squares(text: str, squares: Word, player: str, read: _Read) -> None:
+    column = squares.column
+    for part in squares.text.split(","):
+        match = _SQUARES.fullmatch(part)
+        if match is None:
+            raise unreadable(text, part, column, "squares such as a1,b1,d1* parted by commas, * for the ball")
+        _put(text, Word(part, column), SQUARE_OF[match[1]], player, ball=bool(match[2]), read=read)
+        column += len(part) + 1
+
+
+def _put(text: str, word: Word, square: int, player: str, *, ball: bool, read: _Read) -> None:
+    if square in read.owners:
+        raise unreadable(text, word.text, word.column, f"one piece a square at most, and {PLACES[square]} has one")
+    read.owners[square] = player
+    if ball:
+        read.balls[player].append(square)
+
+
+def _read_drawing(text: str, rows: list[list[tuple[str, int]]], read: _Read) -> None:
+    for number, row in enumerate(rows):
+        if number == SIZE or len(row) > SIZE:
+            cell, column = row[0] if number == SIZE else row[SIZE]
+            raise unreadable(text, cell, column, "seven rows of seven squares, parted by / or line breaks")
+        if len(row) < SIZE:
+            cell, column = row[-1]
+            raise unreadable(text, cell, column, f"{SIZE - len(row)} more squares in row {SIZE - number}")
+        for file, (cell, column) in enumerate(row):
+            if cell in _DRAWN:
+                square = (SIZE - 1 - number) * SIZE + file
+                _put(text, Word(cell, column), square, _DRAWN[cell], ball=cell.isupper(), read=read)
+    if len(rows) < SIZE:
+        cell, column = rows[-1][-1]
+        raise unreadable(text, cell, column, f"{SIZE - len(rows)} more rows")
+
+
+def _side(text: str, player: str, read: _Read) -> Side:
+    squares = [square for square, owner in read.owners.items() if owner == player]
+    if len(squares) != PIECES_A_SIDE:
+        raise UnreadableError(f"the state {text!r} has {len(squares)} {player} pieces; expected {PIECES_A_SIDE}")
+    balls = read.balls[player]
+    if len(balls) != 1:
+        raise UnreadableError(f"the state {text!r} has {len(balls)} balls on {player} pieces; expected 1")
+    return Side(sum(1 << square for square in squares), balls[0])
+
+
+def _read_counts(text: str, word: Word, value: str) -> tuple[tuple[str, int], ...]:
+    matches = [_COUNTED.fullmatch(entry) for entry in value.split(",")]
+    counts = [(match[2], int(match[1])) for match in matches if match]
+    if len(counts) != len(matches) or len(dict(counts)) != len(counts):
+        raise unreadable(
+            text, word.text, word.column, "seen=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice"
+        )
+    return tuple(sorted(counts))

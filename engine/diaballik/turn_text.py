@@ -1,0 +1,143 @@
+"""Turns as text: strict to write, lenient to read, and as a sentence for a person.
+
+A turn is its actions in order, parted by spaces: ``a1-a2`` a move, ``d1*e1`` a pass; ``anti-play`` at the end announces
+it. Read leniently, case and spaces don't matter, ``to``, ``x`` or a space do for any mark, squares may be strung
+together (``a1-a2-a3``), and any order of actions that leads to the same result gives the same turn.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from engine.diaballik.board import PLACES, SQUARE_OF
+from engine.diaballik.claims import ANTI_PLAY
+from engine.diaballik.misplayed import breaches_of_actions
+from engine.diaballik.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.diaballik.turns import Midturn, begun, canonical
+from engine.errors import IllegalTurnError
+from engine.notation import unreadable
+
+_TOKEN = re.compile(
+    r"(?P<square>[a-g][1-7](?![0-9]))|(?P<claim>anti[- ]?play)|(?P<passes>pass(?:es)?)|(?P<moves>moves?)"
+    r"|(?P<mark>->|→|–|-|>|\*|to|x|by)|(?P<gap>[\s,;:]+|then|and)"
+)
+_EXPECTED = "a turn such as a1-a2 d1*e1: moves a1-a2, a pass d1*e1, anti-play at the end"
+
+
+def format_turn(turn: DiaballikTurn) -> str:
+    """Write a turn in its strict form."""
+    parts = [f"{PLACES[each.start]}{'*' if each.passes else '-'}{PLACES[each.end]}" for each in turn.actions]
+    return " ".join([*parts, ANTI_PLAY] if turn.claims else parts)
+
+
+def describe_turn(turn: DiaballikTurn) -> str:
+    """Say the turn in a short sentence."""
+    told = [
+        f"{'passes' if each.passes else 'moves'} {PLACES[each.start]} to {PLACES[each.end]}" for each in turn.actions
+    ]
+    if turn.claims:
+        told.append("announces anti-play")
+    listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1]))) if told else "does nothing"
+    return f"{turn.player.capitalize()} {listed}."
+
+
+def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:
+    """Read a turn leniently; raises UnreadableError or IllegalTurnError (with breaches)."""
+    pairs, claims = _read(text)
+    mover = player or state.to_move
+    turn = begun(state, mover or _owner(state, pairs[0][0]))
+    actions = _as_actions(turn, pairs)
+    written = DiaballikTurn(turn.player, actions, claims)
+    breaches = breaches_of_actions(state, written)
+    if breaches:
+        reason = " ".join(breach.sentence for breach in breaches)
+        raise IllegalTurnError(f"{text!r} is not legal here: {reason}", breaches)
+    return canonical_turn(state, written)
+
+
+def canonical_turn(state: DiaballikState, turn: DiaballikTurn) -> DiaballikTurn:
+    """The turn of the same result with the canonical actions; ``turn`` must be legal."""
+    found = canonical(begun(state, turn.player), result_of(state, turn))
+    return DiaballikTurn(turn.player, found or turn.actions, turn.claims)
+
+
+def result_of(state: DiaballikState, turn: DiaballikTurn) -> Side:
+    """Where a turn's actions leave its player's pieces and ball; the actions must be legal."""
+    now = begun(state, turn.player)
+    for action in turn.actions:
+        now = now.after(action)
+    return now.side
+
+
+def _owner(state: DiaballikState, square: int) -> str:
+    return "white" if state.white.pieces >> square & 1 else "black"
+
+
+class _Token(NamedTuple):
+    """One part of a turn's text that says something, with its column, counted from 1."""
+
+    kind: str
+    text: str
+    column: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens = []
+    position = 0
+    lowered = text.lower()
+    while position < len(lowered):
+        match = _TOKEN.match(lowered, position)
+        if match is None:
+            raise unreadable(text, text[position:].split(maxsplit=1)[0], position + 1, _EXPECTED)
+        if match.lastgroup != "gap":
+            tokens.append(_Token(str(match.lastgroup), match.group(), position + 1))
+        position = match.end()
+    return tokens
+
+
+_SAYS = {"*": True, "-": False, "->": False}
+
+
+def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
+    """The pairs of squares a text names, each with whether it says that this is a pass, and whether it claims."""
+    tokens = _tokens(text)
+    pairs: list[tuple[int, int, bool | None]] = []
+    claims = bool(tokens) and tokens[-1].kind == "claim"
+    end_of_text = _Token("end", "", len(text) + 1)
+    waiting = [*(tokens[:-1] if claims else tokens), end_of_text][::-1]
+
+    def square() -> int:
+        token = waiting[-1]
+        if token.kind != "square":
+            raise unreadable(text, token.text, token.column, f"a square; {_EXPECTED}")
+        return SQUARE_OF[waiting.pop().text]
+
+    while waiting[-1].kind != "end":
+        said = waiting.pop().kind == "passes" if waiting[-1].kind in ("passes", "moves") else None
+        start = square()
+        while True:
+            while waiting[-1].kind in ("mark", "passes", "moves"):
+                token = waiting.pop()
+                said = _SAYS.get(token.text, {"passes": True, "moves": False}.get(token.kind, said))
+            end = square()
+            pairs.append((start, end, said))
+            # A mark right after a pair goes on from there: a1-a2-a3.
+            if waiting[-1].kind != "mark":
+                break
+            start, said = end, None
+    if not pairs:
+        raise unreadable(text, text, 1, f"{_EXPECTED}; without a turn, announce it")
+    return pairs, claims
+
+
+def _as_actions(turn: Midturn, pairs: list[tuple[int, int, bool | None]]) -> tuple[Action, ...]:
+    """The pairs as actions: what isn't said to be a move or a pass is a pass where the ball is."""
+    actions = []
+    ball = turn.ball
+    for start, end, said in pairs:
+        passes = start == ball if said is None else said
+        actions.append(Action(start, end, passes))
+        if passes and start == ball:
+            ball = end
+    return tuple(actions)

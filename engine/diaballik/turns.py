@@ -1,0 +1,202 @@
+"""What may be played: single actions, whole turns in any order of actions, their results, and what follows.
+
+A *result* is where a turn leaves the mover's pieces and ball; the opponent's never change. The rules stand here step by
+step; ``fast`` gives the same results for the usual options without taking the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from engine.api import Announcement, Outcome
+from engine.diaballik.board import EVERY, GOAL, NEAR, PLAYERS, other, seen_from
+from engine.diaballik.claims import ANTI_PLAY, due, outcome_of_words, position_key
+from engine.diaballik.settings import Settings
+from engine.diaballik.state import Action, DiaballikState, Side
+from engine.grid import members
+
+MOST_MOVES = 2
+MOST_ACTIONS = 3
+
+
+class Midturn(NamedTuple):
+    """A turn under way: who plays under which settings against which pieces, where they stand, what they have left."""
+
+    player: str
+    settings: Settings
+    foes: int
+    pieces: int
+    ball: int
+    moves_left: int = MOST_MOVES
+    pass_left: bool = True
+
+    @property
+    def side(self) -> Side:
+        """Where the mover's pieces and ball are."""
+        return Side(self.pieces, self.ball)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the turn is over at once: the ball is on the far row, or anti-play ends the game by itself."""
+        if GOAL[self.player] >> self.ball & 1:
+            return True
+        return self.settings.automatic and due(self.settings, self.pieces, self.foes, self.player)
+
+    def after(self, action: Action) -> Midturn:
+        """The turn after one more action, which must be legal."""
+        if action.passes:
+            return self._replace(ball=action.end, pass_left=False)
+        return self._replace(pieces=self.pieces ^ (1 << action.start | 1 << action.end), moves_left=self.moves_left - 1)
+
+
+def begun(state: DiaballikState, player: str) -> Midturn:
+    """A turn of the player, nothing done yet."""
+    side = state.side(player)
+    return Midturn(player, state.settings, state.side(other(player)).pieces, side.pieces, side.ball)
+
+
+def receivers(turn: Midturn) -> int:
+    """The own pieces that the ball can be passed to, whether or not a pass is left."""
+    own = turn.pieces & ~(1 << turn.ball)
+    return seen_from(turn.ball, turn.foes if turn.settings.pass_over_own else turn.foes | own) & own
+
+
+def actions(turn: Midturn) -> Iterator[Action]:
+    """Every action that may come next: moves by rising squares, then passes. None once the turn has ended."""
+    if turn.ended:
+        return
+    if turn.moves_left:
+        empty = EVERY & ~(turn.pieces | turn.foes)
+        for start in members(turn.pieces & ~(1 << turn.ball)):
+            for end in members(NEAR[start] & empty):
+                yield Action(start, end, passes=False)
+    if turn.pass_left:
+        for end in members(receivers(turn)):
+            yield Action(turn.ball, end, passes=True)
+
+
+def action_sequences(turn: Midturn) -> Iterator[tuple[Action, ...]]:
+    """Every ordered sequence of one to three actions that is a whole turn."""
+    for action in actions(turn):
+        yield (action,)
+        for rest in action_sequences(turn.after(action)):
+            yield (action, *rest)
+
+
+def results_by_playing(turn: Midturn) -> set[Side]:
+    """The results of every whole turn, by playing the actions out; works under all options."""
+    found: set[Side] = set()
+    reached = {turn}
+    for _ in range(MOST_ACTIONS):
+        reached = {one.after(action) for one in reached for action in actions(one)}
+        found.update(one.side for one in reached)
+    if not turn.settings.null_turn:
+        found.discard(turn.side)
+    return found
+
+
+def can_act(turn: Midturn) -> bool:
+    """Whether there is any action at all."""
+    return next(actions(turn), None) is not None
+
+
+def canonical(turn: Midturn, result: Side) -> tuple[Action, ...] | None:
+    """The canonical actions that lead to a result: the fewest, then moves first, then the lowest squares.
+
+    ``None`` when no turn has that result. Whether a null turn is agreed on isn't asked.
+    """
+    for length in range(1, MOST_ACTIONS + 1):
+        found = _of_length(turn, result, length)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_length(turn: Midturn, result: Side, length: int) -> tuple[Action, ...] | None:
+    if not length:
+        return () if turn.side == result else None
+    passing = turn.ball != result.ball
+    moves = length - passing
+    apart = (turn.pieces ^ result.pieces).bit_count()
+    if (passing and not turn.pass_left) or moves > turn.moves_left or apart > 2 * moves or turn.ended:
+        return None
+    if moves:
+        empty = EVERY & ~(turn.pieces | turn.foes)
+        starts = turn.pieces & ~(1 << turn.ball)
+        # With nothing to spare each move has to take a piece from where it must leave to where one is missing.
+        if apart == 2 * moves:
+            starts &= ~result.pieces
+            empty &= result.pieces
+        for start in members(starts):
+            for end in members(NEAR[start] & empty):
+                action = Action(start, end, passes=False)
+                rest = _of_length(turn.after(action), result, length - 1)
+                if rest is not None:
+                    return (action, *rest)
+    if passing and receivers(turn) >> result.ball & 1:
+        action = Action(turn.ball, result.ball, passes=True)
+        rest = _of_length(turn.after(action), result, length - 1)
+        if rest is not None:
+            return (action, *rest)
+    return None
+
+
+def followed(state: DiaballikState, player: str, result: Side, *, claims: bool) -> DiaballikState:
+    """The state after a legal turn of the player with this result; ``claims`` says that it ends with anti-play."""
+    if player == PLAYERS[0]:
+        after = replace(state, black=result, to_move=other(player))
+    else:
+        after = replace(state, white=result, to_move=other(player))
+    if claims:
+        return replace(after, to_move=None, announced=Announcement(ANTI_PLAY, player))
+    return settled(after, counted=True)
+
+
+def winner_by_ball(state: DiaballikState) -> str | None:
+    """Who has the ball on the far row."""
+    return next((player for player in PLAYERS if GOAL[player] >> state.side(player).ball & 1), None)
+
+
+def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
+    """The state with whoever may really play to move: the stuck are skipped, nobody plays when the game is over.
+
+    ``counted`` adds the position to those that occurred (with the option ``repetition_draw``). Both can't be stuck at
+    once: fourteen pieces always have more than the two carriers beside empty squares.
+    """
+    to_move = state.to_move
+    if to_move is None:
+        return state
+    if winner_by_ball(state) is not None:
+        return replace(state, to_move=None)
+    if state.settings.automatic:
+        # Whoever has just moved comes first: they could have said so before the other.
+        for player in (other(to_move), to_move):
+            if due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player):
+                return replace(state, to_move=None, announced=Announcement(ANTI_PLAY, player))
+    if not can_act(begun(state, to_move)):
+        to_move = other(to_move)
+        state = replace(state, to_move=to_move)
+    if state.settings.repetition_draw and counted:
+        occurred = dict(state.counts)
+        key = position_key(state, to_move)
+        occurred[key] = occurred.get(key, 0) + 1
+        state = replace(state, counts=tuple(sorted(occurred.items())))
+    return state
+
+
+def claimants(state: DiaballikState) -> tuple[str, ...]:
+    """Who may call anti-play now: the one to move, and an opponent whose turn was skipped for want of an action."""
+    if state.to_move is None:
+        return ()
+    skipped = other(state.to_move)
+    return (state.to_move,) if can_act(begun(state, skipped)) else (state.to_move, skipped)
+
+
+def outcome_of(state: DiaballikState) -> Outcome | None:
+    """How the game ended, or ``None``."""
+    if state.announced is not None:
+        return outcome_of_words(state.announced)
+    winner = winner_by_ball(state)
+    return None if winner is None else Outcome(winner, f"{winner}'s ball is on the far row")

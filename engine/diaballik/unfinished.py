@@ -1,0 +1,52 @@
+"""Positions inside a turn that are no turn's result: a piece lifted, or the ball in hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.api import EMPTY, LookName, Unfinished
+from engine.diaballik.board import PLACES
+from engine.diaballik.state import DiaballikState, appearance_of, look_of
+from engine.diaballik.turns import Midturn, actions, begun
+from engine.grid import members
+
+
+def unfinished_positions(state: DiaballikState) -> list[Unfinished]:
+    """Every such position before the first action and after it, by squares.
+
+    Whatever a turn leaves between two actions is a whole turn too, so only what is in a hand is unfinished.
+    """
+    if state.to_move is None:
+        return []
+    before = appearance_of(state)
+    start = begun(state, state.to_move)
+    found: dict[tuple[tuple[str, LookName], ...], str] = {}
+    for turn in (start, *(start.after(action) for action in actions(start))):
+        done = _looks(start, turn)
+        for change, to_do in _in_hand(turn):
+            found.setdefault(tuple(sorted({**done, **change}.items())), to_do)
+    return [
+        Unfinished({**before, **dict(change)}, tuple(place for place, look in change if look != before[place]), to_do)
+        for change, to_do in found.items()
+    ]
+
+
+def _looks(start: Midturn, turn: Midturn) -> dict[str, LookName]:
+    """The looks that the turn so far has changed."""
+    touched = (start.pieces ^ turn.pieces) | (1 << start.ball | 1 << turn.ball if start.ball != turn.ball else 0)
+    return {
+        PLACES[square]: look_of(turn.player, ball=square == turn.ball) if turn.pieces >> square & 1 else EMPTY
+        for square in members(touched)
+    }
+
+
+def _in_hand(turn: Midturn) -> Iterator[tuple[dict[str, LookName], str]]:
+    if turn.ended:
+        return
+    if turn.moves_left:
+        for square in members(turn.pieces & ~(1 << turn.ball)):
+            place = PLACES[square]
+            yield {place: EMPTY}, f"Put the {turn.player} piece from {place} down to finish its move."
+    if turn.pass_left:
+        change = {PLACES[turn.ball]: look_of(turn.player, ball=False)}
+        yield change, f"Put {turn.player}'s ball down on the piece that gets it."
