@@ -1,0 +1,211 @@
+"""Bad input for every game's parsers: whatever the text, only the engine's errors escape, and what is read is sound.
+
+``HYPOTHESIS_PROFILE=long`` and the tests marked long look at 100,000 cases a game: hypothesis' own texts, and
+valid texts with slips of the pen, which get further into a parser than a text at random.
+"""
+
+import functools
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.announcing import format_announcement, parse_announcement
+from engine.errors import EngineError, UnreadableError
+from engine.record import make, read, replay, write
+from engine.registry import games, load
+from tests.engine.whole_games import Played, any_turn, play
+
+NAMES = games()
+LONG_CASES = 100_000
+STRANGE = (
+    "",
+    "\x00",
+    "\n",
+    "\t",
+    " ",
+    "é",
+    "½",
+    "٣",
+    "𝟜",
+    "\ud800",
+    "9" * 5000,
+    "-1",
+    "=",
+    ":",
+    ",",
+    "/",
+    "{",
+    '"',
+    "[",
+    "*",
+)
+
+every_game = pytest.mark.parametrize("name", NAMES)
+
+
+class Corpus:
+    """Valid texts of a game by kind, and the states they are read in."""
+
+    def __init__(self, name):
+        self.game = game = load(name)
+        rng = random.Random(name)
+        self.states, self.texts = [], {"state": [], "turn": [], "roll": [], "announcement": [], "record": []}
+        for options in ({}, *({option.name: option.choices[-1]} for option in game.options if option.choices)):
+            start = game.new(options)
+            steps = play(game, start, rng, most_steps=25)
+            self.states += [start, *(rng.choice(steps).after for _ in range(3)), steps[-1].after]
+            record = make(game, start, [(step.what, step.after, "") for step in steps[:8]], [("Event", "a")])
+            self.texts["record"].append(write(record))
+        for state in list(self.states):
+            self._add(state, rng)
+        self.texts["option"] = [
+            f"{option.name}={value}" for option in game.options for value in (option.default, *option.choices)
+        ]
+
+    def _add(self, state, rng):
+        game = self.game
+        self.texts["state"].append(game.format_state(state))
+        self.texts["roll"] += [game.format_roll(each.roll) for each in game.possible_rolls(state)[:5]]
+        self.texts["announcement"] += [format_announcement(said) for said in game.announcements(state)]
+        if len(game.legal_turns(state)):
+            turn = any_turn(game, state, rng)
+            self.texts["turn"].append(game.format_turn(turn))
+            over = game.announcements(state)
+            self.states.append(game.announce(state, over[0]))
+            self.states.append(Played(turn, state, game.apply(state, turn)).after)
+
+
+@functools.cache
+def corpus(name):
+    return Corpus(name)
+
+
+def slipped(text, others, rng):
+    """The text with one to four slips: something left out, put in, doubled, swapped, changed or taken from another."""
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(text) + 1)
+        to = min(len(text), at + rng.choice((1, 1, 1, 2, 5, 20)))
+        match rng.randrange(8):
+            case 0:
+                text = text[:at] + text[to:]
+            case 1:
+                text = text[:at] + rng.choice(STRANGE) + text[at:]
+            case 2:
+                text = text[:at] + text[at:to] * rng.choice((2, 3, 50)) + text[to:]
+            case 3:
+                text = text[:at] + "".join(reversed(text[at:to])) + text[to:]
+            case 4:
+                text = text[:at] + (rng.choice(text) if text else "x") + text[to:]
+            case 5:
+                other = rng.choice(others)
+                text = text[:at] + other[rng.randrange(len(other) + 1) :]
+            case 6:
+                text = text[:at] + chr(rng.choice((rng.randrange(32, 127), rng.randrange(0x500)))) + text[to:]
+            case _:
+                words = text.split(" ")
+                rng.shuffle(words)
+                text = " ".join(words)
+    return text[:20_000]
+
+
+def attempt(name, kind, text, at):
+    """Read a text as that kind; say whether it was read, and check what came of it. Raises what is not ours."""
+    held = corpus(name)
+    game, state = held.game, held.states[at % len(held.states)]
+    try:
+        match kind:
+            case "state":
+                found = game.parse_state(text)
+                strict = game.format_state(found)
+                assert game.parse_state(strict) == found
+                assert game.format_state(game.parse_state(strict)) == strict
+                assert (game.outcome(found) is None) == (found.to_move is not None)
+                assert set(game.appearance(found).values()) <= set(game.looks)
+                assert game.diagram(found)
+            case "turn":
+                player = (None, *game.players)[at % (1 + len(game.players))]
+                turn = game.parse_turn(state, text, player)
+                assert player in (None, turn.player)
+                game.apply(state, turn)
+            case "roll":
+                game.rolled(state, game.parse_roll(state, text))
+            case "announcement":
+                game.announce(state, parse_announcement(text, game.players))
+            case "record":
+                replay(read(text))
+            case "option":
+                option, _, value = text.partition("=")
+                game.format_state(game.new({option: value}))
+    except EngineError as error:
+        check_refusal(error, text)
+        return False
+    return True
+
+
+def check_refusal(error, text):
+    """A refusal says something, and a column it names lies in the text."""
+    assert str(error)
+    if isinstance(error, UnreadableError) and error.column is not None:
+        assert 1 <= error.column <= len(text) + 1, (text, error.column)
+
+
+KINDS = ("state", "turn", "roll", "announcement", "record", "option")
+
+
+@every_game
+@given(kind=st.sampled_from(KINDS), text=st.text(max_size=60), at=st.integers(0, 1000))
+def test_any_text_is_read_or_refused(name, kind, text, at):
+    attempt(name, kind, text, at)
+
+
+@every_game
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32), at=st.integers(0, 1000))
+def test_slips_of_the_pen_are_read_or_refused(name, kind, seed, at):
+    rng = random.Random(seed)
+    texts = corpus(name).texts[kind] or ["1"]
+    attempt(name, kind, slipped(rng.choice(texts), texts, rng), at)
+
+
+@every_game
+def test_the_valid_texts_are_read(name):
+    held = corpus(name)
+    for kind in ("state", "record", "option"):
+        for text in held.texts[kind]:
+            assert attempt(name, kind, text, 0), (kind, text)
+    for kind in ("turn", "roll", "announcement"):
+        for text in held.texts[kind]:
+            assert any(
+                attempt(name, kind, text, at) for at in range(len(held.states) * (1 + len(held.game.players)))
+            ), text
+
+
+@every_game
+def test_what_cannot_be_read_names_its_column(name):
+    held = corpus(name)
+    for text in held.texts["state"][:1]:
+        for at in (0, len(text) // 2, len(text)):
+            with pytest.raises(UnreadableError) as raised:
+                held.game.parse_state(f"{text[:at]}§{text[at:]}")
+            assert raised.value.column is not None
+            assert raised.value.column <= at + 1
+
+
+@pytest.mark.long
+@every_game
+@settings(max_examples=LONG_CASES // 100)
+@given(seed=st.integers(0, 2**63))
+def test_a_hundred_thousand_slips(name, seed):
+    rng = random.Random(seed)
+    read_ones = Counter()
+    for _ in range(100):
+        kind = rng.choice(("state", "state", "turn", "turn", "roll", "announcement", "record", "option"))
+        texts = corpus(name).texts[kind] or ["1"]
+        text = slipped(rng.choice(texts), texts, rng)
+        try:
+            read_ones[kind] += attempt(name, kind, text, rng.randrange(1000))
+        except Exception as error:
+            error.add_note(f"{kind}: {text!r}")
+            raise
