@@ -17,7 +17,15 @@ def _deblockle() -> Game[Any, Any]:
     return Deblockle()
 
 
-_GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType({"deblockle": _deblockle})
+def _number_drop() -> Game[Any, Any]:
+    from engine.number_drop.game import NumberDrop
+
+    return NumberDrop()
+
+
+_GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType(
+    {"deblockle": _deblockle, "number-drop": _number_drop}
+)
 
 
 def games() -> tuple[str, ...]:

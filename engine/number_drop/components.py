@@ -1,0 +1,115 @@
+"""What is in the box: the dice's faces and the penalty tiles, from a data file with a checked format.
+
+The file is JSON: ``format``; ``number_dice``, four texts of six faces each, a digit or ``*``; ``shape_die``, six faces
+out of I, O, T, L, S and ``*``; ``shapes``, a drawing for each tile face, top row first; ``tiles``, five tiles with the
+faces of their ``solo`` and their ``other`` side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from engine.errors import UnreadableError
+from engine.polyomino import Shape, orientations, read_picture
+
+STAR = "*"
+DIGITS = "0123456789"
+SHAPES = "IOTLS"
+"""The shapes on the shape die; each is also the drawing of the solo face that starts with its letter."""
+
+FORMAT = "number-drop-components 1"
+NUMBER_DICE, FACES_A_DIE, TILES = 4, 6, 5
+_KEYS = {"format", "number_dice", "shape_die", "shapes", "tiles"}
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The dice, each a text of its faces (the shape die last), and the tiles as pairs of a solo and another face.
+
+    Made once for each setting, so two are equal only when they are one.
+    """
+
+    dice: tuple[str, ...]
+    tiles: tuple[tuple[str, str], ...]
+    shapes: Mapping[str, Shape]
+
+    def turned(self, face: str) -> tuple[Shape, ...]:
+        """Every turning and flip of a tile face or, by its letter alone, of a shape on the shape die."""
+        return orientations(self.shapes[face if face in self.shapes else f"{face}4"])
+
+
+@cache
+def printed_components() -> Components:
+    """The components that come with the game; raises UnreadableError when the file is damaged."""
+    return read_components(resources.files("engine.number_drop").joinpath("components.json").read_text("utf-8"))
+
+
+def read_components(text: str) -> Components:
+    """Read a components file; raises UnreadableError that names the part at fault."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"the components are not JSON: {error}") from None
+    if not isinstance(data, dict) or set(data) != _KEYS:
+        got = ", ".join(sorted(map(str, data))) if isinstance(data, dict) else type(data).__name__
+        raise UnreadableError(f"the components have {got or 'nothing'}; expected {', '.join(sorted(_KEYS))}")
+    if data["format"] != FORMAT:
+        raise UnreadableError(f"the components' format is {data['format']!r}; expected {FORMAT!r}")
+    shapes = _read_shapes(data["shapes"])
+    number_dice = data["number_dice"]
+    if not isinstance(number_dice, list) or not all(isinstance(die, str) for die in number_dice):
+        raise UnreadableError(f"number_dice is {number_dice!r}; expected {NUMBER_DICE} texts of faces")
+    return Components(
+        read_dice("/".join([*number_dice, str(data["shape_die"])])), _read_tiles(data["tiles"], shapes), shapes
+    )
+
+
+def read_dice(text: str) -> tuple[str, ...]:
+    """Read dice written as their faces, ``1*3457/12*456/234*67/123567/IOTLS*``; raises UnreadableError."""
+    dice = tuple(part.strip().upper() for part in text.split("/"))
+    if len(dice) != NUMBER_DICE + 1:
+        raise UnreadableError(f"the dice {text!r} are {len(dice)}; expected {NUMBER_DICE} number dice and a shape die")
+    for index, die in enumerate(dice):
+        allowed = (DIGITS if index < NUMBER_DICE else SHAPES) + STAR
+        column = sum(len(before) + 1 for before in text.split("/")[:index]) + 1
+        if len(die) != FACES_A_DIE or not set(die) <= set(allowed):
+            raise UnreadableError(
+                f"die {index + 1} of {text!r} is {die!r}; expected {FACES_A_DIE} faces out of {allowed}", column
+            )
+    return dice
+
+
+def _read_shapes(data: Any) -> Mapping[str, Shape]:
+    if not isinstance(data, dict) or not all(isinstance(drawing, str) for drawing in data.values()):
+        raise UnreadableError(f"shapes is {data!r}; expected a drawing for each name")
+    shapes = {name: read_picture(drawing) for name, drawing in data.items()}
+    missing = [f"{letter}4" for letter in SHAPES if f"{letter}4" not in shapes]
+    if missing:
+        raise UnreadableError(f"shapes lacks {', '.join(missing)}; expected every shape of the shape die")
+    odd = [name for name in SHAPES if len(shapes[f"{name}4"]) != NUMBER_DICE]
+    if odd:
+        raise UnreadableError(f"the shape of {', '.join(odd)} has not four squares, one for each number die")
+    return MappingProxyType(shapes)
+
+
+def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
+    if not isinstance(data, list) or len(data) != TILES:
+        raise UnreadableError(f"tiles is {data!r}; expected {TILES} tiles")
+    tiles = []
+    for number, tile in enumerate(data, start=1):
+        if not isinstance(tile, dict) or set(tile) != {"solo", "other"}:
+            raise UnreadableError(f"tile {number} is {tile!r}; expected a solo and an other face")
+        for face in tile.values():
+            if not isinstance(face, str) or face not in shapes:
+                raise UnreadableError(f"tile {number} shows {face!r}; expected one of {', '.join(shapes)}")
+        tiles.append((tile["solo"], tile["other"]))
+    faces = [face for tile in tiles for face in tile]
+    if len(set(faces)) != len(faces) or {solo for solo, _ in tiles} != {f"{letter}4" for letter in SHAPES}:
+        raise UnreadableError(f"the tiles show {', '.join(faces)}; expected ten faces, the solo ones {SHAPES}")
+    return tuple(tiles)

@@ -1,0 +1,102 @@
+"""How shapes fall: straight down from the top until they rest on the floor or on the first filled cell below them.
+
+Falling from above, only the columns' heights count, never the holes below them. A shape that would not lie wholly
+within the sheet can't be dropped there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations_with_replacement, permutations
+from typing import NamedTuple
+
+from engine.number_drop.components import DIGITS, SHAPES, STAR, Components
+from engine.number_drop.sheet import COLUMNS, LINES
+from engine.polyomino import Shape
+
+Cells = tuple[int, ...]
+"""The squares a dropped shape fills, in rising order."""
+
+
+class Falling(NamedTuple):
+    """A turned shape above the sheet: its leftmost column, for each column its lowest and highest cell, its cells."""
+
+    column: int
+    lows: tuple[int, ...]
+    height: int
+    cells: tuple[tuple[int, int], ...]
+
+
+@cache
+def falling(shapes: tuple[Shape, ...]) -> tuple[Falling, ...]:
+    """Every way to hold these turned shapes above the sheet, in a fixed order."""
+    found = []
+    for shape in shapes:
+        width = max(column for column, _ in shape) + 1
+        height = max(row for _, row in shape) + 1
+        lows = tuple(min(row for column, row in shape if column == across) for across in range(width))
+        cells = tuple(sorted(shape, key=lambda cell: (cell[1], cell[0])))
+        found += [Falling(column, lows, height, cells) for column in range(COLUMNS - width + 1)]
+    return tuple(found)
+
+
+def resting_row(heights: Sequence[int], held: Falling) -> int:
+    """The row in which the lowest line of the shape comes to rest."""
+    column = held.column
+    return max(0, *(heights[column + across] - low for across, low in enumerate(held.lows)))
+
+
+def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
+    """Every set of squares in which one of these turned shapes can come to rest, none twice, in a fixed order."""
+    return _landings(tuple(heights), shapes)
+
+
+@cache
+def _squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
+    """For each way to hold a shape, its squares by resting row."""
+    return tuple(
+        tuple(
+            tuple((row + up) * COLUMNS + held.column + across for across, up in held.cells)
+            for row in range(LINES - held.height + 1)
+        )
+        for held in falling(shapes)
+    )
+
+
+def _landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
+    found = []
+    for held, by_row in zip(falling(shapes), _squares_at(shapes), strict=True):
+        row = resting_row(heights, held)
+        if row < len(by_row):
+            found.append(by_row[row])
+    return tuple(found)
+
+
+@cache
+def turned_shapes(components: Components, face: str) -> tuple[Shape, ...]:
+    """Every turning and flip of a tile face, of a shape of the shape die, or of all five for its star."""
+    if face == STAR:
+        return tuple(shape for letter in SHAPES for shape in components.turned(letter))
+    return components.turned(face)
+
+
+@cache
+def assignments(faces: tuple[str, ...]) -> tuple[str, ...]:
+    """Every different way to put the number dice, stars as any digits, into four cells in a row; sorted texts."""
+    fixed = [face for face in faces if face != STAR]
+    found: set[tuple[str, ...]] = set()
+    for wild in combinations_with_replacement(DIGITS, len(faces) - len(fixed)):
+        found.update(permutations((*fixed, *wild)))
+    return tuple(sorted("".join(digits) for digits in found))
+
+
+def fits_dice(digits: str, faces: Sequence[str]) -> bool:
+    """Whether these digits use every number die once, stars as any digit."""
+    left = list(digits)
+    for face in faces:
+        if face != STAR:
+            if face not in left:
+                return False
+            left.remove(face)
+    return len(digits) == len(faces)

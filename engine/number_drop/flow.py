@@ -1,0 +1,233 @@
+"""What comes after what: rolls, penalties, slides, drops and combinations, the end of a turn and of the game."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.api import Outcome
+from engine.grid import members
+from engine.number_drop.combining import combinations
+from engine.number_drop.components import STAR
+from engine.number_drop.dropping import Cells, landings, turned_shapes
+from engine.number_drop.settings import Settings
+from engine.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet
+from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+
+ALL_LETTERS = (1 << len(LETTERS)) - 1
+
+
+def new_state(settings: Settings) -> NumberDropState:
+    """The start: empty sheets, the tiles still to be drawn."""
+    return NumberDropState(
+        settings,
+        Phase.TILES,
+        (Sheet(),) * settings.players,
+        notches=(0,) * len(LETTERS) if settings.solo else (),
+    )
+
+
+def everyone(state: NumberDropState) -> int:
+    """The set of players still in the game."""
+    return ((1 << state.settings.players) - 1) & ~state.gone
+
+
+def unset(state: NumberDropState) -> int:
+    """The set of players still in the game whose sheets are empty."""
+    return sum(1 << player for player in members(everyone(state)) if not any(state.sheets[player].heights))
+
+
+def tiles_drawn(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
+    """The tiles lie in their slots, and first digits are written by those who have none."""
+    waiting = unset(state)
+    return replace(state, tiles=faces, phase=Phase.SETUP if waiting else Phase.ROLL, playing=waiting)
+
+
+def dice_rolled(state: NumberDropState, faces: tuple[str, ...]) -> NumberDropState:
+    """The dice lie on the table; a penalty, the solo slides or everyone's drop comes next."""
+    rolled = replace(state, roll=faces)
+    if state.settings.solo:
+        return replace(rolled, phase=Phase.SLIDE, playing=1)
+    slot = striking(rolled)
+    if slot is None:
+        return drop_begun(rolled)
+    return _penalty_begun(replace(rolled, roll=()), slot)
+
+
+def striking(state: NumberDropState) -> int | None:
+    """The slot whose penalty this roll lets strike: with a star the first circled letter not crossed off."""
+    if not state.has_star():
+        return None
+    circled = 0
+    for player in members(everyone(state)):
+        circled |= state.sheets[player].letters
+    return next(members(circled & ~state.crossed_off), None)
+
+
+def _penalty_begun(state: NumberDropState, slot: int) -> NumberDropState:
+    shapes = turned_shapes(state.settings.components, state.tiles[slot])
+    struck = [player for player in members(everyone(state)) if not state.sheets[player].letters >> slot & 1]
+    able = sum(1 << player for player in struck if landings(state.sheets[player].heights, shapes))
+    stuck = able.bit_count() < len(struck)
+    begun = replace(state, phase=Phase.PENALTY, slot=slot, playing=able, last_turn=state.last_turn or stuck)
+    return begun if able else _penalty_done(begun)
+
+
+def _penalty_done(state: NumberDropState) -> NumberDropState:
+    done = replace(state, slot=None, playing=0)
+    if state.settings.solo:
+        return _slides_go_on(done)
+    return turn_ended(replace(done, crossed_off=state.crossed_off | 1 << int(state.slot or 0)))
+
+
+def drop_begun(state: NumberDropState) -> NumberDropState:
+    """Everyone whose sheet has room for the rolled shape drops it; when it fits nowhere the game ends with the turn."""
+    shapes = turned_shapes(state.settings.components, state.roll[-1])
+    players = list(members(everyone(state)))
+    able = sum(1 << player for player in players if landings(state.sheets[player].heights, shapes))
+    stuck = able.bit_count() < len(players)
+    begun = replace(state, phase=Phase.DROP, playing=able, last_turn=state.last_turn or stuck)
+    return begun if able else turn_ended(begun)
+
+
+def written(state: NumberDropState, player: int, marks: dict[int, str]) -> NumberDropState:
+    """A player's first digit, shape or penalty is written."""
+    sheet = state.sheets[player].written(marks)
+    playing = state.playing & ~(1 << player)
+    now = replace(state, sheets=_with(state.sheets, player, sheet), playing=playing)
+    if state.phase is Phase.DROP and combinations(sheet):
+        return replace(now, combining=now.combining | 1 << player)
+    return phase_checked(now)
+
+
+def looped(state: NumberDropState, player: int, box: int | None, squares: int, *, letter: bool) -> NumberDropState:
+    """A player's combination is drawn, or done without."""
+    sheets = state.sheets
+    if box is not None:
+        sheets = _with(sheets, player, sheets[player].looped(box, squares, letter=letter))
+    return phase_checked(replace(state, sheets=sheets, combining=state.combining & ~(1 << player)))
+
+
+def phase_checked(state: NumberDropState) -> NumberDropState:
+    """The state once nobody has anything left to do in its phase, else the state itself."""
+    if state.playing or state.combining:
+        return state
+    if state.phase is Phase.SETUP:
+        return replace(state, phase=Phase.ROLL)
+    if state.phase is Phase.PENALTY:
+        return _penalty_done(state)
+    return turn_ended(state)
+
+
+def slidable(state: NumberDropState) -> tuple[int, ...]:
+    """The slots whose tile may slide now, none where no slide is due."""
+    loose = tuple(slot for slot, notch in enumerate(state.notches) if notch < SLIDES_TO_GO)
+    if state.phase is Phase.SLIDE or (state.phase is Phase.STAR_SLIDE and state.roll[-1] == STAR):
+        return loose
+    if state.phase is Phase.STAR_SLIDE:
+        return tuple(slot for slot in loose if state.tiles[slot].startswith(state.roll[-1]))
+    return ()
+
+
+def slid(state: NumberDropState, slot: int) -> NumberDropState:
+    """A tile has slid by one notch; when it reaches GO! its penalty drops, unless the letter is circled."""
+    notches = (*state.notches[:slot], state.notches[slot] + 1, *state.notches[slot + 1 :])
+    now = replace(state, notches=notches, playing=0, star_slid=state.phase is Phase.STAR_SLIDE)
+    if notches[slot] == SLIDES_TO_GO:
+        now = replace(now, crossed_off=now.crossed_off | 1 << slot)
+        if not state.sheets[0].letters >> slot & 1:
+            return _penalty_begun(now, slot)
+    return _slides_go_on(now)
+
+
+def _slides_go_on(state: NumberDropState) -> NumberDropState:
+    if state.has_star() and not state.star_slid:
+        starred = replace(state, phase=Phase.STAR_SLIDE, playing=1)
+        if slidable(starred):
+            return starred
+    return drop_begun(replace(state, star_slid=False, playing=0))
+
+
+def turn_ended(state: NumberDropState) -> NumberDropState:
+    """Nobody has anything left to do: the game is over, or the next player on the left rolls."""
+    ended = replace(state, roll=(), playing=0, combining=0, star_slid=False)
+    if state.last_turn or reached_the_line(state) or all_down(state):
+        return replace(ended, phase=Phase.OVER)
+    return replace(ended, phase=Phase.ROLL, first=_next_player(state))
+
+
+def _next_player(state: NumberDropState) -> int:
+    count = state.settings.players
+    around = ((state.first + step) % count for step in range(1, count + 1))
+    return next(player for player in around if not state.gone >> player & 1)
+
+
+def reached_the_line(state: NumberDropState) -> tuple[int, ...]:
+    """The players still in the game who wrote above the Game Over line."""
+    x_counts = state.settings.x_counts_above_line
+    return tuple(player for player in members(everyone(state)) if state.sheets[player].game_over_lines(x_counts))
+
+
+def all_down(state: NumberDropState) -> bool:
+    """Solo: whether every tile has reached the bottom."""
+    return bool(state.notches) and all(notch == SLIDES_TO_GO for notch in state.notches)
+
+
+def resigned(state: NumberDropState, player: int) -> NumberDropState:
+    """A player sets the sheet aside: it strikes nobody and is struck by nobody, and the others play on."""
+    mask = 1 << player
+    now = replace(state, gone=state.gone | mask, playing=state.playing & ~mask, combining=state.combining & ~mask)
+    left = everyone(now)
+    if left.bit_count() <= (0 if state.settings.solo else 1):
+        return replace(now, phase=Phase.OVER, roll=(), playing=0, combining=0, slot=None, star_slid=False)
+    if state.phase in (Phase.TILES, Phase.ROLL):
+        return replace(now, first=_next_player(now)) if state.first == player else now
+    return phase_checked(now)
+
+
+def scores_of(state: NumberDropState) -> dict[str, int]:
+    """Everyone's points as they stand, those of players who resigned too."""
+    x_counts = state.settings.x_counts_above_line
+    return {PLAYERS[player]: sheet.score(x_counts) for player, sheet in enumerate(state.sheets)}
+
+
+def outcome_of(state: NumberDropState) -> Outcome | None:
+    """How the game ended, or ``None`` while it goes on."""
+    if state.phase is not Phase.OVER:
+        return None
+    if state.drawn:
+        return Outcome(None, "both agreed on a draw")
+    left = list(members(everyone(state)))
+    if len(left) <= (0 if state.settings.solo else 1):
+        gone = " and ".join(PLAYERS[player] for player in members(state.gone))
+        return Outcome(PLAYERS[left[0]] if left else None, f"{gone} resigned")
+    scores = scores_of(state)
+    best = max(scores[PLAYERS[player]] for player in left)
+    winners = tuple(PLAYERS[player] for player in left if scores[PLAYERS[player]] == best)
+    reason = f"{_why_over(state)}; " + (f"the score is {best}" if state.settings.solo else f"{best} points win")
+    return Outcome(winners[0], reason) if len(winners) == 1 else Outcome(None, f"{reason} together", winners)
+
+
+def _why_over(state: NumberDropState) -> str:
+    over = reached_the_line(state)
+    if over:
+        return f"{' and '.join(PLAYERS[player] for player in over)} crossed the Game Over line"
+    return "all tiles are down" if all_down(state) else "a shape fitted nowhere"
+
+
+def _with(sheets: tuple[Sheet, ...], player: int, sheet: Sheet) -> tuple[Sheet, ...]:
+    return (*sheets[:player], sheet, *sheets[player + 1 :])
+
+
+def marks_of(squares: Cells, digits: str | None = None) -> dict[int, str]:
+    """What a drop writes: the digits in the squares' order, crosses where none are given."""
+    return dict(zip(squares, digits or CROSS * len(squares), strict=True))
+
+
+def letter_open(state: NumberDropState, player: int, box: int) -> bool:
+    """Whether filling this box lets the player circle its letter."""
+    return box != BONUS_BOX and state.sheets[player].earns_letter(box) and not state.crossed_off >> (box % 5) & 1
+
+
+def set_up_squares() -> range:
+    """The squares of the lowest line."""
+    return range(COLUMNS)

@@ -1,0 +1,136 @@
+"""What always holds of a table, and so which positions can't come up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.grid import members
+from engine.number_drop import flow
+from engine.number_drop.combining import combinations
+from engine.number_drop.components import STAR
+from engine.number_drop.dropping import landings, turned_shapes
+from engine.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet
+from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.number_drop.turns import penalty_shapes
+
+_BEFORE_PLAY = (Phase.TILES, Phase.SETUP)
+_WAITING = (Phase.TILES, Phase.ROLL, Phase.OVER)
+_BETWEEN_TURNS = (Phase.TILES, Phase.SETUP, Phase.ROLL, Phase.SLIDE)
+
+
+def fault_of(state: NumberDropState) -> str | None:
+    """Name the rule of positions that this one breaks, or ``None``."""
+    checks: tuple[Callable[[NumberDropState], str | None], ...] = (
+        _of_sheets,
+        _of_players,
+        _of_pending,
+        _of_start,
+        _of_letters,
+        _of_slides,
+        _of_end,
+    )
+    return next((fault for check in checks if (fault := check(state))), None)
+
+
+def _of_sheets(state: NumberDropState) -> str | None:
+    for player, sheet in zip(PLAYERS, state.sheets, strict=False):
+        fault = sheet.faults()
+        if fault:
+            return f"the sheet of {player} {fault}"
+    return None
+
+
+def _of_players(state: NumberDropState) -> str | None:
+    pending = state.playing | state.combining
+    if pending & state.gone or state.playing & state.combining:
+        return "someone is to write who has resigned or has dropped already"
+    if state.gone >> state.first & 1 and state.phase in (Phase.TILES, Phase.ROLL):
+        return f"{PLAYERS[state.first]} is to roll, but has resigned"
+    if bool(pending) == (state.phase in _WAITING):
+        return "to= and then= must name who plays in a turn, and nobody where a roll is awaited or the game is over"
+    if state.combining and state.phase is not Phase.DROP:
+        return "a combination is drawn after a drop only"
+    return None
+
+
+def _of_pending(state: NumberDropState) -> str | None:
+    for player in members(state.combining):
+        if not combinations(state.sheets[player]):
+            return f"{PLAYERS[player]} has no combination to draw"
+    if state.phase not in (Phase.PENALTY, Phase.DROP):
+        return None
+    shapes = turned_shapes(state.settings.components, state.roll[-1]) if state.phase is Phase.DROP else None
+    for player in members(state.playing):
+        if not landings(state.sheets[player].heights, shapes or penalty_shapes(state)):
+            return f"the shape fits nowhere on the sheet of {PLAYERS[player]}"
+    return None
+
+
+def _of_start(state: NumberDropState) -> str | None:
+    if (state.phase is Phase.TILES) == bool(state.tiles) and state.phase is not Phase.OVER:
+        return "slots= is for a table whose tiles are drawn, and for every such table"
+    if state.phase not in _BEFORE_PLAY:
+        return None
+    if state.phase is Phase.SETUP and state.playing != flow.unset(state):
+        return "in the set-up those with an empty sheet write, and nobody else"
+    for player, sheet in enumerate(state.sheets):
+        if sheet != Sheet() and not is_first_digit(sheet, player):
+            return f"{PLAYERS[player]} begins with one {player + 1} on the lowest line"
+    if any(state.notches) or state.crossed_off:
+        return "before the first roll no tile slides and no letter is crossed off"
+    return None
+
+
+def is_first_digit(sheet: Sheet, player: int) -> bool:
+    """Whether a sheet shows a player's first digit and nothing else."""
+    return sheet.cells[:COLUMNS].strip(EMPTY_CELL) == str(player + 1) and max(sheet.heights) == 1
+
+
+def _of_letters(state: NumberDropState) -> str | None:
+    if state.settings.solo:
+        down = sum(1 << slot for slot, notch in enumerate(state.notches) if notch == SLIDES_TO_GO)
+        if state.crossed_off != down:
+            return "in the solo game the letters of the tiles at the bottom are crossed off, and no others"
+    else:
+        circled = 0
+        for sheet in state.sheets:
+            circled |= sheet.letters
+        if state.crossed_off & ~circled:
+            return "a letter is crossed off that nobody circled"
+    if state.slot is None:
+        return None
+    if any(state.sheets[player].letters >> state.slot & 1 for player in members(state.playing)):
+        return f"who circled {LETTERS[state.slot]} doesn't drop its penalty"
+    if not state.settings.solo and state.crossed_off >> state.slot & 1:
+        return f"the letter {LETTERS[state.slot]} is crossed off, so its penalty doesn't drop"
+    if not state.settings.solo and not any(sheet.letters >> state.slot & 1 for sheet in state.sheets):
+        return f"nobody circled {LETTERS[state.slot]}, so its penalty doesn't drop"
+    return None
+
+
+def _of_slides(state: NumberDropState) -> str | None:
+    solo = state.settings.solo
+    if state.phase in (Phase.SLIDE, Phase.STAR_SLIDE) and (not solo or not flow.slidable(state)):
+        return "a slide needs a tile that can slide, and the solo game"
+    if state.phase is Phase.STAR_SLIDE and not state.has_star():
+        return "a star-slide needs a star"
+    if state.star_slid and not (solo and state.phase is Phase.PENALTY and STAR in state.roll):
+        return "star_slid= belongs to a penalty of the solo game after a star"
+    if solo and state.slot is not None and state.notches[state.slot] != SLIDES_TO_GO:
+        return f"the tile {LETTERS[state.slot]} isn't at the bottom, so its penalty doesn't drop"
+    return None
+
+
+def _of_end(state: NumberDropState) -> str | None:
+    left = flow.everyone(state).bit_count()
+    resigned = left <= (0 if state.settings.solo else 1)
+    ended = state.last_turn or state.drawn or resigned or flow.reached_the_line(state) or flow.all_down(state)
+    if state.phase is Phase.OVER:
+        return None if ended else "the game is over, but nothing ended it"
+    if resigned or state.drawn:
+        return "the game goes on, but it was given up or drawn"
+    if state.phase in _BETWEEN_TURNS and ended:
+        return "the game goes on after a turn that ended it"
+    if not state.settings.solo and any(player in members(state.playing) for player in flow.reached_the_line(state)):
+        return "someone above the Game Over line is still to drop"
+    return None

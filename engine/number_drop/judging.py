@@ -1,0 +1,279 @@
+"""Which rules one turn breaks, the nearest first; none for a legal turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.api import Breach
+from engine.number_drop import flow
+from engine.number_drop.components import STAR
+from engine.number_drop.dropping import fits_dice, landings, turned_shapes
+from engine.number_drop.sheet import (
+    BONUS_SIZE,
+    CONSECUTIVE,
+    CROSS,
+    EMPTY_CELL,
+    GRID,
+    LETTERS,
+    SMALLEST,
+    Sheet,
+    box_of,
+    hangs_together,
+    kind_of_digits,
+)
+from engine.number_drop.state import (
+    PLAYERS,
+    SLIDES_TO_GO,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    PenaltyDrop,
+    Phase,
+    SetUpDigit,
+    Slide,
+    names_of,
+)
+from engine.number_drop.turns import digits_at, penalty_shapes, squares_of
+from engine.polyomino import Shape, fixed
+
+_ASKED = {
+    Phase.SETUP: "the first digits are written",
+    Phase.PENALTY: "the penalty of tile {tile} is dropped",
+    Phase.SLIDE: "a tile is slid",
+    Phase.STAR_SLIDE: "the star's tile is slid",
+    Phase.DROP: "the shape {roll} is dropped",
+}
+
+
+def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, ...]:
+    """Say which rules a turn breaks, the nearest first; empty exactly when it is legal."""
+    if turn.player not in PLAYERS[: state.settings.players]:
+        told = f"There is no player {turn.player} in this game."
+        return (_breach("not-your-turn", told, f"Let one of {', '.join(PLAYERS[: state.settings.players])} play."),)
+    player = PLAYERS.index(turn.player)
+    untimely = _untimely(state, player, turn)
+    if untimely is not None:
+        return (untimely,)
+    if isinstance(turn, Slide):
+        return _of_slide(state, turn)
+    if isinstance(turn, Combination):
+        return _of_combination(state, player, turn)
+    if state.phase is Phase.SETUP:
+        return _of_first_digit(player, turn)
+    return _of_drop(state, player, turn)
+
+
+def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
+    return Breach(rule, told, remedy, () if turn is None else turn.places)
+
+
+def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
+    """The breach of playing at the wrong time, or ``None``."""
+    who = turn.player
+    take_back = "Take it back." if isinstance(turn, Slide) else f"Rub it out on {who}'s sheet."
+    if state.phase is Phase.OVER:
+        return _breach("game-over", f"The game is over, but {who} plays on.", take_back, turn)
+    if state.gone >> player & 1:
+        return _breach("resigned", f"{who} has resigned, and the sheet is set aside.", take_back, turn)
+    if state.phase in (Phase.TILES, Phase.ROLL):
+        if isinstance(turn, Combination):
+            return _breach("drop-first", f"{who} draws a loop, but nothing was dropped in this turn.", take_back, turn)
+        waits = "the tiles to be drawn" if state.phase is Phase.TILES else f"{state.to_move} to roll"
+        return _breach(
+            "roll-first", f"{who} plays, but the table waits for {waits}.", f"{take_back} Then do that.", turn
+        )
+    if state.combining >> player & 1 and not isinstance(turn, Combination):
+        told = f"{who} has dropped already and may only draw a combination now."
+        return _breach("not-your-turn", told, f"{take_back} Draw a loop, or say that you do without.", turn)
+    if isinstance(turn, Combination) and not state.combining >> player & 1:
+        told = f"{who} draws a loop, but has no drop in this turn to draw it after."
+        return _breach("drop-first", told, take_back, turn)
+    if state.combining >> player & 1:
+        return None
+    if not state.playing >> player & 1:
+        return _not_playing(state, player, take_back, turn)
+    return _wrong_kind(state, take_back, turn)
+
+
+def _not_playing(state: NumberDropState, player: int, take_back: str, turn: NumberDropTurn) -> Breach:
+    who = turn.player
+    slot = state.slot
+    if state.phase is Phase.PENALTY and slot is not None and state.sheets[player].letters >> slot & 1:
+        told = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
+        return _breach("penalty-protected", told, take_back, turn)
+    waiting = " and ".join(PLAYERS[each] for each in state.busy())
+    return _breach("not-your-turn", f"{who} has nothing to write now; {waiting} plays.", take_back, turn)
+
+
+def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) -> Breach | None:
+    kinds: dict[Phase, tuple[type, ...]] = {
+        Phase.SETUP: (SetUpDigit, Drop, PenaltyDrop),
+        Phase.PENALTY: (PenaltyDrop, Drop),
+        Phase.DROP: (Drop, PenaltyDrop),
+    }
+    if isinstance(turn, kinds.get(state.phase, (Slide,))):
+        return None
+    tile = "" if state.slot is None else state.tiles[state.slot]
+    asked = _ASKED[state.phase].format(tile=tile, roll=",".join(state.roll))
+    return _breach(
+        "not-now", f"{turn.player} plays something else, but now {asked}.", f"{take_back} First, {asked}.", turn
+    )
+
+
+def _of_slide(state: NumberDropState, turn: Slide) -> tuple[Breach, ...]:
+    loose = flow.slidable(state)
+    if turn.letter in LETTERS and LETTERS.index(turn.letter) in loose:
+        return ()
+    choices = f"Slide one of {', '.join(LETTERS[slot] for slot in loose)}."
+    if turn.letter not in LETTERS:
+        return (_breach("slide-at-bottom", f"There is no tile {turn.letter}.", choices),)
+    if state.notches[LETTERS.index(turn.letter)] == SLIDES_TO_GO:
+        return (_breach("slide-at-bottom", f"The tile {turn.letter} is at the bottom already.", choices),)
+    return (
+        _breach("slide-star-tile", f"The shape die shows {state.roll[-1]}, which isn't tile {turn.letter}.", choices),
+    )
+
+
+def _of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
+    own = str(player + 1)
+    remedy = f"Write one {own} on the lowest line of {turn.player}'s sheet."
+    squares, marks = _written(turn)
+    if len(squares) != 1 or not isinstance(turn, SetUpDigit):
+        return (_breach("set-up-one-digit", f"{turn.player} wrote {len(squares)} cells in the set-up.", remedy, turn),)
+    found = []
+    if marks != own:
+        told = f"{turn.player} wrote {marks}, but begins with a {own}."
+        found.append(_breach("set-up-own-number", told, remedy, turn))
+    if squares[0] not in GRID.names[:7]:
+        told = f"{turn.player} wrote on {squares[0]}, which is not on the lowest line."
+        found.append(_breach("set-up-lowest-line", told, remedy, turn))
+    return tuple(found)
+
+
+def _written(turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[tuple[str, ...], str]:
+    if isinstance(turn, SetUpDigit):
+        return (turn.square,), turn.digit
+    return turn.squares, turn.digits if isinstance(turn, Drop) else CROSS * len(turn.squares)
+
+
+def _of_drop(state: NumberDropState, player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple[Breach, ...]:
+    squares, marks = _written(turn)
+    sheet = state.sheets[player]
+    taken = [name for name in squares if name in GRID.index and sheet.cells[GRID.index[name]] != EMPTY_CELL]
+    if taken:
+        told = f"{turn.player} wrote over {', '.join(taken)}."
+        return (
+            _breach("written-stays", told, f"Write {', '.join(taken)} as it was, and drop the shape elsewhere.", turn),
+        )
+    penalty = state.phase is Phase.PENALTY
+    found = _marks_of_penalty(turn, marks) if penalty else _marks_of_drop(state, turn, marks)
+    shapes = penalty_shapes(state) if penalty else turned_shapes(state.settings.components, state.roll[-1])
+    return (*found, *_of_shape(state, turn, sheet, squares, shapes))
+
+
+def _marks_of_penalty(turn: NumberDropTurn, marks: str) -> list[Breach]:
+    if isinstance(turn, PenaltyDrop):
+        return []
+    told = f"{turn.player} wrote {', '.join(sorted(set(marks) - {CROSS}))} while a penalty drops."
+    return [_breach("crosses-only", told, "Write the penalty in X, and nothing else.", turn)]
+
+
+def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> list[Breach]:
+    faces = state.roll[:-1]
+    remedy = f"Write {', '.join(faces)}, each once" + (" (* is any digit)." if STAR in faces else ".")
+    if CROSS in marks:
+        return [_breach("digits-only", f"{turn.player} wrote an X as part of a shape.", remedy, turn)]
+    if len(marks) != len(faces):
+        told = f"{turn.player} wrote {len(marks)} digits; there are four number dice."
+        return [_breach("four-digits", told, remedy, turn)]
+    if not fits_dice(marks, faces):
+        told = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
+        return [_breach("digits-as-rolled", told, remedy, turn)]
+    return []
+
+
+def _of_shape(
+    state: NumberDropState, turn: NumberDropTurn, sheet: Sheet, names: Sequence[str], shapes: tuple[Shape, ...]
+) -> tuple[Breach, ...]:
+    squares = tuple(sorted(GRID.index[name] for name in names if name in GRID.index))
+    if len(squares) == len(names) and squares in landings(sheet.heights, shapes):
+        return () if tuple(GRID.names[square] for square in squares) == tuple(names) else (_unordered(turn),)
+    shape = fixed((GRID.column_of(square), GRID.row_of(square)) for square in squares) if squares else None
+    if shape not in shapes or len(squares) != len(names):
+        if state.phase is Phase.PENALTY:
+            told = f"What {turn.player} wrote hasn't the shape of tile {state.tiles[int(state.slot or 0)]}."
+            return (_breach("penalty-shape", told, "Drop the tile's shape, turned or flipped as you like.", turn),)
+        told = f"What {turn.player} wrote hasn't the shape {state.roll[-1]}."
+        return (_breach("shape-as-rolled", told, f"Form the shape {state.roll[-1]}, turned or flipped.", turn),)
+    row = min(map(GRID.row_of, squares))
+    reached = {
+        min(map(GRID.row_of, landed))
+        for landed in landings(sheet.heights, (shape,))
+        if min(map(GRID.column_of, landed)) == min(map(GRID.column_of, squares))
+    }
+    if reached and row > min(reached):
+        told = f"The shape of {turn.player} hangs in the air; there it falls to line {min(reached) + 1}."
+        return (_breach("falls-to-rest", told, "Let it fall until something stops it.", turn),)
+    told = f"The shape of {turn.player} can't get there from the top; something is in its way."
+    return (
+        _breach("straight-down", told, "Let it fall straight down from the top, and stop where it is stopped.", turn),
+    )
+
+
+def _unordered(turn: NumberDropTurn) -> Breach:
+    return _breach(
+        "shape-as-rolled", "The squares are not in rising order.", "Name them line by line from below.", turn
+    )
+
+
+def _of_combination(state: NumberDropState, player: int, turn: Combination) -> tuple[Breach, ...]:
+    if not turn.squares:
+        if turn.letter is None:
+            return ()
+        told = f"{turn.player} circles {turn.letter} without a combination."
+        return (_breach("letter-needs-both", told, "Circle a letter only with the combination that earns it."),)
+    sheet = state.sheets[player]
+    odd = [name for name in turn.squares if name not in GRID.index]
+    squares = 0 if odd else squares_of(turn.squares)
+    if odd or turn.squares != names_of(squares):
+        told = f"{', '.join(odd or turn.squares)} are not squares in rising order."
+        return (_breach("combination-of-digits", told, "Name squares of the sheet, line by line from below.", turn),)
+    digits = digits_at(sheet.cells, squares)
+    used = squares & sheet.circled
+    again = "Draw a loop round fitting digits, or do without."
+    if not digits.isdecimal():
+        told = f"{turn.player} drew a loop round an X or an open cell."
+        return (_breach("combination-of-digits", told, again, turn),)
+    found = []
+    if used:
+        told = f"{', '.join(names_of(used))} belongs to another loop already."
+        found.append(_breach("digit-used", told, again, turn))
+    if not SMALLEST <= len(digits) <= BONUS_SIZE:
+        told = f"The loop of {turn.player} goes round {len(digits)} digits."
+        return (*found, _breach("combination-size", told, again, turn))
+    kind = kind_of_digits(digits)
+    if kind is None:
+        told = f"The digits {', '.join(digits)} are neither equal nor consecutive."
+        return (*found, _breach("combination-kind", told, again, turn))
+    if not hangs_together(sheet.cells, squares):
+        told = "These digits don't touch by their sides" + (" in their order." if kind == CONSECUTIVE else ".")
+        return (*found, _breach("combination-side-by-side", told, again, turn))
+    box = box_of(kind, len(digits))
+    if sheet.loops[box]:
+        told = f"{turn.player} has scored {len(digits)} {_KIND_WORDS[kind]} digits before."
+        return (*found, _breach("box-filled", told, again, turn))
+    return (*found, *_of_letter(state, player, turn, box))
+
+
+_KIND_WORDS = {"same": "identical", "run": "consecutive"}
+
+
+def _of_letter(state: NumberDropState, player: int, turn: Combination, box: int) -> tuple[Breach, ...]:
+    if turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5]):
+        return ()
+    if turn.letter in LETTERS and state.crossed_off >> LETTERS.index(turn.letter) & 1:
+        told = f"The letter {turn.letter} is crossed off."
+        return (_breach("letter-crossed-off", told, "Leave the letter; the combination counts.", turn),)
+    told = f"This combination doesn't fill both boxes of the letter {turn.letter}."
+    return (_breach("letter-needs-both", told, "Leave the letter; the combination counts.", turn),)

@@ -1,0 +1,141 @@
+"""A start or a position as an onlooker or a person gives it: sheets read from looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.api import Appearance, Breach, LookName, Place, Player
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.grid import members
+from engine.number_drop import flow
+from engine.number_drop.combining import combinations
+from engine.number_drop.invariants import fault_of, is_first_digit
+from engine.number_drop.settings import Settings
+from engine.number_drop.sheet import (
+    BOXES,
+    EMPTY_CELLS,
+    GRID,
+    Sheet,
+    box_of,
+    hangs_together,
+    kind_of_digits,
+)
+from engine.number_drop.state import PLAYERS, NumberDropState, Phase, read_look, read_place
+
+
+def set_up_state(appearance: Appearance, settings: Settings) -> NumberDropState:
+    """The start that the sheets show: empty, or with their first digits; raises IllegalTurnError with breaches."""
+    start = flow.new_state(settings)
+    cells = [list(EMPTY_CELLS) for _ in start.sheets]
+    circled = []
+    for place, look in appearance.items():
+        player, square = read_place(settings, place)
+        mark, is_circled = read_look(place, look)
+        cells[player][square] = mark
+        if is_circled:
+            circled.append(place)
+    sheets = tuple(Sheet("".join(each)) for each in cells)
+    breaches = [breach for player, sheet in enumerate(sheets) for breach in _breaches_of_start(player, sheet)]
+    if circled:
+        told = f"{', '.join(circled)} is circled before the first drop."
+        breaches.append(Breach("drop-first", told, "Rub out the loop.", tuple(circled)))
+    if breaches:
+        raise IllegalTurnError("; ".join(breach.sentence for breach in breaches), tuple(breaches))
+    return replace(start, sheets=sheets)
+
+
+def _breaches_of_start(player: int, sheet: Sheet) -> list[Breach]:
+    if sheet == Sheet() or is_first_digit(sheet, player):
+        return []
+    who, own = PLAYERS[player], str(player + 1)
+    squares = [square for square, mark in enumerate(sheet.cells) if mark != "."]
+    places = tuple(f"{who}.{GRID.names[square]}" for square in squares)
+    remedy = f"Leave one {own} on the lowest line of {who}'s sheet, and nothing else."
+    if len(squares) > 1:
+        told = f"{who}'s sheet shows {len(squares)} cells written."
+        return [Breach("set-up-one-digit", told, remedy, places)]
+    if sheet.cells[squares[0]] != own:
+        told = f"{who} wrote {sheet.cells[squares[0]]}, but begins with a {own}."
+        return [Breach("set-up-own-number", told, remedy, places)]
+    told = f"{who} wrote on {GRID.names[squares[0]]}, which is not on the lowest line."
+    return [Breach("set-up-lowest-line", told, remedy, places)]
+
+
+def amended(state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> NumberDropState:
+    """The state as a person puts it right: these cells look so, ``to_move`` is first, all else stays.
+
+    A loop stays when all its digits still show it; circled digits outside such loops must make one loop each patch.
+    Raises UnreadableError for what is no place, look or player, or makes no position.
+    """
+    cells = [list(sheet.cells) for sheet in state.sheets]
+    circled = [sheet.circled for sheet in state.sheets]
+    touched = set()
+    for place, look in looks.items():
+        player, square = read_place(state.settings, place)
+        mark, is_circled = read_look(place, look)
+        touched.add(player)
+        cells[player][square] = mark
+        circled[player] = circled[player] & ~(1 << square) | is_circled << square
+    sheets = tuple(
+        _relooped(sheet, "".join(cells[player]), circled[player], PLAYERS[player]) if player in touched else sheet
+        for player, sheet in enumerate(state.sheets)
+    )
+    now = _resettled(replace(state, sheets=sheets))
+    if to_move is not None:
+        now = _with_first(now, to_move)
+    fault = fault_of(now)
+    if fault:
+        raise UnreadableError(f"put right so, the position can't be: {fault}")
+    return now
+
+
+def _relooped(sheet: Sheet, cells: str, circled: int, who: str) -> Sheet:
+    loops = [0] * len(BOXES)
+    left = circled
+    for box, loop in enumerate(sheet.loops):
+        if loop and not loop & ~circled and all(cells[square] == sheet.cells[square] for square in members(loop)):
+            loops[box] = loop
+            left &= ~loop
+    while left:
+        patch, grown = 0, left & -left
+        while grown != patch:
+            patch, grown = grown, (grown | GRID.beside(grown)) & left
+        left &= ~patch
+        digits = "".join(cells[square] for square in members(patch))
+        kind = kind_of_digits(digits) if digits.isdecimal() and 3 <= len(digits) <= 8 else None
+        box = box_of(kind, len(digits)) if kind else 0
+        if kind is None or not hangs_together(cells, patch) or loops[box]:
+            names = "+".join(GRID.names[square] for square in members(patch))
+            raise UnreadableError(f"the circled digits {names} of {who} make no combination that is still open")
+        loops[box] = patch
+    both = sum(1 << size for size in range(5) if loops[size] and loops[size + 5])
+    return Sheet(cells, tuple(loops), sheet.letters & both)
+
+
+def _resettled(state: NumberDropState) -> NumberDropState:
+    """What the table waits for once the sheets are put right."""
+    ended = bool(flow.reached_the_line(state)) or state.last_turn or flow.all_down(state) or state.drawn
+    given_up = flow.everyone(state).bit_count() <= (0 if state.settings.solo else 1)
+    if state.phase is Phase.OVER:
+        return state if ended or given_up else replace(state, phase=Phase.ROLL)
+    if state.phase in (Phase.ROLL, Phase.SLIDE) and ended:
+        return replace(state, phase=Phase.OVER, roll=(), playing=0)
+    if state.phase is Phase.SETUP:
+        return flow.tiles_drawn(state, state.tiles)
+    if state.phase is Phase.DROP:
+        able = sum(1 << player for player in members(state.combining) if combinations(state.sheets[player]))
+        return flow.phase_checked(replace(state, combining=able))
+    return state
+
+
+def _with_first(state: NumberDropState, to_move: Player) -> NumberDropState:
+    if to_move not in PLAYERS[: state.settings.players]:
+        raise UnreadableError(
+            f"there is no player {to_move!r}; expected one of {', '.join(PLAYERS[: state.settings.players])}"
+        )
+    player = PLAYERS.index(to_move)
+    free = state.phase in (Phase.TILES, Phase.ROLL) and not state.gone >> player & 1
+    if to_move != state.to_move and not free and player not in state.busy():
+        raise UnreadableError(f"{to_move} has nothing to play now; expected {state.to_move or 'nobody'}")
+    return replace(state, first=player) if to_move != state.to_move else state

@@ -1,0 +1,190 @@
+"""One player's sheet: what is written, the loops drawn round it, and its points.
+
+A sheet's cells are squares of a grid, a1 at the bottom left; lines are rows. A *box* is a combination that can be
+scored once: identical digits of 3 to 7, consecutive digits of 3 to 7, and one box for eight of either kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from engine.grid import Grid, members
+
+GRID = Grid(7, 14)
+COLUMNS, LINES = GRID.columns, GRID.rows
+SQUARES = GRID.squares
+NEIGHBOURS: tuple[tuple[int, ...], ...] = tuple(tuple(members(GRID.beside(1 << square))) for square in range(SQUARES))
+"""The squares beside each square, in rising order."""
+
+LINES_BELOW_GAME_OVER = 11
+EMPTY_CELL, CROSS = ".", "X"
+EMPTY_CELLS = EMPTY_CELL * SQUARES
+
+SMALLEST, LARGEST, BONUS_SIZE = 3, 7, 8
+LETTERS = "ABCDE"
+"""The penalty tiles' slots; letter k goes with the combinations of size 3 + k."""
+
+IDENTICAL, CONSECUTIVE = "same", "run"
+BOXES: tuple[tuple[str, int], ...] = (
+    *((IDENTICAL, size) for size in range(SMALLEST, LARGEST + 1)),
+    *((CONSECUTIVE, size) for size in range(SMALLEST, LARGEST + 1)),
+    ("bonus", BONUS_SIZE),
+)
+BONUS_BOX = len(BOXES) - 1
+FULL_COLUMN_POINTS, FULL_LINE_POINTS, GAME_OVER_POINTS = 10, 2, -5
+_COLUMNS_OF_BOXES = (range(5), range(5, 10))
+
+
+class Points(NamedTuple):
+    """A sheet's points by where they come from; their sum is the score."""
+
+    combinations: int
+    full_columns: int
+    full_lines: int
+    game_over_lines: int
+
+
+def box_of(kind: str, size: int) -> int:
+    """The index in BOXES of a combination of this kind and size, 3 to 8."""
+    return BONUS_BOX if size == BONUS_SIZE else size - SMALLEST + (0 if kind == IDENTICAL else 5)
+
+
+def kind_of_digits(digits: str) -> str | None:
+    """Whether digits, in any order, are all equal or are consecutive ones; ``None`` when neither."""
+    if len(set(digits)) == 1:
+        return IDENTICAL
+    ordered = sorted(map(int, digits))
+    return CONSECUTIVE if ordered == list(range(ordered[0], ordered[0] + len(ordered))) else None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet: ``cells`` by square (a digit, ``X`` or ``.``), ``loops`` by box (sets of squares, 0 for an open box),
+    and ``letters``, the set of circled letters.
+    """
+
+    cells: str = EMPTY_CELLS
+    loops: tuple[int, ...] = (0,) * len(BOXES)
+    letters: int = 0
+
+    @cached_property
+    def heights(self) -> tuple[int, ...]:
+        """For each column, how many lines reach up to its highest filled cell."""
+        return tuple(LINES - _open_on_top(self.cells[column::COLUMNS]) for column in range(COLUMNS))
+
+    @cached_property
+    def circled(self) -> int:
+        """The squares in any loop."""
+        squares = 0
+        for loop in self.loops:
+            squares |= loop
+        return squares
+
+    def line(self, line: int) -> str:
+        """What is written in a line, counted from 0 at the bottom."""
+        return self.cells[line * COLUMNS : (line + 1) * COLUMNS]
+
+    def full_lines(self) -> tuple[int, ...]:
+        """The filled lines below the Game Over line, counted from 0 at the bottom."""
+        return tuple(line for line in range(LINES_BELOW_GAME_OVER) if EMPTY_CELL not in self.line(line))
+
+    def game_over_lines(self, x_counts: bool) -> tuple[int, ...]:
+        """The lines above the Game Over line with a digit in them (or, with ``x_counts``, an X)."""
+        if max(self.heights) <= LINES_BELOW_GAME_OVER:
+            return ()
+        blank = {EMPTY_CELL} if x_counts else {EMPTY_CELL, CROSS}
+        return tuple(line for line in range(LINES_BELOW_GAME_OVER, LINES) if set(self.line(line)) - blank)
+
+    def points(self, x_counts: bool) -> Points:
+        """The points as they stand, by where they come from."""
+        return Points(
+            sum(size for (_, size), loop in zip(BOXES, self.loops, strict=True) if loop),
+            FULL_COLUMN_POINTS * sum(all(self.loops[box] for box in column) for column in _COLUMNS_OF_BOXES),
+            FULL_LINE_POINTS * len(self.full_lines()),
+            GAME_OVER_POINTS * len(self.game_over_lines(x_counts)),
+        )
+
+    def score(self, x_counts: bool) -> int:
+        """The points as they stand, added up."""
+        return sum(self.points(x_counts))
+
+    def written(self, marks: dict[int, str]) -> Sheet:
+        """The sheet with these squares written."""
+        cells = list(self.cells)
+        for square, mark in marks.items():
+            cells[square] = mark
+        return replace(self, cells="".join(cells))
+
+    def looped(self, box: int, squares: int, *, letter: bool) -> Sheet:
+        """The sheet with a box filled by a loop, and its letter circled or not."""
+        loops = (*self.loops[:box], squares, *self.loops[box + 1 :])
+        return replace(self, loops=loops, letters=self.letters | (1 << (box % 5) if letter else 0))
+
+    def earns_letter(self, box: int) -> bool:
+        """Whether filling this box fills both of its size, so its letter may be circled."""
+        return box != BONUS_BOX and bool(self.loops[(box + 5) % 10]) and not self.letters >> (box % 5) & 1
+
+    def faults(self) -> str | None:
+        """Name the rule of sheets that this one breaks, or ``None``; the words follow "the sheet"."""
+        return _fault_of_cells(self.cells) or _fault_of_loops(self) or _fault_of_letters(self)
+
+
+def _open_on_top(column: str) -> int:
+    return len(column) - len(column.rstrip(EMPTY_CELL))
+
+
+def _fault_of_cells(cells: str) -> str | None:
+    reached = set()
+    pending = [square for square in range(COLUMNS) if cells[square] != EMPTY_CELL]
+    while pending:
+        square = pending.pop()
+        if square not in reached:
+            reached.add(square)
+            pending += [beside for beside in NEIGHBOURS[square] if cells[beside] != EMPTY_CELL]
+    for square, mark in enumerate(cells):
+        if mark != EMPTY_CELL and square not in reached:
+            return f"has {mark} on {GRID.names[square]} in the air; everything rests on the floor or on what lies below"
+    return None
+
+
+def _fault_of_loops(sheet: Sheet) -> str | None:
+    seen = 0
+    for (kind, size), loop in zip(BOXES, sheet.loops, strict=True):
+        if not loop:
+            continue
+        digits = "".join(sheet.cells[square] for square in members(loop))
+        names = "+".join(GRID.names[square] for square in members(loop))
+        if not digits.isdecimal():
+            return f"has a loop {names} round what is no digit; loops go round digits only"
+        if loop & seen:
+            return f"has {names} sharing a digit with another loop; a digit is used once"
+        kinds = (IDENTICAL, CONSECUTIVE) if size == BONUS_SIZE else (kind,)
+        if len(digits) != size or kind_of_digits(digits) not in kinds or not hangs_together(sheet.cells, loop):
+            return f"has {names} as {kind}{size}, but these aren't {size} fitting digits side by side"
+        seen |= loop
+    return None
+
+
+def _fault_of_letters(sheet: Sheet) -> str | None:
+    for index, letter in enumerate(LETTERS):
+        if sheet.letters >> index & 1 and not (sheet.loops[index] and sheet.loops[index + 5]):
+            return f"has the letter {letter} circled without both combinations of {index + SMALLEST}"
+    return None
+
+
+def hangs_together(cells: str, squares: int) -> bool:
+    """Whether these digits hang together as a combination must: by their sides, consecutive ones in their order."""
+    listed = list(members(squares))
+    kind = kind_of_digits("".join(cells[square] for square in listed))
+    if kind is None:
+        return False
+    if kind == CONSECUTIVE:
+        path = sorted(listed, key=cells.__getitem__)
+        return all(after in NEIGHBOURS[before] for before, after in pairwise(path))
+    reached, grown = 0, 1 << listed[0]
+    while grown != reached:
+        reached, grown = grown, (grown | GRID.beside(grown)) & squares
+    return reached == squares

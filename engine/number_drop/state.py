@@ -1,0 +1,210 @@
+"""The table of a Number Drop game and the turns that change it: frozen values, and what an onlooker sees."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from engine.api import EMPTY, LookName, Place
+from engine.errors import UnreadableError
+from engine.grid import members
+from engine.number_drop.components import DIGITS, STAR
+from engine.number_drop.settings import MOST_PLAYERS, Settings
+from engine.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
+
+PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYERS + 1))
+PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)
+CROSS_LOOK: LookName = "cross"
+LOOKS: tuple[LookName, ...] = (
+    EMPTY,
+    *(f"digit {digit}" for digit in DIGITS),
+    CROSS_LOOK,
+    *(f"digit {digit} circled" for digit in DIGITS),
+)
+SLIDES_TO_GO = 4
+"""Notches below the start; a tile in the last one shows GO!."""
+
+
+class Phase(enum.Enum):
+    """What the table waits for; the values stand in texts."""
+
+    TILES = "tiles"
+    """The tiles to be drawn to their slots, which is a roll."""
+    SETUP = "setup"
+    """Each player's first digit."""
+    ROLL = "roll"
+    PENALTY = "penalty"
+    """The penalty shape of one tile."""
+    SLIDE = "slide"
+    """Solo: any one tile by one notch."""
+    STAR_SLIDE = "star-slide"
+    """Solo: the tile that the star slides."""
+    DROP = "drop"
+    """Everyone's shape, and after it their combination."""
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class NumberDropState:
+    """A position. Players and slots are indices from 0, sets of them integers with a bit each.
+
+    ``playing`` are those who still write in this phase, ``combining`` those who have dropped and may still draw a loop.
+    ``slot`` is the slot whose penalty drops. ``last_turn``: a shape fitted nowhere, so the game ends with this turn.
+    ``notches`` (solo only) tells how far each tile has slid. ``gone`` are players who resigned.
+    """
+
+    settings: Settings
+    phase: Phase
+    sheets: tuple[Sheet, ...]
+    tiles: tuple[str, ...] = ()
+    first: int = 0
+    roll: tuple[str, ...] = ()
+    playing: int = 0
+    combining: int = 0
+    crossed_off: int = 0
+    notches: tuple[int, ...] = ()
+    slot: int | None = None
+    star_slid: bool = False
+    last_turn: bool = False
+    gone: int = 0
+    drawn: bool = False
+
+    @property
+    def to_move(self) -> str | None:
+        """Whose turn or roll is next; of several who may play the first; ``None`` when the game is over."""
+        if self.phase is Phase.OVER:
+            return None
+        busy = self.busy()
+        return PLAYERS[busy[0] if busy else self.first]
+
+    def in_order(self) -> tuple[int, ...]:
+        """The players still in the game, clockwise from the first player."""
+        count = self.settings.players
+        around = ((self.first + step) % count for step in range(count))
+        return tuple(player for player in around if not self.gone >> player & 1)
+
+    def busy(self) -> tuple[int, ...]:
+        """The players who may play a turn now, clockwise from the first player."""
+        pending = self.playing | self.combining
+        return tuple(player for player in self.in_order() if pending >> player & 1)
+
+    def has_star(self) -> bool:
+        """Whether a die of the roll shows a star."""
+        return STAR in self.roll
+
+
+@dataclass(frozen=True, slots=True)
+class SetUpDigit:
+    """A player's first digit, on a square of the lowest line."""
+
+    player: str
+    square: str
+    digit: str
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The place written."""
+        return (f"{self.player}.{self.square}",)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A dropped shape: its squares in rising order (a1, b1, … a2, …) and the digit written in each."""
+
+    player: str
+    squares: tuple[str, ...]
+    digits: str
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places written."""
+        return tuple(f"{self.player}.{square}" for square in self.squares)
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyDrop:
+    """A dropped penalty shape: the squares crossed, in rising order."""
+
+    player: str
+    squares: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places written."""
+        return tuple(f"{self.player}.{square}" for square in self.squares)
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A loop round digits, in rising order of squares, none at all to do without; ``letter`` is circled with it."""
+
+    player: str
+    squares: tuple[str, ...] = ()
+    letter: str | None = None
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places looped."""
+        return tuple(f"{self.player}.{square}" for square in self.squares)
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """Solo: the tile in a slot (A to E) slides down by one notch."""
+
+    player: str
+    letter: str
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """None: the tiles lie beside the sheets."""
+        return ()
+
+
+NumberDropTurn: TypeAlias = SetUpDigit | Drop | PenaltyDrop | Combination | Slide
+
+
+def names_of(squares: int) -> tuple[str, ...]:
+    """The names of a set of squares, in rising order."""
+    return tuple(GRID.names[square] for square in members(squares))
+
+
+def look_of(mark: str, circled: bool) -> LookName:
+    """The look of a cell."""
+    if mark == EMPTY_CELL:
+        return EMPTY
+    if mark == CROSS:
+        return CROSS_LOOK
+    return f"digit {mark} circled" if circled else f"digit {mark}"
+
+
+def read_look(place: Place, look: LookName) -> tuple[str, bool]:
+    """Read a look into what is written there and whether it is circled; raises UnreadableError."""
+    if look == EMPTY:
+        return EMPTY_CELL, False
+    if look == CROSS_LOOK:
+        return CROSS, False
+    if look not in LOOKS:
+        raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
+    return look[len("digit ")], look.endswith("circled")
+
+
+def read_place(settings: Settings, place: Place) -> tuple[int, int]:
+    """Read a place into player and square, as indices; raises UnreadableError when no sheet in play has it."""
+    player, _, name = place.partition(".")
+    if player not in PLAYERS[: settings.players] or name not in GRID.index:
+        raise UnreadableError(
+            f"there is no place {place!r}; places run from p1.a1 to {PLAYERS[settings.players - 1]}.g14"
+        )
+    return PLAYERS.index(player), GRID.index[name]
+
+
+def appearance_of(state: NumberDropState) -> dict[Place, LookName]:
+    """Map every place of the sheets in play to its look, in the order of PLACES."""
+    looks = {}
+    for player, sheet in zip(PLAYERS, state.sheets, strict=False):
+        circled = sheet.circled
+        for square, mark in enumerate(sheet.cells):
+            looks[f"{player}.{GRID.names[square]}"] = look_of(mark, bool(circled >> square & 1))
+    return looks

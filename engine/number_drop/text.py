@@ -1,0 +1,361 @@
+"""States as text: strict to write, lenient to read.
+
+A state is one line: who is to move (or ``over``), what the table waits for, each player's sheet, and what else there
+is to know::
+
+    p2 roll p1=123...X/44412.. p2=...2... slots=I4,V3,O4,T5,X5 first=p2 crossed_off=A
+
+A sheet is its lines from the top, parted by ``/``, empty lines at the top left out (``-`` when there is nothing), then
+its loops and circled letters: ``p1=12355.5;loop:a1+b1+c1;letters:AB``. ``roll=`` lies on the table; ``to=`` are those
+who still write, ``then=`` those who may still draw a loop; ``slot=`` is the tile whose penalty drops; ``notches=`` are
+those of the solo tiles. Options that differ from their defaults stand at the end.
+
+A bare sheet is read as the first player's, who is to roll.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+
+from engine.api import OptionValue
+from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.grid import members
+from engine.notation import Word, unreadable, words
+from engine.number_drop import flow
+from engine.number_drop.chance import read_dice_roll, read_tile_draw, tile_draws
+from engine.number_drop.invariants import fault_of
+from engine.number_drop.settings import OPTIONS, Settings, read_settings
+from engine.number_drop.sheet import (
+    BOXES,
+    COLUMNS,
+    EMPTY_CELL,
+    EMPTY_CELLS,
+    GRID,
+    LETTERS,
+    LINES,
+    Sheet,
+    box_of,
+    kind_of_digits,
+)
+from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase, names_of
+from engine.number_drop.turns import squares_of
+
+_NOTHING = "-"
+_NAMES = (
+    "slots",
+    "first",
+    "roll",
+    "to",
+    "then",
+    "slot",
+    "crossed_off",
+    "notches",
+    "last_turn",
+    "star_slid",
+    "gone",
+    "announced",
+)
+_OPTION_NAMES = tuple(option.name for option in OPTIONS)
+_LINE = re.compile(r"[0-9x.]{7}")
+_BARE = re.compile(r"[0-9x.]{7}(/[0-9x.]{7})*/?|/")
+_SQUARE_NAMES = re.compile(r"[a-g](1[0-4]|[1-9])(\+[a-g](1[0-4]|[1-9]))*")
+
+
+def format_sheet(sheet: Sheet) -> str:
+    """Write a sheet in its strict form."""
+    lines = [sheet.line(line) for line in range(max(sheet.heights))]
+    parts = ["/".join(reversed(lines)) or _NOTHING]
+    parts += [f"loop:{'+'.join(names_of(loop))}" for loop in sheet.loops if loop]
+    if sheet.letters:
+        parts.append("letters:" + _letters(sheet.letters))
+    return ";".join(parts)
+
+
+def _letters(letters: int) -> str:
+    return "".join(LETTERS[index] for index in members(letters))
+
+
+def _players(players: int) -> str:
+    return ",".join(PLAYERS[player] for player in members(players))
+
+
+def format_state(state: NumberDropState) -> str:
+    """Write a state in its strict form."""
+    parts = [] if state.phase is Phase.OVER else [str(state.to_move)]
+    parts.append(state.phase.value)
+    parts += [f"{player}={format_sheet(sheet)}" for player, sheet in zip(PLAYERS, state.sheets, strict=False)]
+    named = {
+        "slots": ",".join(state.tiles),
+        "first": PLAYERS[state.first] if state.first else "",
+        "roll": ",".join(state.roll),
+        "to": _players(state.playing),
+        "then": _players(state.combining),
+        "slot": "" if state.slot is None else LETTERS[state.slot],
+        "crossed_off": _letters(state.crossed_off),
+        "notches": ",".join(map(str, state.notches)),
+        "star_slid": "yes" if state.star_slid else "",
+        "last_turn": "yes" if state.last_turn else "",
+        "gone": _players(state.gone),
+        "announced": "all:draw" if state.drawn else "",
+    }
+    parts += [f"{name}={value}" for name, value in named.items() if value]
+    default = Settings()
+    for option in fields(Settings):
+        value = getattr(state.settings, option.name)
+        if value != getattr(default, option.name):
+            parts.append(f"{option.name}={str(value).lower() if isinstance(value, bool) else value}")
+    return " ".join(parts)
+
+
+def parse_state(text: str) -> NumberDropState:
+    """Read a state leniently: any case, spaces and order of words; or a bare sheet.
+
+    Raises UnreadableError that names the part it stumbled over and where it stands, or the rule that makes the
+    position impossible.
+    """
+    return _Reading(text).state()
+
+
+class _Reading:
+    """One state's text being read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.phase: Word | None = None
+        self.to_move: Word | None = None
+        self.bare: list[Word] = []
+        self.named: dict[str, Word] = {}
+        for word in words(text):
+            self._sort_out(word)
+
+    def _sort_out(self, word: Word) -> None:
+        name, equals, value = word.text.partition("=")
+        if equals and name in (*PLAYERS, *_NAMES, *_OPTION_NAMES):
+            if name in self.named:
+                raise unreadable(self.text, *word, f"{name}= once")
+            self.named[name] = Word(value, word.column + len(name) + 1)
+        elif word.text in PLAYERS and self.to_move is None:
+            self.to_move = word
+        elif word.text in [phase.value for phase in Phase] and self.phase is None:
+            self.phase = word
+        elif _BARE.fullmatch(word.text):
+            self.bare.append(word)
+        else:
+            raise unreadable(
+                self.text, *word, "who is to move, what is awaited, a sheet such as p1=1......, or name=value"
+            )
+
+    def state(self) -> NumberDropState:
+        settings = self._settings()
+        if self.bare:
+            return self._from_bare_sheet(settings)
+        phase = self._phase()
+        sheets = tuple(self._sheet(player) for player in PLAYERS[: settings.players])
+        for player in PLAYERS[settings.players :]:
+            if player in self.named:
+                raise self._fault(player, f"sheets of {settings.players} players; write players= for more")
+        state = NumberDropState(
+            settings,
+            phase,
+            sheets,
+            tiles=self._tiles(settings, phase),
+            first=self._first(settings),
+            roll=self._roll(settings, phase),
+            playing=self._set_of_players("to", settings),
+            combining=self._set_of_players("then", settings),
+            crossed_off=self._set_of_letters("crossed_off"),
+            notches=self._notches(settings),
+            slot=self._slot(phase),
+            star_slid=self._yes("star_slid"),
+            last_turn=self._yes("last_turn"),
+            gone=self._set_of_players("gone", settings),
+            drawn=self._drawn(settings, phase),
+        )
+        self._check(state)
+        return state
+
+    def _fault(self, name: str, expected: str) -> UnreadableError:
+        word = self.named.get(name)
+        if word is None:
+            return UnreadableError(f"the state {self.text!r} lacks {name}=; expected {expected}", len(self.text) + 1)
+        return unreadable(self.text, word.text, word.column, expected)
+
+    def _impossible(self, fault: str, word: Word | None = None) -> UnreadableError:
+        return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
+
+    def _settings(self) -> Settings:
+        given: dict[str, OptionValue] = {name: self.named[name].text for name in _OPTION_NAMES if name in self.named}
+        try:
+            return read_settings(given)
+        except OptionError as error:
+            column = min(self.named[name].column for name in given)
+            raise UnreadableError(f"cannot read the options of the state {self.text!r}: {error}", column) from None
+
+    def _from_bare_sheet(self, settings: Settings) -> NumberDropState:
+        spare = self.to_move or self.phase or next((w for n, w in self.named.items() if n not in _OPTION_NAMES), None)
+        if spare is not None:
+            raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
+        joined = "/".join(part for word in self.bare for part in word.text.split("/") if part)
+        sheet = self._read_sheet(Word(joined, self.bare[0].column), "the sheet")
+        start = flow.new_state(settings)
+        state = replace(
+            start,
+            phase=Phase.ROLL,
+            tiles=tile_draws(settings)[0].roll.faces,
+            sheets=(sheet, *start.sheets[1:]),
+        )
+        return replace(state, phase=Phase.OVER) if flow.reached_the_line(state) else state
+
+    def _phase(self) -> Phase:
+        if self.phase is None:
+            listed = ", ".join(phase.value for phase in Phase)
+            raise UnreadableError(
+                f"the state {self.text!r} doesn't say what is awaited; expected one of {listed}", len(self.text) + 1
+            )
+        return Phase(self.phase.text)
+
+    def _sheet(self, player: str) -> Sheet:
+        if player not in self.named:
+            raise self._fault(player, f"the sheet of {player}, {_NOTHING} when it is empty")
+        return self._read_sheet(self.named[player], f"the sheet of {player}")
+
+    def _read_sheet(self, word: Word, whose: str) -> Sheet:
+        grid, *marks = word.text.split(";")
+        sheet = Sheet(self._read_cells(Word(grid, word.column)))
+        column = word.column + len(grid) + 1
+        for mark in marks:
+            sheet = self._read_mark(sheet, Word(mark, column))
+            column += len(mark) + 1
+        fault = sheet.faults()
+        if fault:
+            raise self._impossible(f"{whose} {fault}", word)
+        return sheet
+
+    def _read_cells(self, word: Word) -> str:
+        if word.text == _NOTHING:
+            return EMPTY_CELLS
+        lines = word.text.split("/")
+        column = word.column
+        for line in lines:
+            if not _LINE.fullmatch(line):
+                raise unreadable(self.text, line, column, f"a line of {COLUMNS} digits, X and dots")
+            column += len(line) + 1
+        if len(lines) > LINES:
+            raise unreadable(self.text, word.text, word.column, f"at most {LINES} lines")
+        return "".join(reversed(lines)).upper().ljust(len(EMPTY_CELLS), EMPTY_CELL)
+
+    def _read_mark(self, sheet: Sheet, word: Word) -> Sheet:
+        kind, _, value = word.text.partition(":")
+        if kind == "letters" and value and set(value) <= set(LETTERS.lower()):
+            return replace(sheet, letters=self._letters(value))
+        if kind != "loop" or not _SQUARE_NAMES.fullmatch(value):
+            raise unreadable(self.text, *word, "loop:a1+b1+c1 or letters:AB")
+        names = value.split("+")
+        squares = squares_of(names)
+        digits = "".join(sheet.cells[GRID.index[name]] for name in names)
+        kind_found = kind_of_digits(digits) if digits.isdecimal() and len(digits) in range(3, 9) else None
+        if kind_found is None or squares.bit_count() != len(names):
+            raise self._impossible(f"the loop {value} isn't round 3 to 8 equal or consecutive digits", word)
+        box = box_of(kind_found, len(digits))
+        if sheet.loops[box]:
+            name, size = BOXES[box]
+            raise self._impossible(f"the box {name}{size} is filled twice; each combination is scored once", word)
+        return sheet.looped(box, squares, letter=False)
+
+    @staticmethod
+    def _letters(value: str) -> int:
+        return sum(1 << LETTERS.index(letter) for letter in set(value.upper()))
+
+    def _set_of_letters(self, name: str) -> int:
+        word = self.named.get(name)
+        if word is None:
+            return 0
+        if not word.text or not set(word.text) <= set(LETTERS.lower()):
+            raise self._fault(name, f"letters out of {LETTERS}")
+        return self._letters(word.text)
+
+    def _set_of_players(self, name: str, settings: Settings) -> int:
+        word = self.named.get(name)
+        if word is None:
+            return 0
+        listed = word.text.split(",")
+        if not set(listed) <= set(PLAYERS[: settings.players]):
+            raise self._fault(name, f"players out of {', '.join(PLAYERS[: settings.players])}")
+        return sum(1 << PLAYERS.index(player) for player in set(listed))
+
+    def _first(self, settings: Settings) -> int:
+        word = self.named.get("first")
+        if word is None:
+            return 0
+        if word.text not in PLAYERS[: settings.players]:
+            raise self._fault("first", f"one of {', '.join(PLAYERS[: settings.players])}")
+        return PLAYERS.index(word.text)
+
+    def _tiles(self, settings: Settings, phase: Phase) -> tuple[str, ...]:
+        word = self.named.get("slots")
+        if word is None:
+            if phase in (Phase.TILES, Phase.OVER):
+                return ()
+            raise self._fault("slots", "the faces of the five tiles, slot A first, such as I4,L4,O4,T4,S4")
+        try:
+            return read_tile_draw(settings, word.text.upper().split(","))
+        except IllegalTurnError as error:
+            raise self._impossible(str(error), word) from None
+
+    def _roll(self, settings: Settings, phase: Phase) -> tuple[str, ...]:
+        word = self.named.get("roll")
+        needed = phase in (Phase.SLIDE, Phase.STAR_SLIDE, Phase.DROP) or (phase is Phase.PENALTY and settings.solo)
+        if word is None:
+            if needed:
+                raise self._fault("roll", "the dice, such as 1,3,4,5,T")
+            return ()
+        if not needed:
+            raise self._impossible("no roll lies on the table then", word)
+        try:
+            return read_dice_roll(settings.components, word.text.upper().split(","))
+        except IllegalTurnError as error:
+            raise self._impossible(str(error), word) from None
+
+    def _slot(self, phase: Phase) -> int | None:
+        word = self.named.get("slot")
+        if (word is None) != (phase is not Phase.PENALTY):
+            raise self._fault("slot", "the slot whose penalty drops, A to E, in a penalty and only then")
+        if word is None:
+            return None
+        if len(word.text) != 1 or word.text.upper() not in LETTERS:
+            raise self._fault("slot", f"one of {LETTERS}")
+        return LETTERS.index(word.text.upper())
+
+    def _notches(self, settings: Settings) -> tuple[int, ...]:
+        word = self.named.get("notches")
+        if word is None and not settings.solo:
+            return ()
+        listed = word.text.split(",") if word else []
+        notches = [notch for notch in listed if notch in ("0", "1", "2", "3", "4")]
+        if len(notches) != len(LETTERS) or len(listed) != len(LETTERS) or not settings.solo:
+            raise self._fault("notches", f"{len(LETTERS)} numbers from 0 to {SLIDES_TO_GO}, with players=1 only")
+        return tuple(map(int, notches))
+
+    def _yes(self, name: str) -> bool:
+        word = self.named.get(name)
+        if word is not None and word.text != "yes":
+            raise self._fault(name, "yes")
+        return word is not None
+
+    def _drawn(self, settings: Settings, phase: Phase) -> bool:
+        word = self.named.get("announced")
+        if word is None:
+            return False
+        if word.text != "all:draw" or settings.players != 2 or phase is not Phase.OVER:
+            raise self._fault("announced", "all:draw, when two players are over")
+        return True
+
+    def _check(self, state: NumberDropState) -> None:
+        """Raise UnreadableError for a position that can't come up."""
+        fault = fault_of(state)
+        if fault:
+            raise self._impossible(fault, self.phase)
+        if self.to_move is not None and self.to_move.text != state.to_move:
+            expected = f"{state.to_move}, who is next" if state.to_move else "nobody, as the game is over"
+            raise unreadable(self.text, *self.to_move, expected)

@@ -1,0 +1,189 @@
+"""Legal turns as lazy sequences, and playing them: a roll with stars allows hundreds of thousands of drops."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Generic, TypeVar, overload
+
+from engine.number_drop import flow
+from engine.number_drop.combining import combinations
+from engine.number_drop.dropping import Cells, assignments, landings, turned_shapes
+from engine.number_drop.sheet import EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
+from engine.number_drop.state import (
+    PLAYERS,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    PenaltyDrop,
+    Phase,
+    SetUpDigit,
+    Slide,
+    names_of,
+)
+
+ItemT_co = TypeVar("ItemT_co", covariant=True)
+
+
+class _Lazy(Sequence[ItemT_co], Generic[ItemT_co]):
+    """A sequence whose items are made when asked for; a slice of it is a plain tuple."""
+
+    def _item(self, index: int) -> ItemT_co:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int) -> ItemT_co: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ItemT_co]: ...
+
+    def __getitem__(self, index: int | slice) -> ItemT_co | Sequence[ItemT_co]:
+        if isinstance(index, slice):
+            return tuple(self._item(each) for each in range(*index.indices(len(self))))
+        size = len(self)
+        if not -size <= index < size:
+            raise IndexError(f"there is no turn {index}; there are {size}")
+        return self._item(index % size)
+
+
+class Drops(_Lazy[Drop]):
+    """Every drop of one player: by where the shape lands, then by the digits in its squares."""
+
+    def __init__(self, player: str, places: Sequence[Cells], digits: Sequence[str]) -> None:
+        self._player, self._places, self._digits = player, places, digits
+
+    def __len__(self) -> int:
+        return len(self._places) * len(self._digits)
+
+    def _item(self, index: int) -> Drop:
+        place, digits = divmod(index, len(self._digits))
+        return Drop(self._player, tuple(GRID.names[square] for square in self._places[place]), self._digits[digits])
+
+    def __contains__(self, turn: object) -> bool:
+        if not isinstance(turn, Drop) or turn.player != self._player:
+            return False
+        at = bisect_left(self._digits, turn.digits)
+        if at == len(self._digits) or self._digits[at] != turn.digits:
+            return False
+        return any(tuple(GRID.names[square] for square in place) == turn.squares for place in self._places)
+
+
+class OneAfterAnother(_Lazy[ItemT_co]):
+    """Several sequences read as one."""
+
+    def __init__(self, parts: Sequence[Sequence[ItemT_co]]) -> None:
+        self._parts = [part for part in parts if len(part)]
+        self._ends = list(accumulate(len(part) for part in self._parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def _item(self, index: int) -> ItemT_co:
+        part = bisect_right(self._ends, index)
+        return self._parts[part][index - (self._ends[part - 1] if part else 0)]
+
+    def __contains__(self, item: object) -> bool:
+        return any(item in part for part in self._parts)
+
+
+def legal_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
+    """Every turn of everyone who may play now, player by player clockwise from the first; none twice."""
+    parts = [turns_of(state, player) for player in state.busy()]
+    return parts[0] if len(parts) == 1 else OneAfterAnother(parts)
+
+
+def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
+    """Every turn of one player now, in a fixed order."""
+    name, sheet = PLAYERS[player], state.sheets[player]
+    if state.combining >> player & 1:
+        return combinations_of(state, player)
+    if not state.playing >> player & 1:
+        return ()
+    if state.phase is Phase.SETUP:
+        return tuple(SetUpDigit(name, GRID.names[square], str(player + 1)) for square in flow.set_up_squares())
+    if state.phase is Phase.PENALTY:
+        return tuple(
+            PenaltyDrop(name, tuple(GRID.names[square] for square in cells))
+            for cells in landings(sheet.heights, penalty_shapes(state))
+        )
+    if state.phase is Phase.DROP:
+        shapes = turned_shapes(state.settings.components, state.roll[-1])
+        return Drops(name, landings(sheet.heights, shapes), assignments(state.roll[:-1]))
+    return tuple(Slide(name, LETTERS[slot]) for slot in flow.slidable(state))
+
+
+def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], ...]:
+    """Every turning of the penalty that drops now."""
+    return turned_shapes(state.settings.components, state.tiles[int(state.slot or 0)])
+
+
+def combinations_of(state: NumberDropState, player: int) -> tuple[Combination, ...]:
+    """None first, then every combination by box and squares, with its letter and without where it earns one."""
+    name = PLAYERS[player]
+    turns = [Combination(name)]
+    for box, squares in combinations(state.sheets[player]):
+        names = names_of(squares)
+        turns.append(Combination(name, names))
+        if flow.letter_open(state, player, box):
+            turns.append(Combination(name, names, LETTERS[box % 5]))
+    return tuple(turns)
+
+
+def is_legal(state: NumberDropState, turn: NumberDropTurn) -> bool:
+    """Whether the turn may be played now."""
+    if turn.player not in PLAYERS[: state.settings.players]:
+        return False
+    player = PLAYERS.index(turn.player)
+    if isinstance(turn, Combination):
+        return bool(state.combining >> player & 1) and _fits(state, player, turn)
+    return turn in turns_of(state, player)
+
+
+def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
+    """Whether a combination may be drawn; looks at it alone, not at the list of all."""
+    if not turn.squares:
+        return turn == Combination(turn.player)
+    sheet = state.sheets[player]
+    if not set(turn.squares) <= set(GRID.names):
+        return False
+    squares = squares_of(turn.squares)
+    if turn.squares != names_of(squares) or squares & sheet.circled:
+        return False
+    digits = digits_at(sheet.cells, squares)
+    kind = kind_of_digits(digits) if digits.isdecimal() and 3 <= len(digits) <= 8 else None
+    if kind is None or not hangs_together(sheet.cells, squares):
+        return False
+    box = box_of(kind, len(digits))
+    if sheet.loops[box]:
+        return False
+    return turn.letter is None or (flow.letter_open(state, player, box) and turn.letter == LETTERS[box % 5])
+
+
+def squares_of(names: Sequence[str]) -> int:
+    """The set of the squares with these names."""
+    return sum(1 << GRID.index[name] for name in set(names))
+
+
+def digits_at(cells: str, squares: int) -> str:
+    """What is written in a set of squares, in rising order of squares; open cells as dots."""
+    return "".join(cells[GRID.index[name]] for name in names_of(squares)) or EMPTY_CELL
+
+
+def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
+    """The state after a legal turn."""
+    player = PLAYERS.index(turn.player)
+    if isinstance(turn, SetUpDigit):
+        return flow.written(state, player, {GRID.index[turn.square]: turn.digit})
+    if isinstance(turn, Drop | PenaltyDrop):
+        squares = tuple(GRID.index[name] for name in turn.squares)
+        return flow.written(state, player, flow.marks_of(squares, getattr(turn, "digits", None)))
+    if isinstance(turn, Slide):
+        return flow.slid(state, LETTERS.index(turn.letter))
+    if not turn.squares:
+        return flow.looped(state, player, None, 0, letter=False)
+    squares_looped = squares_of(turn.squares)
+    digits = digits_at(state.sheets[player].cells, squares_looped)
+    box = box_of(str(kind_of_digits(digits)), len(digits))
+    return flow.looped(state, player, box, squares_looped, letter=turn.letter is not None)

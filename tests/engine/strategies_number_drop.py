@@ -1,0 +1,84 @@
+"""Hypothesis strategies for Number Drop that several tests share."""
+
+import random
+
+from hypothesis import strategies as st
+
+from engine.registry import load
+
+GAME = load("number-drop")
+
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "players": st.integers(1, 6),
+        "tiles": st.sampled_from(["both_sides", "solo_side", "other_side"]),
+        "tile_backs": st.permutations(["V3", "I3", "U5", "X5", "T5"]).map(",".join),
+        "x_counts_above_line": st.booleans(),
+        "dice": st.sampled_from(
+            ["printed", "123456/123456/123456/123456/IOTLS*", "111***/222***/333***/444***/*****I"]
+        ),
+    },
+)
+
+
+def step(state, rng, *, eager=0.8):
+    """One roll, turn or (never) announcement further, drawn by ``rng``; combinations are mostly taken when offered."""
+    if GAME.awaits_roll(state):
+        rolls = GAME.possible_rolls(state)
+        return GAME.rolled(state, rolls[rng.randrange(len(rolls))].roll)
+    player = rng.choice(GAME.players_to_move(state))
+    turns = turns_of(state, player)
+    first = 1 if len(turns) > 1 and GAME.format_turn(turns[0]) == "none" and rng.random() < eager else 0
+    return GAME.apply(state, turns[rng.randrange(first, len(turns))])
+
+
+def turns_of(state, player):
+    """The legal turns of one player, lazily where there are many."""
+    turns = GAME.legal_turns(state)
+    low, high = first_of(turns, GAME.players_to_move(state), player)
+    return _Part(turns, low, high)
+
+
+def first_of(turns, players, player):
+    """Where the turns of a player begin and end; they come player by player."""
+    order = {each: number for number, each in enumerate(players)}
+
+    def boundary(number):
+        low, high = 0, len(turns)
+        while low < high:
+            middle = (low + high) // 2
+            if order[turns[middle].player] < number:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    return boundary(order[player]), boundary(order[player] + 1)
+
+
+class _Part:
+    def __init__(self, turns, low, high):
+        self.turns, self.low, self.high = turns, low, high
+
+    def __len__(self):
+        return self.high - self.low
+
+    def __getitem__(self, index):
+        return self.turns[self.low + index]
+
+
+def position(seed, options=None, *, most_steps=120):
+    """The state some steps into a game, and the last one before it."""
+    rng = random.Random(seed)
+    state = before = GAME.new(options)
+    for _ in range(rng.randrange(most_steps)):
+        if state.to_move is None:
+            break
+        before, state = state, step(state, rng)
+    return before, state
+
+
+def positions(**named):
+    """States some steps into a game with any options."""
+    return st.builds(lambda seed, options: position(seed, options, **named)[1], st.integers(0, 2**32), OPTIONS)
