@@ -6,7 +6,7 @@ is to know::
     p2 roll p1=123...X/44412.. p2=...2... slots=I4,V3,O4,T5,X5 first=p2 crossed_off=A
 
 A sheet is its lines from the top, parted by ``/``, empty lines at the top left out (``-`` when there is nothing), then
-its loops and circled letters: ``p1=12355.5;loop:a1+b1+c1;letters:AB``. ``roll=`` lies on the table; ``to=`` are those
+its loops and circled letters: ``p1=12355.5|loop:a1+b1+c1|letters:AB``. ``roll=`` lies on the table; ``to=`` are those
 who still write, ``then=`` those who may still draw a loop; ``slot=`` is the tile whose penalty drops; ``notches=`` are
 those of the solo tiles. Options that differ from their defaults stand at the end.
 
@@ -69,7 +69,7 @@ def format_sheet(sheet: Sheet) -> str:
     parts += [f"loop:{'+'.join(names_of(loop))}" for loop in sheet.loops if loop]
     if sheet.letters:
         parts.append("letters:" + _letters(sheet.letters))
-    return ";".join(parts)
+    return "|".join(parts)
 
 
 def _letters(letters: int) -> str:
@@ -221,7 +221,7 @@ class _Reading:
         return self._read_sheet(self.named[player], f"the sheet of {player}")
 
     def _read_sheet(self, word: Word, whose: str) -> Sheet:
-        grid, *marks = word.text.split(";")
+        grid, *marks = word.text.replace(";", "|").split("|")
         sheet = Sheet(self._read_cells(Word(grid, word.column)))
         column = word.column + len(grid) + 1
         for mark in marks:

@@ -5,7 +5,7 @@
 ``a1=3,b1=1,c1=4``    a dropped shape, each square with its digit
 ``a1=X,b1=X``         a dropped penalty
 ``loop:a1+b1+a2``     a combination
-``loop:a1+b1+a2;A``   the same, and the letter A is circled
+``loop:a1+b1+a2/A``   the same, and the letter A is circled
 ``none``              no combination
 ``slide:C``           the tile in slot C slides by one notch
 ====================  =================================================
@@ -55,7 +55,7 @@ def format_turn(turn: NumberDropTurn) -> str:
         return f"{SLIDE}:{turn.letter}"
     if not turn.squares:
         return NONE
-    return f"{LOOP}:{'+'.join(turn.squares)}" + (f";{turn.letter}" if turn.letter else "")
+    return f"{LOOP}:{'+'.join(turn.squares)}" + (f"/{turn.letter}" if turn.letter else "")
 
 
 def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:
