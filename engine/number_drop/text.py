@@ -3,7 +3,7 @@
 A state is one line: who is to move (or ``over``), what the table waits for, each player's sheet, and what else there
 is to know::
 
-    p2 roll p1=123...X/44412.. p2=...2... slots=I4,V3,O4,T5,X5 first=p2 crossed_off=A
+    p2 roll p1=123...X/44412.. p2=...2... slots=I4,I3,O4,T5,X5 first=p2 crossed_off=A
 
 A sheet is its lines from the top, parted by ``/``, empty lines at the top left out (``-`` when there is nothing), then
 its loops and circled letters: ``p1=12355.5|loop:a1+b1+c1|letters:AB``. ``roll=`` lies on the table; ``to=`` are those
