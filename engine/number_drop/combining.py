@@ -12,16 +12,26 @@ from engine.grid import members
 from engine.number_drop.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
+    COLUMNS,
     CONSECUTIVE,
     CROSS,
     EMPTY_CELL,
     GRID,
     IDENTICAL,
+    LINES,
     NEIGHBOURS,
     SMALLEST,
     Sheet,
     box_of,
 )
+
+_NOT_FIRST = GRID.every & ~sum(1 << (line * COLUMNS) for line in range(LINES))
+_NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in range(LINES))
+
+
+def _beside(squares: int) -> int:
+    """The squares beside a set, as ``GRID.beside`` but quicker: it may reach above the sheet, where nothing is."""
+    return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 
 def combinations(sheet: Sheet) -> tuple[tuple[int, int], ...]:
@@ -62,7 +72,7 @@ def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
         while left:
             patch, grown = 0, left & -left
             while grown != patch:
-                patch, grown = grown, (grown | GRID.beside(grown)) & squares
+                patch, grown = grown, (grown | _beside(grown)) & squares
             left &= ~patch
             if patch.bit_count() >= smallest:
                 yield from _connected_sets(patch, largest, sizes)
@@ -78,7 +88,7 @@ def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
         allowed = patch >> start << start
         first = 1 << start
         # A set, what it may grow by, and what was ever beside it.
-        pending = [(first, GRID.beside(first) & allowed, first | GRID.beside(first))]
+        pending = [(first, _beside(first) & allowed, first | _beside(first))]
         while pending:
             chosen, edge, seen = pending.pop()
             if chosen.bit_count() in sizes:
@@ -88,7 +98,7 @@ def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
             while edge:
                 square = edge & -edge
                 edge ^= square
-                beside = GRID.beside(square)
+                beside = _beside(square)
                 pending.append((chosen | square, edge | (beside & allowed & ~seen), seen | beside))
 
 
@@ -99,7 +109,7 @@ def _consecutive(digits: list[int], sizes: set[int]) -> Iterator[int]:
             continue
         reach = digits[first]
         for digit in range(first + 1, first + shortest):
-            reach = GRID.beside(reach) & digits[digit]
+            reach = _beside(reach) & digits[digit]
         if not reach:
             continue
         pending = [(square, 1 << square, first, 1) for square in members(digits[first])]

@@ -53,7 +53,7 @@ def landings(heights: Sequence[int], shapes: tuple[Shape, ...]) -> tuple[Cells, 
 
 
 @cache
-def _squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
+def squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
     """For each way to hold a shape, its squares by resting row."""
     return tuple(
         tuple(
@@ -66,7 +66,7 @@ def _squares_at(shapes: tuple[Shape, ...]) -> tuple[tuple[Cells, ...], ...]:
 
 def _landings(heights: tuple[int, ...], shapes: tuple[Shape, ...]) -> tuple[Cells, ...]:
     found = []
-    for held, by_row in zip(falling(shapes), _squares_at(shapes), strict=True):
+    for held, by_row in zip(falling(shapes), squares_at(shapes), strict=True):
         row = resting_row(heights, held)
         if row < len(by_row):
             found.append(by_row[row])

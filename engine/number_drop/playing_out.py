@@ -1,16 +1,166 @@
-"""Random games."""
+"""Games at random, fast: the state's own rules up to the next roll, then sheets that change in place."""
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
-from engine.api import Tally
-from engine.number_drop.state import NumberDropState
+from engine.api import Player, Tally
+from engine.number_drop import flow
+from engine.number_drop.chance import tile_draws
+from engine.number_drop.components import STAR
+from engine.number_drop.dropping import turned_shapes
+from engine.number_drop.loose import LooseSheet, any_digits
+from engine.number_drop.sheet import LETTERS
+from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.number_drop.turns import legal_turns, played
+
+
+class _CutOffError(Exception):
+    """A game that has taken as many turns as it may."""
 
 
 def play_out_fast(state: NumberDropState, count: int, rng: Random, most_plies: int) -> Tally:
-    """Play games at random by the interface."""
-    from engine.number_drop.game import NumberDrop
-    from engine.playing import play_out
+    """Play ``count`` games to their end, each turn and roll drawn evenly among the legal ones."""
+    wins: Counter[Player] = Counter()
+    plies = draws = unfinished = 0
+    for _ in range(count):
+        game = _RandomGame(state, rng, most_plies)
+        winner = game.play()
+        plies += game.plies
+        if winner is None:
+            unfinished += 1
+        elif winner:
+            wins[winner] += 1
+        else:
+            draws += 1
+    return Tally(count, plies, dict(wins), draws, unfinished)
 
-    return play_out(NumberDrop(), state, count, rng, most_plies)
+
+class _RandomGame:
+    """One game being played at random."""
+
+    def __init__(self, state: NumberDropState, rng: Random, most_plies: int) -> None:
+        self.plies = 0
+        self._most = most_plies
+        self._rng = rng
+        self._state = state
+
+    def play(self) -> str | None:
+        """Play to the end; give the winner, an empty text when nobody wins alone, ``None`` when cut off."""
+        try:
+            while self._state.phase not in (Phase.ROLL, Phase.OVER):
+                self._step()
+            if self._state.phase is Phase.OVER:
+                outcome = flow.outcome_of(self._state)
+                return (outcome.winner if outcome else None) or ""
+            return self._play_turns()
+        except _CutOffError:
+            return None
+
+    def _count(self) -> None:
+        if self.plies >= self._most:
+            raise _CutOffError
+        self.plies += 1
+
+    def _step(self) -> None:
+        state = self._state
+        if state.phase is Phase.TILES:
+            # All draws are equally likely.
+            self._state = flow.tiles_drawn(state, self._rng.choice(tile_draws(state.settings)).roll.faces)
+            return
+        self._count()
+        turns = legal_turns(state)
+        self._state = played(state, turns[self._rng.randrange(len(turns))])
+
+    def _play_turns(self) -> str:
+        state, rng = self._state, self._rng
+        self._components = state.settings.components
+        self._x_counts = state.settings.x_counts_above_line
+        self._sheets = {player: LooseSheet(state.sheets[player]) for player in state.in_order()}
+        self._crossed_off = state.crossed_off
+        self._notches = list(state.notches)
+        dice = self._components.dice
+        while True:
+            roll = tuple(die[int(rng.random() * len(die))] for die in dice)
+            stuck = self._solo_turn(roll) if self._notches else self._turn(roll)
+            if (
+                stuck
+                or any(sheet.above_the_line(self._x_counts) for sheet in self._sheets.values())
+                or (self._notches and min(self._notches) == SLIDES_TO_GO)
+            ):
+                return self._winner()
+
+    def _winner(self) -> str:
+        scores = {player: sheet.score(self._x_counts) for player, sheet in self._sheets.items()}
+        best = max(scores.values())
+        winners = [player for player, score in scores.items() if score == best]
+        return PLAYERS[winners[0]] if len(winners) == 1 else ""
+
+    def _turn(self, roll: tuple[str, ...]) -> bool:
+        """One turn of several players; gives whether a shape fitted nowhere."""
+        circled = 0
+        for sheet in self._sheets.values():
+            circled |= sheet.letters
+        striking = circled & ~self._crossed_off
+        if striking and STAR in roll:
+            bit = striking & -striking
+            struck = [sheet for sheet in self._sheets.values() if not sheet.letters & bit]
+            stuck = [not self._penalty(sheet, bit.bit_length() - 1) for sheet in struck]
+            self._crossed_off |= bit
+            return any(stuck)
+        stuck = [not self._drop(sheet, roll) for sheet in self._sheets.values()]
+        return any(stuck)
+
+    def _solo_turn(self, roll: tuple[str, ...]) -> bool:
+        loose = [slot for slot, notch in enumerate(self._notches) if notch < SLIDES_TO_GO]
+        stuck = self._slide(loose)
+        if STAR in roll:
+            loose = [
+                slot
+                for slot, notch in enumerate(self._notches)
+                if notch < SLIDES_TO_GO and (roll[-1] == STAR or self._state.tiles[slot][0] == roll[-1])
+            ]
+            if loose:
+                stuck = self._slide(loose) or stuck
+        return not self._drop(self._sheets[0], roll) or stuck
+
+    def _slide(self, loose: list[int]) -> bool:
+        self._count()
+        slot = loose[int(self._rng.random() * len(loose))]
+        self._notches[slot] += 1
+        if self._notches[slot] < SLIDES_TO_GO:
+            return False
+        self._crossed_off |= 1 << slot
+        sheet = self._sheets[0]
+        return not sheet.letters >> slot & 1 and not self._penalty(sheet, slot)
+
+    def _penalty(self, sheet: LooseSheet, slot: int) -> bool:
+        cells = sheet.landing(turned_shapes(self._components, self._state.tiles[slot]), self._rng)
+        if cells is None:
+            return False
+        self._count()
+        sheet.write(cells, None)
+        return True
+
+    def _drop(self, sheet: LooseSheet, roll: tuple[str, ...]) -> bool:
+        rng = self._rng
+        cells = sheet.landing(turned_shapes(self._components, roll[-1]), rng)
+        if cells is None:
+            return False
+        self._count()
+        sheet.write(cells, any_digits(roll, rng))
+        found = sheet.combinations()
+        if found:
+            self._count()
+            turns: list[tuple[int, int, bool]] = []
+            for box, squares in found:
+                turns.append((box, squares, False))
+                if sheet.earns_letter(box) and not self._crossed_off >> (box % len(LETTERS)) & 1:
+                    turns.append((box, squares, True))
+            # The last number stands for no combination at all.
+            number = int(rng.random() * (len(turns) + 1))
+            if number < len(turns):
+                box, squares, letter = turns[number]
+                sheet.loop(box, squares, letter=letter)
+        return True
