@@ -4,123 +4,26 @@ Knuth & Moore (1975), "An analysis of alpha-beta pruning"; null windows as in Re
 the scout tree search algorithm"; history as in Schaeffer (1989), "The history heuristic and alpha-beta search
 enhancements in practice"; killers as in Akl & Newborn (1977), "The principal continuation and the killer heuristic".
 
-A game plugs in by subclassing `Rules` over positions and moves of its own fast core (packed integers, tuples: small
-and hashable). Scores are whole numbers, seen by the player to move. A win ``n`` plies away scores ``WIN - n``, so
-that the shorter is preferred, and the longer of losses; guesses of `Rules.evaluate` must stay within ``MOST_GUESS``.
+A game plugs in with the `Rules` of engine/search/two_player.py.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from engine.search.budget import Deadline, EveryFew, Look, TimeIsUpError
+from engine.search.budget import Deadline, EveryFew, TimeIsUpError
 from engine.search.table import SOLVED, Bound, Entry, Table
+from engine.search.two_player import MOST_GUESS, WIN, Found, MoveT, PositionT, Rules
 
-PositionT = TypeVar("PositionT")
-MoveT = TypeVar("MoveT", bound=Hashable)
+__all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
 
-WIN = 1_000_000_000
-"""The score of having won; a win in ``n`` plies scores ``n`` less."""
-MOST_GUESS = 900_000_000
-"""No guess about a position scores more than this, and none less than its negative."""
 MOST_PLIES = 100
 """No search goes deeper, so that it stays well within Python's recursion limit."""
 
 _INFINITY = WIN + 1
 _MOST_QUIET_PLIES = 16
-
-
-class Rules(Generic[PositionT, MoveT]):
-    """What the search needs to know of a game; one object may serve many searches.
-
-    To be overridden: `key`, `mover`, `ended`, `moves`, `play`, `evaluate`. The others may be.
-    """
-
-    def key(self, position: PositionT) -> Hashable:
-        """Name the position, who is to move included; equal only for positions that go on alike.
-
-        A hash that may collide is not enough: the move remembered for a key is played unseen.
-        """
-        raise NotImplementedError
-
-    def mover(self, position: PositionT) -> Hashable:
-        """Say whose turn it is, also in a position where the game has ended (there: whose view `ended` takes).
-
-        The same player may be to move twice running.
-        """
-        raise NotImplementedError
-
-    def ended(self, position: PositionT) -> int | None:
-        """Say how the game ended for the mover: 1 won, 0 drawn, -1 lost; ``None`` while it goes on."""
-        raise NotImplementedError
-
-    def moves(self, position: PositionT, look: Look) -> Sequence[MoveT]:
-        """List all moves, those that look best first; at least one where the game hasn't ended.
-
-        Call ``look`` now and then if it can take more than a millisecond: it ends the search at the deadline.
-        """
-        raise NotImplementedError
-
-    def play(self, position: PositionT, move: MoveT) -> PositionT:
-        """Give the position after one of its moves."""
-        raise NotImplementedError
-
-    def evaluate(self, position: PositionT) -> int:
-        """Guess how good the position is for the mover, 0 when level, within ``MOST_GUESS`` either way."""
-        raise NotImplementedError
-
-    def winning_move(self, position: PositionT, look: Look) -> MoveT | None:  # noqa: ARG002
-        """Give a move that wins at once, if that is found at less cost than listing the moves; else ``None``.
-
-        It is asked at every position, at the horizon too, where it looks one ply further.
-        """
-        return None
-
-    def noisy_moves(self, position: PositionT, look: Look) -> Sequence[MoveT]:  # noqa: ARG002
-        """List the moves to be followed beyond the horizon, where a guess now would be rash; none for most games."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Found(Generic[MoveT]):
-    """What a search found: the move, its score, how many plies were looked ahead, and the line expected.
-
-    ``proven`` says that the score is no guess: a win or loss worked out, or every line followed to its end.
-    """
-
-    move: MoveT
-    score: int
-    depth: int
-    proven: bool
-    nodes: int
-    line: tuple[MoveT, ...] = ()
-
-    @property
-    def win_in(self) -> int | None:
-        """The plies until the win that was worked out, or ``None``."""
-        return WIN - self.score if self.score > MOST_GUESS else None
-
-    @property
-    def loss_in(self) -> int | None:
-        """The plies until the loss that was worked out, or ``None``."""
-        return WIN + self.score if self.score < -MOST_GUESS else None
-
-    def chance(self, scale: float) -> float:
-        """The chance of winning from 0 to 1: certain when worked out, else logistic, ``scale`` points per unit.
-
-        Raises ValueError for a scale that isn't positive.
-        """
-        if scale <= 0:
-            raise ValueError(f"got a scale of {scale} points; expected more than 0")
-        if self.proven and abs(self.score) > MOST_GUESS:
-            return float(self.score > 0)
-        if self.proven:
-            return 0.5
-        return 0.5 + 0.5 * math.tanh(self.score / (2 * scale))
 
 
 def best_move(
