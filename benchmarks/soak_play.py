@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -209,7 +209,9 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
             computed_s = time.process_time() - began[0]
             for word in table.take_words():
                 said = Correction("player", word.looks, word.state, word.to_move, word.why)
-                played.words.append((word, dict(attend(service, asked_to_correct(said)))))
+                answers: list[Mapping[str, Any]] = []
+                attend(service, asked_to_correct(said), answers.append)
+                played.words += [(word, dict(answer)) for answer in answers]
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1

@@ -110,6 +110,17 @@ class LightSettings(_Section):
     )
 
 
+class HintSettings(_Section):
+    """Hints, at the press of a button or by `referee hint`."""
+
+    strength: Literal["gentle", "fair", "strong", "none"] = Field(
+        default="fair",
+        description="A gentle hint shows only which piece to move, and where to when asked again; none: the players "
+        "rule hints out.",
+    )
+    seconds: float = Field(default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds.")
+
+
 class JournalSettings(_Section):
     """Where accepted events are kept, and how many pictures with them."""
 
@@ -140,6 +151,7 @@ class Settings(_Section):
     table: TableSettings = TableSettings()
     turn: TurnSettings = TurnSettings()
     lights: LightSettings = LightSettings()
+    hints: HintSettings = HintSettings()
     journal: JournalSettings = JournalSettings()
     demo: DemoSettings = DemoSettings()
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +29,19 @@ from hardware.terminal import Grid, status_line
 from referee.board_view import beside, board_text
 from referee.demo_film import Pictures
 from referee.demo_score import Score, score_of
+from referee.hint_process import HintProcess
+from referee.hinting import HintSettings
 from referee.interrupts import InterruptibleSource, Interrupts
 from referee.journal import BufferedJournal, Journal
 from referee.journal.record import record_of
+from referee.requests import door_or_none
 from referee.service import Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
 from referee.signalling import looking_signal
 from referee.verdict import Verdict
+from referee.watch_keys import Keys
 from simulator.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
@@ -55,7 +61,8 @@ class DemoOptions:
 
     ``fast`` does not wait for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
     first fault is being explained; without ``journal`` it is kept in a new temporary
-    folder; ``lights`` is ``terminal``, or ``none`` for the verdicts alone.
+    folder; ``lights`` is ``terminal``, or ``none`` for the verdicts alone; ``keys`` are lines that a person types, of
+    which ``h`` asks for a hint, ``None`` when nobody sits there.
     """
 
     seed: int = 7
@@ -65,6 +72,8 @@ class DemoOptions:
     still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
+    hints: HintSettings = field(default_factory=HintSettings)
+    keys: Iterable[str] | None = None
 
 
 @dataclass
@@ -100,12 +109,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     reader = AttentiveReader(enrolled_reader(table))
     ears = _Ears(table)
     now = _Now()
-    with Journal.open(path, wall_clock=now.wall_clock) as opened:
+    with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
         panel = Panel([DriverSource("players", lambda: ears)], now.read, console.print)
-        settings = ServiceSettings(turn_end="button", rest_s=1.5)
+        settings = ServiceSettings(turn_end="button", rest_s=1.5, hints=options.hints)
         remarks = _Remarks(console.print)
-        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remarks.say)
+        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remarks.say, HintProcess())
+        stack.callback(service.close)
+        requests = door_or_none(path, stack, console.print)
         grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
         screen = _Screen(service, game, grid, ears, console, lights=options.lights != "none")
         pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
@@ -122,7 +133,8 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         interrupts = Interrupts()
         around = Surroundings(
             time.sleep,
-            presses=lambda: [press.button for press in table.take_presses()],
+            presses=partial(_presses, table, None if options.keys is None else Keys(options.keys)),
+            requests=requests,
             on_verdicts=show,
         )
         stopped = False
@@ -145,6 +157,12 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     score = score_of(game, truth, screen.verdicts, events)
     _close(score, console)
     return 0 if score.agreed else 1
+
+
+def _presses(table: VirtualTable, keys: Keys | None) -> list[str]:
+    """The virtual players end their turns; a person who looks on may ask for a hint, and no more."""
+    asked = [] if keys is None else [role for role in keys.poll() if role == "hint"]
+    return [press.button for press in table.take_presses()] + asked
 
 
 def _uncompressed() -> Setting:

@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 EventKind = Literal[
-    "new game", "set up", "turn", "illegal", "put right", "question", "correction", "take back", "note", "end"
+    "new game",
+    "set up",
+    "turn",
+    "rolled",
+    "announced",
+    "illegal",
+    "put right",
+    "question",
+    "correction",
+    "take back",
+    "hint given",
+    "note",
+    "end",
 ]
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -20,11 +32,15 @@ class Event:
 
     - ``new game``: ``game``, ``options``, ``seed`` (virtual table only)
     - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)
-    - ``turn``: ``turn`` (strict text), ``state`` (strict text after it), ``legal_turns`` (count before it)
+    - ``turn``: ``turn`` (strict text), ``player``, ``state`` (strict text after it), ``legal_turns`` (count before it)
+    - ``rolled``: ``roll`` (strict text), ``state`` (strict text after it)
+    - ``announced``: ``announcement`` (strict text), ``state`` (strict text after it)
+    - ``hint given``: ``by`` (who asked), ``player`` (whose turn it is for), ``turn`` (strict text), ``strength``,
+      ``stage`` (``piece`` or ``whole``), ``sentence``, ``places``; it leaves the state as it is
     - ``illegal``, ``put right``, ``question``, ``note``: what was said; they leave the state as it is
     - ``correction``: ``by`` (a person's name), ``state`` (strict text that holds from here), ``why``
-    - ``take back``: ``by``; the last turn no longer counts
-    - ``end``: ``winner`` (or null) and ``reason``
+    - ``take back``: ``by``; the last turn, roll or announcement no longer counts
+    - ``end``: ``winner`` (or null), ``reason``, and ``shared_by`` where several share the victory
 
     ``frame_time_s`` is the monotonic time of the frame it was judged from, ``wall_time`` ISO 8601 UTC.
     """

@@ -13,7 +13,8 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -116,6 +117,18 @@ class RequestDoor:
                 connection.close()
                 continue
             self._requests.put(Request(asked, connection))
+
+
+def door_or_none(journal: Path, stack: ExitStack, say: Callable[[str], object]) -> Callable[[], Sequence[Request]]:
+    """Open a journal's door until ``stack`` is left, and give what tells the requests; without a door there are none.
+
+    Why there can be no door is said, since the game goes on without it.
+    """
+    try:
+        return stack.enter_context(RequestDoor(journal)).poll
+    except UnreachableError as error:
+        say(str(error))
+        return lambda: ()
 
 
 def ask(journal: Path, asked: Mapping[str, Any], timeout_s: float = ANSWER_TIMEOUT_S) -> Mapping[str, Any]:

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Generic
 
 from engine.api import Game, OptionValue, StateT, TurnT
 from hardware.signals import Signal, Sound
 from referee import service_events as events
 from referee.correcting import Corrected, Correction, corrected
+from referee.entering import Entry, entered
 from referee.errors import JournalError
 from referee.events import Event
-from referee.journal import Folded, fold
+from referee.journal import fold
 from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
 from referee.judge.words import word_holds
 from referee.service_catch_up import CatchUp
 from referee.service_evidence import CropKeeper
+from referee.service_hints import HintDesk, HintSaid, HintSource, Reply
+from referee.service_news import is_news, key_of
 from referee.service_protocols import Display, Reader, Recorder
+from referee.service_resuming import judge_from
 from referee.service_settings import ServiceSettings
 from referee.service_stall import StallWatch, stall_verdict
 from referee.signalling import (
     corrected_signal,
+    entered_signal,
     finished_signal,
     hint_signal,
     looking_signal,
@@ -41,16 +47,14 @@ from vision.reading import Hindrance, Reading
 
 __all__ = ["Display", "Reader", "Recorder", "Service"]
 
-_LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
-"""What may stay on show while nothing changes."""
-
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
 
 
 class Service(Generic[StateT, TurnT]):
     """Referees one game. Call ``start`` once, then ``step`` for every frame and ``press`` for every press.
 
-    ``say`` hears remarks that are not verdicts (the camera moved, a sighting was dropped), each once.
+    ``say`` hears remarks that are not verdicts (the camera moved, a sighting was dropped), each once. ``hints`` works
+    hints out while frames go on; without it there are none.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Service(Generic[StateT, TurnT]):
         display: Display,
         settings: ServiceSettings,
         say: Callable[[str], None],
+        hints: HintSource | None = None,
     ) -> None:
         self._game = game
         self._reader = reader
@@ -73,6 +78,7 @@ class Service(Generic[StateT, TurnT]):
         self._settler = Settler(self._settings.settling)
         self._stall = StallWatch(self._settings.stall_s, self._settings.settling.sure_probability)
         self._crops = CropKeeper(game.places)
+        self._hints: HintDesk = HintDesk(game, settings.hints, hints)
         self._game_number = 0
         self._time_s = 0.0
         self._frame: Frame | None = None
@@ -125,7 +131,7 @@ class Service(Generic[StateT, TurnT]):
             if folded.outcome is None:
                 self._game_number = number
                 self._options = dict(folded.options)
-                self._judge = self._judge_from(number, folded)
+                self._judge = judge_from(self._game, self._settings.judge, self._journal.events(number), folded)
                 if folded.states:
                     self._display.show(resumed_signal(self._game, folded.states[0], len(folded.turns)), self._time_s)
                 else:
@@ -135,7 +141,8 @@ class Service(Generic[StateT, TurnT]):
             if end is not None:
                 self._journal.append(end)
                 self._say(finished_signal(folded.outcome).words)
-        self._journal.append(events.new_game_event(self._game.name, self._options, seed))
+        hints = self._settings.hints.strength
+        self._journal.append(events.new_game_event(self._game.name, self._options, seed, hints))
         self._game_number = self._journal.latest_game() or 0
         self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
 
@@ -164,7 +171,7 @@ class Service(Generic[StateT, TurnT]):
         self._unclear_since_s = None
         if self._settings.stills or self._pressed:
             return self._decide(settled, Occasion.DECLARED)
-        occasion = self._occasion(settled)
+        occasion = self._settings.occasion(settled.rested_s, set_up=bool(self._judge.belief))
         if self._judged == (settled.since_s, occasion):
             return self._name_stall(reading)
         return self._decide(settled, occasion)
@@ -183,30 +190,45 @@ class Service(Generic[StateT, TurnT]):
         return self._decide(pending, Occasion.RESTED)
 
     def take_back(self, by: str) -> bool:
-        """Undo the last turn that counts, on a person's word; tells whether there was one."""
+        """Undo the last turn, roll or announcement that counts, on a person's word; tells whether there was one."""
         folded = fold(self._game, self._journal.events(self._game_number))
-        if not folded.turns:
+        if folded.last_played is None:
             self._say("There is no turn to take back.")
             return False
         self._journal.append(Event("take back", {"by": by}, self._time_s))
         states = fold(self._game, self._journal.events(self._game_number)).states
         self._judge.correct(states, undone=events.undone(folded))
-        self._say(f"{folded.turns[-1]} is taken back.")
+        self._say(f"{folded.steps[folded.last_played].text} is taken back.")
         self._show_word(waiting_signal(self._game, states[0]))
         return True
 
     def correct(self, correction: Correction) -> Corrected:
         """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
         done = corrected(self._game, self._judge.belief, correction, self._options)
-        self._journal.append(events.corrected_event(self._game, done, correction, self._time_s))
-        outcome = self._game.outcome(done.states[0])
+        event = events.corrected_event(self._game, done, correction, self._time_s)
+        self._hold(event, done.states, done.places, done.sentence)
+        self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
+        return done
+
+    def enter(self, entry: Entry) -> str:
+        """Take a turn, roll or announcement that a person typed, and say what came of it.
+
+        The pieces may follow later: until the table visibly changes, the word holds. Raises CorrectionError before
+        the set-up, and EngineError for what can't be read or what the rules forbid.
+        """
+        done = entered(self._game, self._judge.belief, entry, self._time_s)
+        self._hold(done.event, done.states, done.places, done.sentence)
+        self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
+        return done.sentence
+
+    def _hold(self, event: Event, states: Sequence[StateT], places: Sequence[str], sentence: str) -> None:
+        """Record a person's word, and believe it."""
+        self._journal.append(event)
+        outcome = self._game.outcome(states[0])
         if outcome is not None:
             self._journal.append(events.end_event(outcome, self._time_s))
-        self._judge.correct(done.states, done.places)
-        self._say(done.sentence)
-        self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
-        self._finished = outcome is not None
-        return done
+        self._judge.correct(states, places)
+        self._say(sentence)
 
     def overrule(self, places: Sequence[str], by: str) -> None:
         """Let a person say that these places are as believed; they are left out until they look so again."""
@@ -214,12 +236,32 @@ class Service(Generic[StateT, TurnT]):
         self._journal.append(events.overruled_event(places, by, self._time_s))
         self._judged = None
 
-    def hint(self) -> None:
-        """Show, quietly, from where the player to move can play."""
-        if self._judge.belief:
-            state = self._judge.belief[0]
-            starts = dict.fromkeys(turn.places[0] for turn in self._game.legal_turns(state) if turn.places)
-            self._display.show(hint_signal(starts, "You can play from these squares."), self._time_s)
+    def hint(self, by: str = "button", reply: Reply | None = None) -> None:
+        """Take a wish for a hint; it is shown when it is found. ``reply`` hears of it, or why there is none."""
+        recorded = self._journal.events(self._game_number)
+        fault = self._judge.fault is not None
+        self._tell_hint(self._hints.ask(self._judge.belief, recorded, by, reply, self._time_s, fault=fault))
+
+    def look_for_hint(self) -> None:
+        """Show the hint that was asked for, if it was found by now."""
+        recorded = partial(self._journal.events, self._game_number)
+        for said in self._hints.poll(self._judge.belief, recorded, self._time_s):
+            self._tell_hint(said)
+
+    def close(self) -> None:
+        """Let go of what works hints out; whoever waits for one is told."""
+        self._hints.close()
+
+    def _tell_hint(self, said: HintSaid) -> None:
+        """Record a hint, then show it; what is no hint leaves the lights as they are."""
+        if said.event is not None and not said.repeated:
+            self._journal.append(said.event)
+        self._say(said.words)
+        before = self._signal or looking_signal()
+        signal = hint_signal(said.places, said.words) if said.event else replace(before, words=said.words)
+        self._light(replace(signal, sound=Sound.SILENCE), self._time_s)
+        for reply in said.replies:
+            reply({"refused" if said.refused else "done": said.words})
 
     def say_trouble(self, sentence: str) -> None:
         """Show trouble that is not the table's, such as a camera that went away."""
@@ -236,27 +278,9 @@ class Service(Generic[StateT, TurnT]):
         else:
             self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
 
-    def _judge_from(self, number: int, folded: Folded[StateT]) -> Judge[StateT, TurnT]:
-        """Take up a game where its journal ends, and what a person said last."""
-        fault = events.fault_of(folded.fault)
-        recorded = self._journal.events(number)
-        last = events.last_word([event for _, event in recorded])
-        if last is None:
-            return Judge(self._game, self._settings.judge, folded.states, fault)
-        before = fold(self._game, recorded[:last])
-        word = recorded[last][1]
-        judge = Judge(self._game, self._settings.judge, before.states)
-        judge.correct(
-            folded.states,
-            events.places_of(word),
-            undone=events.undone(before) if word.kind == "take back" else (),
-            fault=fault,
-        )
-        return judge
-
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
-        self._finished = False
+        self._finished = self._game.outcome(self._judge.belief[0]) is not None
         self._judged = None
         self._shown = None
         self._light(signal, self._time_s)
@@ -278,16 +302,6 @@ class Service(Generic[StateT, TurnT]):
                 if self._game_number:
                     self._journal.append(events.note_event(notice, self._time_s))
         self._notices = frozenset(notices)
-
-    def _occasion(self, settled: Settled) -> Occasion:
-        rested = settled.rested_s >= self._settings.rest_s
-        if not self._judge.belief:
-            return Occasion.RESTED if rested else Occasion.GLANCE
-        if self._settings.turn_end == "rest":
-            return Occasion.RESTED if rested else Occasion.GLANCE
-        if self._settings.turn_end == "touch":
-            return Occasion.TOUCH_RESTED if rested else Occasion.TOUCH
-        return Occasion.GLANCE
 
     def _decide(self, settled: Settled, occasion: Occasion) -> list[Verdict]:
         self._pressed = False
@@ -331,7 +345,8 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
-            if not (self._settings.stills or asked) and not self._is_news(verdict):
+            unsettled = self._judge.fault is not None or bool(self._judge.set_aside)
+            if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
             self._show(verdict)
@@ -343,22 +358,6 @@ class Service(Generic[StateT, TurnT]):
         self._against = against
         return news
 
-    def _is_news(self, verdict: Verdict) -> bool:
-        shown = self._shown
-        if verdict.turns or verdict.kind is VerdictKind.SET_UP:
-            return True
-        if shown is None:
-            return verdict.kind is not VerdictKind.UNCHANGED
-        quiet = verdict.kind in {VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED}
-        # A fault or a question stays lit while hands put it right.
-        if quiet and (self._judge.fault is not None or self._judge.set_aside) and shown.kind not in _LASTING:
-            return False
-        if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
-            return False
-        if verdict.kind is VerdictKind.CANNOT_SEE and shown.kind is VerdictKind.CANNOT_SEE:
-            return False
-        return _key(verdict) != _key(shown)
-
     def _record(self, verdict: Verdict, steps: Sequence[Step]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
         if verdict.kind is VerdictKind.SET_UP:
@@ -367,10 +366,10 @@ class Service(Generic[StateT, TurnT]):
         for step in steps:
             self._journal.append(events.turn_event(step, verdict), evidence)
         said = events.said_event(verdict)
-        if said is not None and self._recorded != _key(verdict):
+        if said is not None and self._recorded != key_of(verdict):
             self._journal.append(said, evidence)
         if said is not None or steps:
-            self._recorded = _key(verdict)
+            self._recorded = key_of(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._reader, self._frame)
         outcome = self._game.outcome(self._judge.belief[0]) if steps else None
@@ -392,7 +391,3 @@ class Service(Generic[StateT, TurnT]):
         self._signal = signal
         trouble = getattr(self._journal, "trouble", None)
         self._display.show(with_trouble(signal, str(trouble)) if isinstance(trouble, JournalError) else signal, time_s)
-
-
-def _key(verdict: Verdict) -> tuple[object, ...]:
-    return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)

@@ -8,16 +8,23 @@ from typing import Any
 from engine.api import Breach, Game, OptionValue, Outcome, StateT
 from referee.correcting import Corrected, Correction
 from referee.events import Event, JsonValue
+from referee.hinting import HintStrength
 from referee.journal import Folded
 from referee.judge import Step
 from referee.verdict import Verdict, VerdictKind
 
+_CHANGING = frozenset({"turn", "rolled", "announced", "correction", "take back", "end"})
 
-def new_game_event(game: str, options: Mapping[str, OptionValue], seed: int | None = None) -> Event:
-    """A game begins; ``seed`` only for the virtual table."""
+
+def new_game_event(
+    game: str, options: Mapping[str, OptionValue], seed: int | None = None, hints: HintStrength = "fair"
+) -> Event:
+    """A game begins; ``seed`` only for the virtual table. That hints are ruled out holds for the whole game."""
     data: dict[str, JsonValue] = {"game": game, "options": dict(options)}
     if seed is not None:
         data["seed"] = seed
+    if hints == "none":
+        data["hints"] = hints
     return Event("new game", data)
 
 
@@ -81,12 +88,15 @@ def correction_event(
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:
     """The game ended."""
-    return Event("end", {"winner": outcome.winner, "reason": outcome.reason}, time_s)
+    data: dict[str, JsonValue] = {"winner": outcome.winner, "reason": outcome.reason}
+    if outcome.shared_by:
+        data["shared_by"] = list(outcome.shared_by)
+    return Event("end", data, time_s)
 
 
 def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
     """Give the ``end`` of a game that was cut off between its last turn and that, ``None`` when it is there."""
-    kinds = [event.kind for _, event in recorded if event.kind in {"turn", "correction", "take back", "end"}]
+    kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
     if folded.outcome is None or kinds[-1:] == ["end"]:
         return None
     return end_event(folded.outcome, None)
@@ -109,9 +119,8 @@ def last_word(events: Sequence[Event]) -> int | None:
 
 
 def undone(folded: Folded[StateT]) -> tuple[StateT, ...]:
-    """Give the states that taking the last turn back undoes: after the turn, and after corrections since."""
-    last = max((index for index, step in enumerate(folded.steps) if step.turn is not None), default=0)
-    return tuple(state for step in folded.steps[last:] for state in step.states)
+    """Give the states that a take-back undoes: after the last turn, roll or announcement, and corrections since."""
+    return tuple(state for step in folded.steps[folded.last_played or 0 :] for state in step.states)
 
 
 def places_of(event: Event) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
     trouble: str | None = None
     while not around.stop():
         for request in around.requests():
-            request.answer(attend(service, request.asked))
+            attend(service, request.asked, request.answer)
+        service.look_for_hint()
         try:
             frame = camera.read(around.read_timeout_s)
         except EndOfFramesError as error:

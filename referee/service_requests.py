@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
 
+from engine.errors import EngineError
 from referee.correcting import Correction
+from referee.entering import Entry, refusal
 from referee.errors import CorrectionError
+from referee.journal.steps import PlayedKind
+from referee.judge.words import listed
 from referee.service import Service
 
 CORRECT = "correct"
 TAKE_BACK = "take back"
+ENTER = "enter"
+HINT = "hint"
+
+Answer = Callable[[Mapping[str, Any]], object]
+"""Takes the answer to a request, once."""
 
 
 def asked_to_correct(correction: Correction) -> dict[str, Any]:
@@ -30,20 +39,49 @@ def asked_to_take_back(by: str) -> dict[str, Any]:
     return {"do": TAKE_BACK, "by": by}
 
 
-def attend(service: Service[Any, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry a request out; the answer holds ``done``, a sentence, or ``refused``, which says why not."""
+def asked_to_enter(entry: Entry) -> dict[str, Any]:
+    """Write a turn, roll or announcement as a request."""
+    return {"do": ENTER, "kind": entry.kind, "text": entry.text, "by": entry.by, "player": entry.player or ""}
+
+
+def asked_for_hint(by: str) -> dict[str, Any]:
+    """Write the wish for a hint as a request."""
+    return {"do": HINT, "by": by}
+
+
+def attend(service: Service[Any, Any], asked: Mapping[str, Any], answer: Answer) -> None:
+    """Carry a request out, and answer with ``done``, a sentence, or ``refused``, which says why not.
+
+    A hint is answered when it is found, which may be some frames later; everything else at once.
+    """
     try:
         match asked.get("do"):
             case "correct":
-                return {"done": service.correct(_correction(asked)).sentence}
+                answer({"done": service.correct(_correction(asked)).sentence})
             case "take back":
-                if not service.take_back(_text(asked, "by")):
-                    return {"refused": "there is no turn to take back"}
-                return {"done": "The last turn is taken back."}
+                if service.take_back(_text(asked, "by")):
+                    answer({"done": "The last turn is taken back."})
+                else:
+                    answer({"refused": "there is no turn to take back"})
+            case "enter":
+                answer({"done": service.enter(_entry(asked))})
+            case "hint":
+                service.hint(_text(asked, "by"), answer)
             case other:
-                return {"refused": f"this referee can't do {other!r}; it can {CORRECT} and {TAKE_BACK}"}
+                can = listed((CORRECT, TAKE_BACK, ENTER, HINT), "and")
+                answer({"refused": f"this referee can't do {other!r}; it can {can}"})
     except CorrectionError as error:
-        return {"refused": str(error)}
+        answer({"refused": str(error)})
+    except EngineError as error:
+        answer({"refused": refusal(error)})
+
+
+def _entry(asked: Mapping[str, Any]) -> Entry:
+    kinds: tuple[PlayedKind, ...] = get_args(PlayedKind)
+    kind = next((each for each in kinds if each == asked.get("kind")), None)
+    if kind is None:
+        raise CorrectionError(f"the kind is {asked.get('kind')!r}; expected {listed(kinds, 'or')}")
+    return Entry(kind, _text(asked, "text"), _text(asked, "by"), _text(asked, "player") or None)
 
 
 def _correction(asked: Mapping[str, Any]) -> Correction:

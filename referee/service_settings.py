@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from engine.api import OptionValue
-from referee.judge import STILLS, JudgeSettings, SettleSettings
+from referee.hinting import HintSettings
+from referee.judge import STILLS, JudgeSettings, Occasion, SettleSettings
 
 TurnEnd = Literal["button", "touch", "rest"]
 
@@ -25,6 +26,8 @@ class ServiceSettings:
         how long something may be in the way, or the picture may not come to rest, before that is said.
     ``stall_s``
         how long a square of an otherwise clear board may be unreadable before it is named.
+    ``hints``
+        how good hints are, or that there are none.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -36,6 +39,7 @@ class ServiceSettings:
     stall_s: float = 20.0
     settle: SettleSettings = field(default_factory=SettleSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
+    hints: HintSettings = field(default_factory=HintSettings)
 
     def __post_init__(self) -> None:
         """Refuse settings the service can't keep."""
@@ -51,3 +55,12 @@ class ServiceSettings:
     def settling(self) -> SettleSettings:
         """How a table comes to rest: at once for stills."""
         return STILLS if self.stills else self.settle
+
+    def occasion(self, rested_s: float, *, set_up: bool) -> Occasion:
+        """Say what a table at rest for so long is looked at for, when nobody pressed a button."""
+        rested = rested_s >= self.rest_s
+        if not set_up or self.turn_end == "rest":
+            return Occasion.RESTED if rested else Occasion.GLANCE
+        if self.turn_end == "touch":
+            return Occasion.TOUCH_RESTED if rested else Occasion.TOUCH
+        return Occasion.GLANCE

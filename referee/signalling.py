@@ -14,6 +14,7 @@ from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
 from hardware.signals import Light, Mood, Signal, Sound
 from hardware.styles import light
+from referee.judge.words import listed
 from referee.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
@@ -131,6 +132,14 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     return Signal(Mood.WAITING, _marked(places, "hint"), Sound.READY, _joined(words, _to_move(state.to_move)))
 
 
+def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
+    """Show a turn, roll or announcement that a person typed as accepted, and whose turn it is."""
+    outcome = game.outcome(state)
+    if outcome is not None:
+        return replace(finished_signal(outcome, tuple(places)), words=_joined(words, _ending(outcome)))
+    return Signal(Mood.ACCEPTED, _marked(places, "turn"), Sound.ACCEPTED, _joined(words, _to_move(state.to_move)))
+
+
 def with_trouble(signal: Signal, message: str) -> Signal:
     """Add a problem of the referee's own (the journal's disk is full) to what the table shows.
 
@@ -179,6 +188,8 @@ def _to_move(player: str | None) -> str:
 
 
 def _ending(outcome: Outcome) -> str:
+    if outcome.shared_by:
+        return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:
         return f"A draw: {outcome.reason.rstrip('.')}."
     return f"{outcome.winner[:1].upper()}{outcome.winner[1:]} wins: {outcome.reason.rstrip('.')}."

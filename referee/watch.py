@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,11 +21,13 @@ from hardware.factory import ButtonSettings, LightSettings, driver_sources, make
 from hardware.live_panel import LivePanel
 from hardware.panel import Panel
 from hardware.terminal import Grid
-from referee.errors import ConfigError, UnreachableError
+from referee.errors import ConfigError
+from referee.hint_process import HintProcess
+from referee.hinting import HintSettings
 from referee.interrupts import InterruptibleSource, Interrupts
 from referee.journal import BufferedJournal, EvidenceLimits, Journal
 from referee.judge import JudgeSettings
-from referee.requests import Request, RequestDoor
+from referee.requests import door_or_none
 from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
@@ -78,6 +80,7 @@ class WatchOptions:
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
     lights: LightSettings = field(default_factory=lambda: LightSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
+    hints: HintSettings = field(default_factory=HintSettings)
 
 
 def watch(options: WatchOptions, console: Console) -> int:
@@ -99,15 +102,16 @@ def watch(options: WatchOptions, console: Console) -> int:
         camera = stack.enter_context(_camera(options, journal))
         panel = _panel(options, layout, console, report.remark)
         stack.enter_context(panel)
-        service: Service[Any, Any] = Service(
-            game, reader if options.stills else AttentiveReader(reader), journal, panel, settings, report.remark
-        )
+        eyes = reader if options.stills else AttentiveReader(reader)
+        service: Service[Any, Any] = Service(game, eyes, journal, panel, settings, report.remark, HintProcess())
+        stack.callback(service.close)
         service.start(resume=options.resume)
         if service.belief:
             report.remark("The game goes on where the journal ends.")
         pictures = _debug_pictures(options, layout)
         roles = stack.enter_context(_presses(options, report.remark))
-        requests = _requests(options, stack, report.remark)
+        # A journal in memory is nobody else's to ask for.
+        requests = (lambda: ()) if options.journal is None else door_or_none(options.journal, stack, report.remark)
 
         def hear(frame: Any, verdicts: Any) -> None:
             report.tell(frame, verdicts)
@@ -145,6 +149,7 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
         rest_s=options.rest_s,
         stills=options.stills,
         judge=JudgeSettings(margin=options.margin),
+        hints=options.hints,
     )
 
 
@@ -267,17 +272,6 @@ def _debug_pictures(options: WatchOptions, layout: TableLayout) -> DebugPictures
         return None
     options.debug_images.mkdir(parents=True, exist_ok=True)
     return DebugPictures(options.debug_images, _calibrated(options), layout)
-
-
-def _requests(options: WatchOptions, stack: ExitStack, say: Callable[[str], None]) -> Callable[[], Sequence[Request]]:
-    """Give what tells the requests of other commands; a journal in memory is nobody else's to ask for."""
-    if options.journal is None:
-        return lambda: ()
-    try:
-        return stack.enter_context(RequestDoor(options.journal)).poll
-    except UnreachableError as error:
-        say(str(error))
-        return lambda: ()
 
 
 @contextmanager

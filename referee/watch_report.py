@@ -11,7 +11,7 @@ import cv2
 from rich.console import Console
 from rich.text import Text
 
-from engine.api import Game
+from engine.api import Game, Outcome
 from referee.verdict import Verdict, VerdictKind
 from vision.drawing import draw
 from vision.errors import FrameError, NotLocatedError
@@ -71,7 +71,7 @@ class Report:
             self._console.print("No game was set up.")
             return
         outcome = game.outcome(belief[0])
-        ending = "the game goes on" if outcome is None else f"{outcome.winner or 'nobody'} won: {outcome.reason}"
+        ending = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
         turns = f"{self._turns} turn{'' if self._turns == 1 else 's'}"
         faults = f"{self._faults} fault{'' if self._faults == 1 else 's'}"
         self._console.print(f"{turns} accepted, {faults} named; {ending}.", highlight=False, soft_wrap=True)
@@ -101,3 +101,7 @@ class DebugPictures:
         path = self._folder / f"{frame.sequence:06d}.jpg"
         if not cv2.imwrite(str(path), picture):
             raise FrameError(f"cannot write the picture {path}: check that its folder may be written")
+
+
+def _winner(outcome: Outcome) -> str:
+    return outcome.winner or " and ".join(outcome.shared_by) or "nobody"

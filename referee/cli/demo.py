@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ def command(
 ) -> int:
     """Watch the referee at work on a virtual table.
 
-    It takes about a minute, in the terminal. The same seed plays the same game.
+    It takes about a minute, in the terminal. The same seed plays the same game. Type h and Enter for a hint.
 
     Examples:
       referee demo
@@ -43,8 +44,10 @@ def command(
       referee demo --fast --still demo.png
     """
     from referee.demo import DemoOptions, run_demo
+    from referee.hinting import HintSettings
 
-    settings = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings.demo
+    configured = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings
+    settings = configured.demo
     options = DemoOptions(
         seed=settings.seed,
         turns=settings.turns,
@@ -53,5 +56,7 @@ def command(
         still=still,
         journal=journal,
         lights=lights,
+        hints=HintSettings(configured.hints.strength, configured.hints.seconds),
+        keys=sys.stdin if sys.stdin.isatty() else None,
     )
     return run_demo(options, output())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ def command(
     """
     from engine import registry
     from referee.config_game import table_options
-    from referee.events import Event
+    from referee.service_events import new_game_event
 
     settings = context.configuration({"game.name": game_name}).settings
     game = registry.load(settings.game.name)
@@ -44,8 +45,6 @@ def command(
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
     with context.open_journal(journal, read_only=False) as opened:
-        event = Event(
-            "new game", {"game": game.name, "options": dict(chosen), **({"players": {**names}} if names else {})}
-        )
-        opened.append(event)
+        begun = new_game_event(game.name, chosen, hints=settings.hints.strength)
+        opened.append(replace(begun, data={**begun.data, "players": {**names}}) if names else begun)
         click.echo(f"Game {opened.latest_game()} of {game.title} begins in {opened.path}. Set up the pieces.")

@@ -110,7 +110,7 @@ def _replay_journal(
             console.print(f"{line.number:5}  {line.wall_time:24}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
         if folded.outcome is not None:
-            winner = folded.outcome.winner
+            winner = folded.outcome.winner or " and ".join(folded.outcome.shared_by)
             state = (f"{winner} won" if winner else "a draw") + f" ({folded.outcome.reason})"
         else:
             state = "the game is open"

@@ -29,10 +29,22 @@ def user_name() -> str:
         return "somebody"
 
 
+IDLE = "No referee is running; the next one goes on from here."
+RUNNING = "The running referee goes on from here."
+
+
 def tell_referee(
-    context: CommandContext, journal: Path, asked: Mapping[str, Any], directly: Callable[[Journal], str]
+    context: CommandContext,
+    journal: Path,
+    asked: Mapping[str, Any],
+    directly: Callable[[Journal], str],
+    *,
+    idle: str = IDLE,
+    running: str = RUNNING,
 ) -> str:
     """Have a request carried out by whoever has the journal, or by ``directly`` when nobody has; give the sentence.
+
+    ``idle`` or ``running`` follows it, by who carried it out.
 
     Raises CorrectionError when it is refused, UnreachableError when the referee that has the journal does not listen.
     """
@@ -40,10 +52,10 @@ def tell_referee(
     while True:
         try:
             with context.open_journal(journal, read_only=False) as opened:
-                return f"{directly(opened)} No referee is running; the next one goes on from here."
+                return f"{directly(opened)} {idle}".rstrip()
         except JournalBusyError as busy:
             if door_of(journal).exists():
-                return _answered(journal, asked)
+                return f"{_answered(journal, asked)} {running}".rstrip()
             if time.monotonic() > deadline_s:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
         time.sleep(_POLL_S)
@@ -56,4 +68,4 @@ def _answered(journal: Path, asked: Mapping[str, Any]) -> str:
         raise UnreachableError(f"{error}; `referee replay` tells whether it was done") from error
     if "done" not in answer:
         raise CorrectionError(str(answer.get("refused", f"the referee answered {dict(answer)!r}")))
-    return f"{answer['done']} The running referee goes on from here."
+    return str(answer["done"])

@@ -72,6 +72,7 @@ def command(
     from referee.config_game import table_options
     from referee.config_hardware import button_settings, light_settings
     from referee.config_journal import evidence_limits
+    from referee.hinting import HintSettings
     from referee.watch import WatchOptions, watch
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
@@ -119,6 +120,7 @@ def command(
             evidence=evidence_limits(settings.journal),
             lights=lights,
             buttons=button_settings(settings.lights),
+            hints=HintSettings(settings.hints.strength, settings.hints.seconds),
         ),
         output(),
     )

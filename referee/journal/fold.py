@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic
+from types import MappingProxyType
+from typing import Generic, Literal
 
-from engine.api import Game, OptionValue, Outcome, StateT, TurnT
+from engine.api import Game, OptionValue, Outcome, Player, StateT, TurnT
 from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.events import Event, JsonValue
+from referee.journal.steps import PlayedKind, after_step, read_step
+
+_NAMES: Mapping[PlayedKind, str] = MappingProxyType(
+    {"turn": "a turn", "rolled": "a roll", "announced": "an announcement"}
+)
 
 
 @dataclass(frozen=True)
 class FoldedStep(Generic[StateT]):
-    """A turn that counts, or (``turn`` is ``None``) a correction: the states after it, and why for a correction."""
+    """A turn, roll or announcement that counts, or a correction, and the states after it.
 
-    turn: str | None
+    ``text`` is the strict text of what was played, rolled or announced, ``player`` who played a turn where the event
+    says so; a correction has no text and says ``why``.
+    """
+
+    kind: PlayedKind | Literal["correction"]
+    text: str
     states: tuple[StateT, ...]
     why: str = ""
+    player: Player | None = None
 
 
 @dataclass(frozen=True)
@@ -27,8 +39,8 @@ class Folded(Generic[StateT]):
     """What a game's events add up to.
 
     ``start`` holds the states the set-up allows: none before it, two while it is open who starts, else one. ``steps``
-    are the turns that count (those taken back do not) and the corrections. ``fault`` is the last ``illegal`` event
-    that was neither put right nor overtaken. ``last_event`` is the number of the last event.
+    are the turns, rolls and announcements that count (those taken back do not) and the corrections. ``fault`` is the
+    last ``illegal`` event that was neither put right nor overtaken. ``last_event`` is the number of the last event.
     """
 
     game: str = ""
@@ -52,21 +64,26 @@ class Folded(Generic[StateT]):
     @property
     def turns(self) -> tuple[str, ...]:
         """The strict texts of the turns that count."""
-        return tuple(step.turn for step in self.steps if step.turn is not None)
+        return tuple(step.text for step in self.steps if step.kind == "turn")
+
+    @property
+    def last_played(self) -> int | None:
+        """The index of the step that a take-back undoes: the last turn, roll or announcement."""
+        return max((index for index, step in enumerate(self.steps) if step.kind != "correction"), default=None)
 
     @property
     def corrections(self) -> int:
         """How many corrections hold."""
-        return sum(step.turn is None for step in self.steps)
+        return sum(step.kind == "correction" for step in self.steps)
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
     """Give the state after one game's (number, event) pairs.
 
     Turns are applied again through the engine and must give the recorded state, or one in which less is hidden (side
-    faces seen at the same time). A correction sets the state, before the set-up it is the set-up; ``take back``
-    undoes the last turn that counts, together with corrections made after it. Raises FoldError that names the
-    event's number.
+    faces seen at the same time), and so are rolls and announcements. A correction sets the state, before the set-up it
+    is the set-up; ``take back`` undoes the last turn, roll or announcement that counts, together with corrections made
+    after it. Raises FoldError that names the event's number.
     """
     steps = deque(fold_each(game, events), maxlen=1)
     return steps[0] if steps else Folded()
@@ -94,16 +111,20 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
         case "set up":
             return _start(game, folded, event)
         case "turn":
-            return _turn(game, folded, event)
+            return _played(game, folded, event, "turn", str(event.data["turn"]))
+        case "rolled":
+            return _played(game, folded, event, "rolled", str(event.data["roll"]))
+        case "announced":
+            return _played(game, folded, event, "announced", str(event.data["announcement"]))
         case "correction":
             if not folded.started:
                 return _start(game, folded, event)
             why = f"corrected by {event.data['by']}"
             if event.data.get("why"):
                 why += f": {event.data['why']}"
-            return _after(game, folded, FoldedStep(None, _states_of(game, event), why))
+            return _after(game, folded, FoldedStep("correction", "", _states_of(game, event), why))
         case "take back":
-            last = max((index for index, step in enumerate(folded.steps) if step.turn is not None), default=None)
+            last = folded.last_played
             if last is None:
                 raise FoldError("there is no turn to take back")
             undone = replace(folded, steps=folded.steps[:last], fault=None)
@@ -113,9 +134,8 @@ def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
         case "put right":
             return replace(folded, fault=None)
         case "end":
-            winner = event.data["winner"]
-            return replace(folded, outcome=Outcome(None if winner is None else str(winner), str(event.data["reason"])))
-        case "question" | "note":
+            return replace(folded, outcome=_ended(event))
+        case "question" | "note" | "hint given":
             return folded
 
 
@@ -138,15 +158,19 @@ def _start(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> F
     return replace(folded, start=states, steps=(), fault=None, outcome=_outcome(game, states))
 
 
-def _turn(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
+def _played(
+    game: Game[StateT, TurnT], folded: Folded[StateT], event: Event, kind: PlayedKind, text: str
+) -> Folded[StateT]:
+    """Go on by a step that the engine plays again, checking that it gives what the event recorded."""
     if not folded.states:
-        raise FoldError("a turn before the set-up")
-    text = str(event.data["turn"])
+        raise FoldError(f"{_NAMES[kind]} before the set-up")
+    player = event.data.get("player")
+    who = None if player is None else str(player)
     reached: list[StateT] = []
     refusals: list[EngineError] = []
     for state in folded.states:
         try:
-            reached.append(game.apply(state, game.parse_turn(state, text)))
+            reached.append(after_step(game, state, read_step(game, state, kind, text, who)))
         except EngineError as error:
             refusals.append(error)
     if not reached:
@@ -158,7 +182,7 @@ def _turn(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Fo
                 f"after {text} the journal has {game.format_state(state)!r}, "
                 f"the rules give {' or '.join(repr(game.format_state(after)) for after in reached)}"
             )
-    return _after(game, folded, FoldedStep(text, recorded))
+    return _after(game, folded, FoldedStep(kind, text, recorded, player=who))
 
 
 def _after(game: Game[StateT, TurnT], folded: Folded[StateT], step: FoldedStep[StateT]) -> Folded[StateT]:
@@ -173,8 +197,11 @@ def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
         return False
     possible = game.facings(after)
     known = game.facings(recorded)
-    return known.keys() == possible.keys() and all(
-        facing in possible[place] for place, facings in known.items() for facing in facings
+    # Where pieces have no side faces there is nothing more that could have been seen.
+    return (
+        bool(possible)
+        and known.keys() == possible.keys()
+        and all(facing in possible[place] for place, facings in known.items() for facing in facings)
     )
 
 
@@ -184,6 +211,12 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
     if not texts or not all(isinstance(text, str) for text in texts):
         raise FoldError(f"its state is {value!r}; expected a state's text or a list of them")
     return tuple(game.parse_state(str(text)) for text in texts)
+
+
+def _ended(event: Event) -> Outcome:
+    winner, shared_by = event.data["winner"], event.data.get("shared_by")
+    sharers = tuple(str(player) for player in shared_by) if isinstance(shared_by, list) else ()
+    return Outcome(None if winner is None else str(winner), str(event.data["reason"]), sharers)
 
 
 def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome | None:

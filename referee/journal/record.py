@@ -12,13 +12,14 @@ from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.events import Event
 from referee.journal.fold import Folded, FoldedStep, fold
+from referee.journal.steps import after_step, read_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
 
 
 def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> record.Record:
-    """Give the record of one game's (number, event) pairs: the turns that count, and where a person corrected it.
+    """Give the record of one game's (number, event) pairs: what counts of it, and where a person corrected it.
 
     Raises FoldError when the game was never set up or its events do not make a game.
     """
@@ -29,9 +30,9 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
     steps = []
     state = start
     for step in folded.steps:
-        turn = None if step.turn is None else game.parse_turn(state, step.turn)
+        played = _played(game, state, step)
         state = step.states[0]
-        steps.append((turn, state, _one_line(step.why) if turn is None else _MORE_WAS_SEEN))
+        steps.append((played, state, _one_line(step.why) if played is None else _MORE_WAS_SEEN))
     made = record.make(game, start, steps, _tags(game, folded, events))
     if folded.outcome is not None and made.result == record.UNFINISHED:
         made = replace(made, result=record.result_of(folded.outcome))
@@ -39,17 +40,22 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
 
 
 def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
-    """The starting state that the first turn fits; the first one while nobody has played."""
+    """The starting state that the first step fits; the first one while nobody has played."""
     first: FoldedStep[Any] | None = folded.steps[0] if folded.steps else None
-    if first is None or first.turn is None:
+    if first is None or first.kind == "correction":
         return folded.start[0]
     for state in folded.start:
         try:
-            game.apply(state, game.parse_turn(state, first.turn))
+            after_step(game, state, _played(game, state, first))
         except EngineError:
             continue
         return state
-    raise FoldError(f"the first turn {first.turn} fits no starting state")
+    raise FoldError(f"{first.text} fits no starting state")
+
+
+def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
+    """The turn, roll or announcement of a step, ``None`` for a correction."""
+    return None if step.kind == "correction" else read_step(game, state, step.kind, step.text, step.player)
 
 
 def _tags(

@@ -38,7 +38,10 @@ CREATE INDEX evidence_by_event ON evidence (event, number);
 CREATE INDEX evidence_kept ON evidence (number) WHERE content IS NOT NULL;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES,)
+_MORE_KINDS = ""
+"""No table differs: a referee that knows only version 1 could not read the kinds of event that came with 2."""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST_TABLES, _MORE_KINDS)
 """``MIGRATIONS[n]`` makes version ``n + 1`` of version ``n``; version 0 is an empty file."""
 
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.api import Game
+from engine.api import Game, Outcome
 from engine.errors import EngineError
 from referee.events import Event
 from referee.journal.fold import Folded, fold_each
+from referee.journal.steps import read_step
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,31 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
                 f"{starters.pop()} starts" if len(starters) == 1 else "it is open who starts"
             )
         case "turn":
-            return f"{data['turn']}  {_described(game, str(data['turn']), before)}"
+            return f"{data['turn']}  {_described(game, after, before)}"
+        case "rolled":
+            return f"{data['roll']} is rolled"
+        case "announced":
+            return f"{data['announcement']} is announced"
         case "take back":
-            return f"{before.turns[-1]} is taken back by {data['by']}"
+            undone = before.last_played
+            return f"{'' if undone is None else before.steps[undone].text} is taken back by {data['by']}"
+        case "hint given":
+            sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
+            return f"a {data['strength']} hint for {data['player']}: {sentence}"
         case "correction":
             why = f" ({data['why']})" if data.get("why") else ""
             return f"corrected by {data['by']}{_said(game, event, after)}{why}"
         case "end":
-            winner = data["winner"]
-            return (f"{winner} wins" if winner is not None else "a draw") + f": {data['reason']}"
+            outcome = after.outcome or Outcome(None, "")
+            return f"{_victory(outcome)}: {outcome.reason}"
         case "illegal" | "put right" | "question" | "note":
             return str(data.get("sentence") or data.get("text") or "")
+
+
+def _victory(outcome: Outcome) -> str:
+    if outcome.shared_by:
+        return f"{' and '.join(outcome.shared_by)} win together"
+    return "a draw" if outcome.winner is None else f"{outcome.winner} wins"
 
 
 def _said(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
@@ -70,10 +85,11 @@ def _said(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
     return ": " + ", ".join(f"{place} is {looks[place]}" for place in named) if named else ""
 
 
-def _described(game: Game[Any, Any], text: str, before: Folded[Any]) -> str:
+def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) -> str:
+    played = after.steps[-1]
     for state in before.states:
         try:
-            return game.describe(game.parse_turn(state, text))
+            return game.describe(read_step(game, state, "turn", played.text, played.player))
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue

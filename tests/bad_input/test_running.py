@@ -208,8 +208,8 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     assert done.stdout == f"{told} The running referee goes on from here.\n"
     referee.wait_for(told)
     corrected = fold(DEBLOCKLE, events_in(journal)).states[0]
-    said = {"a1": "gold block, stop up", "c1": "empty"}
-    assert DEBLOCKLE.appearance(corrected) == {**DEBLOCKLE.appearance(before), **said}
+    looks = {"a1": "gold block, stop up", "c1": "empty"}
+    assert DEBLOCKLE.appearance(corrected) == {**DEBLOCKLE.appearance(before), **looks}
     assert corrected.to_move == "gold"
 
     put(game.pictures[1], incoming, "again.jpg")
@@ -218,6 +218,20 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     done = run("take-back", "--by", "Ann", "--journal", journal)
     assert done.stdout == "The last turn is taken back. The running referee goes on from here.\n"
     referee.wait_for("is taken back")
+
+    done = run("hint", "--by", "Ann", "--journal", journal)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("Hint: Gold rolls ")
+    assert done.stdout.endswith(" The lights show it.\n")
+    referee.wait_for(done.stdout.removesuffix(" The lights show it.\n"))
+    turn = str(events_in(journal)[-1][1].data["turn"])
+    done = run("turn", turn, "--player", "teal", "--journal", journal)
+    assert (done.exit_code, done.stderr) == (4, "referee: error: teal may not play now; it is the turn of gold.\n")
+    assert run("turn", turn, "--by", "Ann", "--journal", journal).exit_code == 0
+    assert run("announce", "resign", "--journal", journal).stdout.startswith("Teal announces: resign. The running")
+    referee.wait_for("Teal announces: resign.")
+    for _ in range(2):
+        assert run("take-back", "--journal", journal).exit_code == 0
     assert referee.stop() == 0
 
     done = run("correct", "--to-move", "teal", "--journal", journal)
@@ -225,7 +239,8 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     assert "teal plays next. No referee is running; the next one goes on from here." in done.stdout
     assert fold(DEBLOCKLE, events_in(journal)).states[0].to_move == "teal"
     kinds = [event.kind for _, event in events_in(journal) if event.kind != "note"]
-    assert kinds == ["new game", "set up", "turn", "correction", "take back", "correction"]
+    said = ["hint given", "turn", "announced", "end", "take back", "take back"]
+    assert kinds == ["new game", "set up", "turn", "correction", "take back", *said, "correction"]
     assert run("take-back", "--journal", journal).stderr == "referee: error: there is no turn to take back\n"
 
 

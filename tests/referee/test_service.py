@@ -4,126 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from hardware.signals import Mood, Signal, Sound
+from hardware.signals import Mood, Sound
 from referee.correcting import Correction
 from referee.errors import CorrectionError, JournalFullError
 from referee.events import Event, Evidence
 from referee.journal import BufferedJournal, Journal, fold
 from referee.judge import SettleSettings
-from referee.service import Service
 from referee.service_loop import Surroundings, press, run
 from referee.service_settings import ServiceSettings
 from referee.verdict import Verdict, VerdictKind
+from tests.referee.service_table import START, Table, wall_clock
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NotLocatedError
-from vision.frame import Frame, Image
-from vision.reading import Hindrance, Reading
-
-START = {
-    "c1": "gold block, cross up",
-    "e1": "gold block, hoops up",
-    "c3": "gold block, stop up",
-    "e3": "gold block, x up",
-    "c5": "teal block, slider up",
-    "e5": "teal block, cross up",
-    "c7": "teal block, star up",
-    "e7": "teal block, hoops up",
-}
-FPS = 10.0
-
-
-class ScriptedReader:
-    """Reads nothing: gives the reading that was put up for the next frame."""
-
-    def __init__(self) -> None:
-        self.following: Reading | Exception | None = None
-
-    def read(self, frame: Frame) -> Reading:
-        if isinstance(self.following, Exception):
-            raise self.following
-        assert self.following is not None
-        return self.following
-
-    def crop(self, frame: Frame, place: str) -> Image:
-        if place == "a1":
-            raise NotLocatedError("not located")
-        return np.full((8, 8, 3), frame.sequence % 256, dtype=np.uint8)
-
-
-class Lamp:
-    """Remembers every signal, and how many events the journal had when it was shown."""
-
-    def __init__(self) -> None:
-        self.signals: list[Signal] = []
-        self.events_then: list[int] = []
-        self.count_events: Callable[[], int] = lambda: 0
-
-    def show(self, signal: Signal, time_s: float | None = None) -> None:
-        self.signals.append(signal)
-        self.events_then.append(self.count_events())
-
-    @property
-    def moods(self) -> list[Mood]:
-        return [signal.mood for signal in self.signals]
-
-
-@dataclass
-class Table:
-    """A service with everything around it, and a table that can be changed."""
-
-    game: Any
-    make_reading: Any
-    journal: Any
-    settings: ServiceSettings
-    reader: ScriptedReader = field(default_factory=ScriptedReader)
-    lamp: Lamp = field(default_factory=Lamp)
-    said: list[str] = field(default_factory=list)
-    sequence: int = 0
-
-    def __post_init__(self) -> None:
-        self.lamp.count_events = lambda: len(self.journal.events())
-        self.service: Service[Any, Any] = Service(
-            self.game, self.reader, self.journal, self.lamp, self.settings, self.said.append
-        )
-
-    def frame(self) -> Frame:
-        self.sequence += 1
-        return Frame(np.zeros((4, 4, 3), np.uint8), self.sequence / FPS, self.sequence, "script")
-
-    def show(self, appearance: Any, seconds: float, **extra: Any) -> list[Verdict]:
-        verdicts: list[Verdict] = []
-        for _ in range(round(seconds * FPS)):
-            frame = self.frame()
-            self.reader.following = self.make_reading(appearance, time_s=frame.time_s, **extra)
-            verdicts += self.service.step(frame)
-        return verdicts
-
-    def hand(self, appearance: Any, seconds: float) -> list[Verdict]:
-        return self.show(appearance, seconds, hindrances=(Hindrance("hand", "a hand is over c1", ("c1",)),))
-
-    def kinds(self) -> list[str]:
-        return [event.kind for _, event in self.journal.events()]
-
-    def play(self, **wanted: Any) -> tuple[Any, Any]:
-        """Give a legal turn and the appearance after it."""
-        state = self.service.belief[0]
-        turn = next(
-            one
-            for one in self.game.legal_turns(state)
-            if all(getattr(one, key) == value for key, value in wanted.items())
-        )
-        return turn, self.game.appearance(self.game.apply(state, turn))
-
-
-def wall_clock() -> datetime:
-    return datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+from vision.frame import Frame
+from vision.reading import Reading
 
 
 @pytest.fixture
@@ -593,7 +491,7 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
     on.service.start()
     on.show(start, 1)
     assert press(on.service, "hint") == []
-    assert {light.role for light in on.lamp.signals[-1].lights} == {"hint"}
+    assert on.said[-1] == "There are no hints here."
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 1)
     press(on.service, "end turn")

@@ -252,3 +252,8 @@ def test_trouble_keeps_the_squares_and_the_sound_and_adds_the_words() -> None:
     assert (troubled.mood, troubled.sound) == (Mood.TROUBLE, Sound.ACCEPTED)
     assert troubled.words == "So it is. The disk is full; the turn is kept in memory."
     assert with_trouble(Signal(Mood.WAITING), "The disk is full.").sound is Sound.QUESTION
+
+
+def test_a_shared_victory_names_all_who_share_it() -> None:
+    signal = finished_signal(Outcome(None, "a tie", ("p1", "p3")))
+    assert signal.words == "p1 and p3 win together: a tie."

@@ -1,0 +1,122 @@
+"""Hints worked out in a process of their own, so that no frame waits for one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import referee
+from referee.hinting import Advice, Answer, Question
+
+_WORKER = (sys.executable, "-P", "-m", "referee.hint_worker")
+_END_S = 5.0
+_GONE = "the hint could not be worked out: the process for it ended"
+
+
+class HintProcess:
+    """Answers questions, each by its number, without keeping whoever asks waiting.
+
+    The process starts at the first question and is started again when it has ended; a question it was asked and did
+    not answer is answered with a refusal. ``command`` is what to run.
+    """
+
+    def __init__(self, command: Sequence[str] = _WORKER) -> None:
+        self._command = tuple(command)
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._asked: list[int] = []
+        self._reader: threading.Thread | None = None
+
+    def ask(self, question: Question) -> None:
+        """Have a question worked out."""
+        self._asked.append(question.number)
+        try:
+            process = self._running()
+            if process.stdin is not None:
+                process.stdin.write(json.dumps(asdict(question), ensure_ascii=False) + "\n")
+                process.stdin.flush()
+        except OSError as error:
+            self._answers.put(Answer(question.number, refused=f"{_GONE} ({error.strerror})"))
+
+    def poll(self) -> list[Answer]:
+        """Give the answers that came since the last time."""
+        answers = []
+        while not self._answers.empty():
+            answer = self._answers.get()
+            if answer.number in self._asked:
+                self._asked.remove(answer.number)
+                answers.append(answer)
+        if self._asked and not answers and self._has_ended():
+            answers = [Answer(number, refused=_GONE) for number in self._asked]
+            self._asked.clear()
+        return answers
+
+    def close(self) -> None:
+        """End the process; what it was still asked stays unanswered."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError):
+            # What could not be written to a process that has ended is written at last, and fails again.
+            if process.stdin is not None:
+                process.stdin.close()
+        process.terminate()
+        process.wait(_END_S)
+        if self._reader is not None:
+            self._reader.join(_END_S)
+        if process.stdout is not None:
+            process.stdout.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _has_ended(self) -> bool:
+        reader = self._reader
+        return reader is None or (not reader.is_alive() and self._answers.empty())
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close()
+        self._process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=_environment(),
+        )
+        # A daemon, since a thread that waits for a line ends only with the process.
+        self._reader = threading.Thread(target=self._listen, args=(self._process,), name="hints", daemon=True)
+        self._reader.start()
+        return self._process
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        if process.stdout is None:
+            return
+        for line in process.stdout:
+            answer = json.loads(line)
+            advice = answer["advice"]
+            self._answers.put(Answer(answer["number"], None if advice is None else Advice(**advice), answer["refused"]))
+
+
+def _environment() -> dict[str, str]:
+    """Give the surroundings in which the process finds the same packages as we do, wherever we were started."""
+    ours = str(Path(referee.__file__).resolve().parent.parent)
+    others = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}

@@ -1,0 +1,152 @@
+"""A hint as it is asked for, worked out and told. Pure but for the clock that is handed in.
+
+It knows only the engine, so that a process of its own can work hints out without loading the rest of the referee.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from random import Random
+from typing import Any, Literal
+
+from engine.api import EMPTY, Clock, Game, Hint, Place, Strength
+from engine.errors import EngineError
+from engine.registry import load
+
+HintStrength = Literal["gentle", "fair", "strong", "none"]
+"""How good hints are; ``none`` rules them out."""
+
+Stage = Literal["piece", "whole"]
+"""What a hint tells: only which piece to move (or die to take), or the whole turn."""
+
+RULED_OUT = "The players ruled hints out."
+
+
+@dataclass(frozen=True)
+class HintSettings:
+    """How good hints are (``none`` rules them out), and how long one may take to be found, in seconds."""
+
+    strength: HintStrength = "fair"
+    seconds: float = 2.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """A hint that is asked for: in which game and state (strict text), how strong, within how many seconds."""
+
+    number: int
+    game: str
+    state: str
+    strength: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A turn to play, in the words of ``engine.api.Hint``; the turn as strict text."""
+
+    turn: str
+    player: str
+    reason: str
+    expected: float
+    unit: str
+    sure: float
+    die: int | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of the question of that number: advice, or why there is none."""
+
+    number: int
+    advice: Advice | None = None
+    refused: str = ""
+
+
+def worked_out(question: Question, clock: Clock) -> Answer:
+    """Work a hint out; the same question draws the same numbers, so that with the same time it has the same answer."""
+    try:
+        game = load(question.game)
+        state = game.parse_state(question.state)
+        hint = game.hint(
+            state, question.seconds, _random(question.state), clock=clock, strength=Strength(question.strength)
+        )
+    except EngineError as error:
+        return Answer(question.number, refused=str(error))
+    return Answer(question.number, advice_of(game, hint))
+
+
+def advice_of(game: Game[Any, Any], hint: Hint[Any]) -> Advice:
+    """Write a game's hint as advice."""
+    turn = game.format_turn(hint.turn)
+    return Advice(turn, hint.turn.player, hint.reason, hint.expected, hint.unit, hint.sure, hint.die)
+
+
+def _random(text: str) -> Random:
+    # Random's own seeding by text would do, but is not promised to stay the same between versions of Python.
+    return Random(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big"))
+
+
+@dataclass(frozen=True)
+class Told:
+    """A hint in words, and the places to light: in the order from, passed, to."""
+
+    words: str
+    places: tuple[Place, ...]
+
+
+def told(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> Told:
+    """Tell a hint, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
+    turn = game.parse_turn(state, advice.turn, advice.player)
+    roll = game.roll_of(state)
+    die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"
+    places = tuple(turn.places)
+    if stage == "whole":
+        take = "" if die is None else f" Take {die}."
+        return Told(
+            f"Hint: {game.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}", places
+        )
+    look = game.appearance(state).get(places[0], EMPTY) if places else EMPTY
+    if look != EMPTY:
+        return Told(f"Hint: look at {places[0]}, {look}.", places[:1])
+    if die is not None:
+        return Told(f"Hint: take {die}.", ())
+    if places:
+        return Told(f"Hint: look at {places[0]}.", places[:1])
+    return Told("Hint: there is a turn that moves nothing.", ())
+
+
+def _expectation(advice: Advice) -> str:
+    if advice.unit == "points":
+        what = f"Expected: {advice.expected:.0f} {'point' if round(advice.expected) == 1 else 'points'}"
+    else:
+        what = f"Chance of winning: {100 * advice.expected:.0f} %"
+    return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."
+
+
+def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: Told) -> dict[str, Any]:
+    """Give what the journal records of a hint that was given."""
+    return {
+        "by": by,
+        "strength": strength,
+        "stage": stage,
+        "sentence": said.words,
+        "places": list(said.places),
+        **asdict(advice),
+    }
+
+
+def advice_in(data: Mapping[str, Any]) -> Advice:
+    """Read the advice of a hint that was recorded."""
+    die = data.get("die")
+    return Advice(
+        turn=str(data["turn"]),
+        player=str(data["player"]),
+        reason=str(data.get("reason", "")),
+        expected=float(data.get("expected", 0.0)),
+        unit=str(data.get("unit", "win")),
+        sure=float(data.get("sure", 0.0)),
+        die=die if isinstance(die, int) else None,
+    )

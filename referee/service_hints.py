@@ -1,0 +1,209 @@
+"""Hints at the table: who may have one, what was told already, and which answer has come too late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from engine.api import Game
+from engine.errors import EngineError
+from referee.events import Event
+from referee.hinting import RULED_OUT, Advice, Answer, HintSettings, Question, Stage, advice_in, hint_data, told
+
+Reply = Callable[[Mapping[str, Any]], object]
+"""Takes the answer for whoever asked from outside: ``done`` or ``refused``."""
+
+_CHANGING = frozenset({"new game", "set up", "turn", "rolled", "announced", "correction", "take back"})
+_MEANWHILE = "the table went on meanwhile; ask again"
+
+
+class HintSource(Protocol):
+    """What works hints out while frames go on: ``referee.hint_process.HintProcess`` is one."""
+
+    def ask(self, question: Question) -> None:
+        """Have a question worked out."""
+
+    def poll(self) -> Sequence[Answer]:
+        """Give the answers that came since the last time."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+
+@dataclass(frozen=True)
+class HintSaid:
+    """What is to be said now: a hint to record and light, or only words (``event`` is ``None``).
+
+    ``repeated`` is a hint that was given before and is only shown again.
+    """
+
+    words: str
+    places: tuple[str, ...] = ()
+    event: Event | None = None
+    repeated: bool = False
+    replies: tuple[Reply, ...] = ()
+    refused: bool = False
+
+
+def ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
+    """Say whether the players ruled hints out: by the settings, or when the game began."""
+    return settings.strength == "none" or any(
+        event.kind == "new game" and event.data.get("hints") == "none" for _, event in events
+    )
+
+
+def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
+    """Say why there can be no hint now, nothing when there can."""
+    if not belief:
+        return "the board is not set up yet"
+    if game.outcome(belief[0]) is not None:
+        return "the game is over"
+    if len({state.to_move for state in belief}) > 1:
+        return "it is still open who starts"
+    if game.awaits_roll(belief[0]):
+        return f"{belief[0].to_move} has to roll first"
+    return ""
+
+
+def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
+    """Give the last hint that was given for the position as it is now."""
+    for _, event in reversed(events):
+        if event.kind in _CHANGING:
+            return None
+        if event.kind == "hint given":
+            return event
+    return None
+
+
+def next_stage(strength: str, before: Event | None) -> Stage:
+    """Say what the next hint tells: a gentle one first only the piece."""
+    return "piece" if strength == "gentle" and before is None else "whole"
+
+
+def hint_event(
+    game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
+) -> Event:
+    """Give the event of a hint that is given; raises EngineError when the turn doesn't fit the state."""
+    return Event("hint given", hint_data(by, advice, strength, stage, told(game, state, advice, stage)), time_s)
+
+
+@dataclass
+class _Pending:
+    """A question that is being worked out, for whom, and by what its position is known again."""
+
+    number: int
+    position: object
+    by: str
+    replies: list[Reply] = field(default_factory=list)
+
+
+class HintDesk:
+    """Takes wishes for hints and gives what to say, now or when an answer comes. It records and lights nothing."""
+
+    def __init__(self, game: Game[Any, Any], settings: HintSettings, source: HintSource | None) -> None:
+        self._game = game
+        self._settings = settings
+        self._source = source
+        self._pending: _Pending | None = None
+        self._number = 0
+
+    def ask(
+        self,
+        belief: Sequence[Any],
+        events: Sequence[tuple[int, Event]],
+        by: str,
+        reply: Reply | None,
+        time_s: float | None,
+        *,
+        fault: bool,
+    ) -> HintSaid:
+        """Take a wish for a hint for the position that ``belief`` holds; ``events`` are the game's so far."""
+        replies = () if reply is None else (reply,)
+        why = self._refusal(belief, events, fault)
+        if why:
+            return HintSaid(why, replies=replies, refused=True)
+        before, state, strength = given_before(events), belief[0], self._settings.strength
+        if before is not None:
+            try:
+                return self._next_of(before, state, by, replies, time_s)
+            except EngineError:
+                # More was seen since, and the turn no longer fits: it is worked out anew.
+                pass
+        if self._pending is None or self._pending.position != self._position(state):
+            self._number += 1
+            self._pending = _Pending(self._number, self._position(state), by)
+            if self._source is not None:
+                text = self._game.format_state(state)
+                self._source.ask(Question(self._number, self._game.name, text, strength, self._settings.seconds))
+        self._pending.replies += replies
+        return HintSaid(f"Thinking about a hint for {state.to_move}.")
+
+    def poll(
+        self, belief: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]], time_s: float | None
+    ) -> list[HintSaid]:
+        """Give what is to be said now: an answer that came, or that the table went on meanwhile."""
+        if self._source is None:
+            return []
+        answers = self._source.poll()
+        pending = self._pending
+        if pending is None:
+            return []
+        if not belief or self._position(belief[0]) != pending.position:
+            self._pending = None
+            return [HintSaid(_MEANWHILE, replies=tuple(pending.replies), refused=True)]
+        said = []
+        for answer in answers:
+            if answer.number == pending.number:
+                self._pending = None
+                said.append(self._answered(pending, answer, belief[0], events(), time_s))
+        return said
+
+    def close(self) -> None:
+        """Tell whoever still waits that nothing will come, and let go of the source."""
+        pending, self._pending = self._pending, None
+        for reply in () if pending is None else pending.replies:
+            reply({"refused": "the referee stopped before the hint was found"})
+        if self._source is not None:
+            self._source.close()
+
+    def _refusal(self, belief: Sequence[Any], events: Sequence[tuple[int, Event]], fault: bool) -> str:
+        if ruled_out(self._settings, events):
+            return RULED_OUT
+        if self._source is None:
+            return "There are no hints here."
+        why = refused(self._game, belief) or ("what is lit has to be put right first" if fault else "")
+        return f"No hint: {why}." if why else ""
+
+    def _answered(
+        self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
+    ) -> HintSaid:
+        replies, strength = tuple(pending.replies), self._settings.strength
+        if answer.advice is None:
+            return HintSaid(f"No hint: {answer.refused.rstrip('.')}.", replies=replies, refused=True)
+        stage = next_stage(strength, given_before(events))
+        try:
+            event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
+        except EngineError as error:
+            return HintSaid(f"No hint: {error}.", replies=replies, refused=True)
+        return _said(event, replies)
+
+    def _next_of(
+        self, before: Event, state: Any, by: str, replies: tuple[Reply, ...], time_s: float | None
+    ) -> HintSaid:
+        """Tell the rest of a hint, or the whole again."""
+        advice = advice_in(before.data)
+        strength = str(before.data["strength"])
+        event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
+        return _said(event, replies, repeated=before.data["stage"] == "whole")
+
+    def _position(self, state: Any) -> object:
+        """By what a position is known again, though more of its hidden faces were seen."""
+        roll = self._game.roll_of(state)
+        return state.to_move, tuple(self._game.appearance(state).items()), roll
+
+
+def _said(event: Event, replies: tuple[Reply, ...], *, repeated: bool = False) -> HintSaid:
+    places = event.data["places"]
+    lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
+    return HintSaid(str(event.data["sentence"]), lit, event, repeated, replies)

@@ -1,0 +1,118 @@
+"""A service on synthetic readings, with everything around it and a table that can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from hardware.signals import Mood, Signal
+from referee.service import Service
+from referee.service_settings import ServiceSettings
+from referee.verdict import Verdict
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import Hindrance, Reading
+
+START = {
+    "c1": "gold block, cross up",
+    "e1": "gold block, hoops up",
+    "c3": "gold block, stop up",
+    "e3": "gold block, x up",
+    "c5": "teal block, slider up",
+    "e5": "teal block, cross up",
+    "c7": "teal block, star up",
+    "e7": "teal block, hoops up",
+}
+FPS = 10.0
+
+
+class ScriptedReader:
+    """Reads nothing: gives the reading that was put up for the next frame."""
+
+    def __init__(self) -> None:
+        self.following: Reading | Exception | None = None
+
+    def read(self, frame: Frame) -> Reading:
+        if isinstance(self.following, Exception):
+            raise self.following
+        assert self.following is not None
+        return self.following
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        if place == "a1":
+            raise NotLocatedError("not located")
+        return np.full((8, 8, 3), frame.sequence % 256, dtype=np.uint8)
+
+
+class Lamp:
+    """Remembers every signal, and how many events the journal had when it was shown."""
+
+    def __init__(self) -> None:
+        self.signals: list[Signal] = []
+        self.events_then: list[int] = []
+        self.count_events: Callable[[], int] = lambda: 0
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        self.signals.append(signal)
+        self.events_then.append(self.count_events())
+
+    @property
+    def moods(self) -> list[Mood]:
+        return [signal.mood for signal in self.signals]
+
+
+@dataclass
+class Table:
+    """A service with everything around it, and a table that can be changed."""
+
+    game: Any
+    make_reading: Any
+    journal: Any
+    settings: ServiceSettings
+    hints: Any = None
+    reader: ScriptedReader = field(default_factory=ScriptedReader)
+    lamp: Lamp = field(default_factory=Lamp)
+    said: list[str] = field(default_factory=list)
+    sequence: int = 0
+
+    def __post_init__(self) -> None:
+        self.lamp.count_events = lambda: len(self.journal.events())
+        self.service: Service[Any, Any] = Service(
+            self.game, self.reader, self.journal, self.lamp, self.settings, self.said.append, self.hints
+        )
+
+    def frame(self) -> Frame:
+        self.sequence += 1
+        return Frame(np.zeros((4, 4, 3), np.uint8), self.sequence / FPS, self.sequence, "script")
+
+    def show(self, appearance: Any, seconds: float, **extra: Any) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        for _ in range(round(seconds * FPS)):
+            frame = self.frame()
+            self.reader.following = self.make_reading(appearance, time_s=frame.time_s, **extra)
+            verdicts += self.service.step(frame)
+        return verdicts
+
+    def hand(self, appearance: Any, seconds: float) -> list[Verdict]:
+        return self.show(appearance, seconds, hindrances=(Hindrance("hand", "a hand is over c1", ("c1",)),))
+
+    def kinds(self) -> list[str]:
+        return [event.kind for _, event in self.journal.events()]
+
+    def play(self, **wanted: Any) -> tuple[Any, Any]:
+        """Give a legal turn and the appearance after it."""
+        state = self.service.belief[0]
+        turn = next(
+            one
+            for one in self.game.legal_turns(state)
+            if all(getattr(one, key) == value for key, value in wanted.items())
+        )
+        return turn, self.game.appearance(self.game.apply(state, turn))
+
+
+def wall_clock() -> datetime:
+    return datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)

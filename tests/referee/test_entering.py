@@ -1,0 +1,315 @@
+"""A game kept by text alone: turns, rolls and announcements into the journal, back out of it, and out as a record."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import record, registry
+from engine.announcing import format_announcement
+from engine.api import Announcement, Roll
+from engine.dice import drawn
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.registry import load
+from engine.search.budget import CountingClock
+from referee.correcting_journal import enter_in_journal, take_back_in_journal
+from referee.entering import Entry, entered, refusal, usual_start
+from referee.errors import CorrectionError, EventError, FoldError
+from referee.events import Event
+from referee.hint_journal import hint_in_journal
+from referee.hinting import HintSettings
+from referee.journal import Journal, fold, schema
+from referee.journal.record import record_of
+from referee.journal.steps import read_step
+from referee.journal.telling import tell
+from tests.engine.toy_harvest import Harvest
+
+HARVEST = Harvest()
+DEBLOCKLE = load("deblockle")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def registered() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+        yield
+
+
+def wall_clock() -> datetime:
+    return datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Kept:
+    """A journal in memory in which one game is kept by text."""
+
+    def __init__(self, game: Any, **options: Any) -> None:
+        self.game = game
+        self.journal = Journal.in_memory(wall_clock=wall_clock)
+        self.journal.append(Event("new game", {"game": game.name, "options": options}))
+
+    @property
+    def events(self) -> list[tuple[int, Event]]:
+        return self.journal.events()
+
+    @property
+    def state(self) -> Any:
+        return fold(self.game, self.events).states[0]
+
+    def enter(self, kind: Any, text: str, player: str | None = None) -> str:
+        return enter_in_journal(self.journal, self.game, self.events, Entry(kind, text, "Ann", player))
+
+    def take_back(self) -> str:
+        return take_back_in_journal(self.journal, self.game, self.events, "Ann")
+
+    def kinds(self) -> list[str]:
+        return [event.kind for _, event in self.events]
+
+
+@pytest.fixture
+def harvest() -> Iterator[Kept]:
+    kept = Kept(HARVEST, players=3, rounds=1)
+    yield kept
+    kept.journal.close()
+
+
+def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
+    assert harvest.enter("rolled", " 5 ") == "5 is rolled."
+    assert harvest.enter("turn", "Leave", "p3") == "p3 leaves the die."
+    assert harvest.enter("turn", "keep", "p2") == "p2 keeps the die."
+    assert harvest.enter("turn", "leave") == "p1 leaves the die."
+    assert harvest.kinds() == ["new game", "set up", "rolled", "turn", "turn", "turn", "end"]
+    folded = fold(HARVEST, harvest.events)
+    assert [(step.kind, step.text, step.player) for step in folded.steps] == [
+        ("rolled", "5", None),
+        ("turn", "leave", "p3"),
+        ("turn", "keep", "p2"),
+        ("turn", "leave", "p1"),
+    ]
+    assert HARVEST.scores(folded.states[0]) == {"p1": 2, "p2": 5, "p3": 2}
+    assert folded.outcome is not None
+    assert folded.outcome.winner == "p2"
+    told = [line.sentence for line in tell(HARVEST, harvest.events)]
+    assert told[2:5] == ["5 is rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
+    written = record_of(HARVEST, harvest.events)
+    assert record.read(record.write(written)) == record.read(record.write(written))
+    assert record.replay(record.read(record.write(written))).states[-1] == folded.states[0]
+
+
+def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
+    start = HARVEST.new({"players": 3, "rounds": 1})
+    harvest.enter("rolled", "5")
+    harvest.enter("turn", "keep", "p2")
+    before = harvest.state
+    assert harvest.enter("announced", "resign", "p3") == "P3 announces: resign."
+    assert harvest.take_back() == "p3:resign is taken back."
+    assert harvest.state == before
+    assert harvest.take_back() == "keep is taken back."
+    assert harvest.take_back() == "5 is taken back."
+    assert harvest.state == start
+    with pytest.raises(CorrectionError, match="no turn to take back"):
+        harvest.take_back()
+    assert tell(HARVEST, harvest.events)[-1].sentence == "5 is taken back by Ann"
+
+
+@given(seed=st.integers(0, 2**32))
+def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: int) -> None:
+    rng = random.Random(seed)
+    kept = Kept(HARVEST, players=rng.choice((2, 3)), rounds=rng.choice((1, 2, 3)))
+    state = HARVEST.new(fold(HARVEST, kept.events).options)
+    stack: list[Any] = []
+    for _ in range(rng.randrange(15)):
+        if stack and rng.random() < 0.2:
+            kept.take_back()
+            state = stack.pop()
+            continue
+        if HARVEST.outcome(state) is not None:
+            break
+        stack.append(state)
+        if rng.random() < 0.1:
+            said = rng.choice(HARVEST.announcements(state))
+            kept.enter("announced", format_announcement(said))
+            state = HARVEST.announce(state, said)
+        elif HARVEST.awaits_roll(state):
+            roll = drawn(HARVEST.possible_rolls(state), rng)
+            kept.enter("rolled", HARVEST.format_roll(roll))
+            state = HARVEST.rolled(state, roll)
+        else:
+            turn = rng.choice(HARVEST.legal_turns(state))
+            kept.enter("turn", HARVEST.format_turn(turn), turn.player)
+            state = HARVEST.apply(state, turn)
+    folded = fold(HARVEST, kept.events)
+    if folded.started:
+        assert folded.states == (state,)
+        assert folded.outcome == HARVEST.outcome(state)
+        text = record.write(record_of(HARVEST, kept.events))
+        assert record.replay(record.read(text)).states[-1] == state
+    kept.journal.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "player", "error", "words"),
+    [
+        ("turn", "keep", None, IllegalTurnError, "p1 can't choose now"),
+        ("turn", "eat", None, UnreadableError, "expected keep or leave"),
+        ("turn", "keep", "p9", CorrectionError, "no player 'p9'; there are p1, p2 and p3"),
+        ("rolled", "7", None, UnreadableError, "expected 1 to 6"),
+        ("announced", "dance", None, IllegalTurnError, "p1:dance can't be said now"),
+        ("announced", "resign", "p9", CorrectionError, "no player 'p9'"),
+        ("announced", "p9:resign", None, UnreadableError, "p9:resign"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_recorded(
+    harvest: Kept, kind: Any, text: str, player: str | None, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        harvest.enter(kind, text, player)
+    assert harvest.kinds() == ["new game"]
+
+
+def test_who_has_played_may_not_play_again(harvest: Kept) -> None:
+    harvest.enter("rolled", "5")
+    harvest.enter("turn", "keep", "p2")
+    with pytest.raises(IllegalTurnError, match="p2 may not play now; it is the turn of p1 and p3"):
+        harvest.enter("turn", "keep", "p2")
+    with pytest.raises(IllegalTurnError, match="can't be rolled now"):
+        harvest.enter("rolled", "5")
+
+
+def test_a_refusal_says_the_rule_and_the_remedy(harvest: Kept) -> None:
+    with pytest.raises(IllegalTurnError) as caught:
+        harvest.enter("turn", "keep")
+    assert refusal(caught.value) == "p1 can't choose now. That was a second choice. Wait for the next die."
+    assert refusal(UnreadableError("cannot read it.")) == "cannot read it."
+
+
+def test_whoever_announces_is_named_or_the_one_to_move() -> None:
+    state = DEBLOCKLE.new()
+    said = {
+        text: entered(DEBLOCKLE, (state,), Entry("announced", text, "Ann", player)).event.data["announcement"]
+        for text, player in (("resign", None), ("Resign ", "teal"), ("draw", None), ("teal:resign", None))
+    }
+    assert said == {
+        "resign": "gold:resign",
+        "Resign ": "teal:resign",
+        "draw": "all:draw",
+        "teal:resign": "teal:resign",
+    }
+    with pytest.raises(IllegalTurnError, match="there are gold:resign, teal:resign and all:draw"):
+        entered(DEBLOCKLE, (state,), Entry("announced", "draw", "Ann", "gold"))
+    with pytest.raises(EngineError, match="repetition"):
+        entered(DEBLOCKLE, (state,), Entry("announced", "repetition", "Ann"))
+
+
+def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
+    kept = Kept(DEBLOCKLE, starts="either")
+    assert [state.to_move for state in usual_start(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
+    turn = DEBLOCKLE.legal_turns(DEBLOCKLE.new({"starts": "teal"}))[0]
+    kept.enter("turn", DEBLOCKLE.format_turn(turn))
+    data = kept.events[-1][1].data
+    assert (data["player"], data["by"], data["legal_turns"]) == ("teal", "Ann", 48)
+    assert len(fold(DEBLOCKLE, kept.events).start) == 2
+    assert kept.state == DEBLOCKLE.apply(DEBLOCKLE.new({"starts": "teal"}), turn)
+    kept.journal.close()
+
+
+def test_before_the_set_up_nothing_can_be_entered_at_a_table() -> None:
+    with pytest.raises(CorrectionError, match="not set up yet"):
+        entered(DEBLOCKLE, (), Entry("turn", "c1-c2=stop", "Ann"))
+
+
+def test_a_hint_for_a_game_kept_by_text() -> None:
+    kept = Kept(DEBLOCKLE)
+    gentle = HintSettings("gentle", 0.05)
+
+    def hint(settings: HintSettings = gentle) -> str:
+        return hint_in_journal(kept.journal, DEBLOCKLE, kept.events, "Ben", settings, CountingClock(0.001))
+
+    assert hint().startswith("Hint: look at ")
+    whole = hint()
+    assert whole.startswith("Hint: Gold rolls ")
+    assert hint() == whole
+    assert kept.kinds() == ["new game", "hint given", "hint given"]
+    kept.enter("turn", str(kept.events[-1][1].data["turn"]))
+    assert fold(DEBLOCKLE, kept.events).turns == (kept.events[1][1].data["turn"],)
+    kept.enter("announced", "resign")
+    with pytest.raises(CorrectionError, match="No hint: the game is over"):
+        hint()
+    with pytest.raises(CorrectionError, match="ruled hints out"):
+        hint(HintSettings("none"))
+    assert "a gentle hint for gold: look at " in tell(DEBLOCKLE, kept.events)[1].sentence.replace("Hint: ", "")
+    kept.journal.close()
+
+
+def test_before_the_dice_are_rolled_there_is_no_hint(harvest: Kept) -> None:
+    with pytest.raises(CorrectionError, match="No hint: p1 has to roll first"):
+        hint_in_journal(harvest.journal, HARVEST, harvest.events, "Ben", HintSettings(), CountingClock(0.001))
+    harvest.enter("rolled", "1")
+    told = hint_in_journal(harvest.journal, HARVEST, harvest.events, "Ben", HintSettings(), CountingClock(0.001))
+    assert told == "Hint: p1 leaves the die. Take the die that shows 1. That gives more points. " + (
+        "Expected: 5 points, worked out to the end."
+    )
+
+
+def test_a_game_that_is_begun_without_hints_stays_so() -> None:
+    kept = Kept(DEBLOCKLE)
+    kept.journal.append(Event("new game", {"game": "deblockle", "hints": "none"}))
+    with pytest.raises(CorrectionError, match="ruled hints out"):
+        hint_in_journal(
+            kept.journal, DEBLOCKLE, kept.journal.events(2), "Ben", HintSettings("strong"), CountingClock(0.001)
+        )
+    kept.journal.close()
+
+
+def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
+    state = HARVEST.new({"players": 3, "rounds": 1})
+    text = HARVEST.format_state(state)
+    start = [*harvest.events, (2, Event("set up", {"state": text}))]
+    for event, words in (
+        (Event("rolled", {"roll": "5", "state": text}), r"event 3 \(rolled\): after 5 the journal has"),
+        (Event("rolled", {"roll": "9", "state": text}), r"event 3 \(rolled\) does not follow"),
+        (Event("announced", {"announcement": "p9:resign", "state": text}), r"event 3 \(announced\) does not follow"),
+        (Event("turn", {"turn": "keep", "state": text}), r"event 3 \(turn\) does not follow"),
+    ):
+        with pytest.raises(FoldError, match=words):
+            fold(HARVEST, [*start, (3, event)])
+    with pytest.raises(FoldError, match="a roll before the set-up"):
+        fold(HARVEST, [*harvest.events, (2, Event("rolled", {"roll": "5", "state": text}))])
+    for incomplete in (Event("rolled", {"roll": "5"}), Event("announced", {"state": text}), Event("hint given", {})):
+        with pytest.raises(EventError, match="needs"):
+            harvest.journal.append(incomplete)
+
+
+def test_steps_are_read_as_they_were_written() -> None:
+    state = HARVEST.new()
+    assert read_step(HARVEST, state, "rolled", "3") == Roll(("3",))
+    assert read_step(HARVEST, state, "announced", "p1:resign") == Announcement("resign", "p1")
+
+
+def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    raw = sqlite3.connect(path)
+    schema.upgrade(raw, schema.MIGRATIONS[:1])
+    start = DEBLOCKLE.new()
+    events = [("new game", '{"game":"deblockle"}'), ("set up", f'{{"state":"{DEBLOCKLE.format_state(start)}"}}')]
+    for number, (kind, data) in enumerate(events, 1):
+        raw.execute("INSERT INTO event VALUES (?, 1, ?, ?, NULL, '2025-01-01T00:00:00.000Z')", (number, kind, data))
+    raw.commit()
+    raw.close()
+    before = path.read_bytes()
+    with Journal.open(path, wall_clock=wall_clock, read_only=True) as journal:
+        assert fold(DEBLOCKLE, journal.events()).states == (start,)
+    assert path.read_bytes() == before
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        enter_in_journal(journal, DEBLOCKLE, journal.events(), Entry("announced", "draw", "Ann"))
+        assert [event.kind for _, event in journal.events()] == ["new game", "set up", "announced", "end"]
+    raw = sqlite3.connect(path)
+    assert raw.execute("PRAGMA user_version").fetchone() == (2,)
+    raw.close()

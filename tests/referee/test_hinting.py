@@ -1,0 +1,167 @@
+"""Hints asked for, worked out and told, here and in a process of their own."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from engine import registry
+from engine.errors import EngineError
+from engine.registry import load
+from engine.search.budget import CountingClock
+from referee.hint_process import HintProcess
+from referee.hint_worker import serve
+from referee.hinting import Advice, Answer, Question, advice_in, hint_data, told, worked_out
+from tests.engine.toy_harvest import Harvest
+
+GAME = load("deblockle")
+START = GAME.format_state(GAME.new())
+QUESTION = Question(3, "deblockle", START, "fair", 0.05)
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def harvest(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+    return Harvest()
+
+
+def answers_of(hints: HintProcess, count: int) -> list[Answer]:
+    """Wait for so many answers."""
+    waited = threading.Event()
+    got: list[Answer] = []
+    for _ in range(round(PATIENCE_S / 0.01)):
+        got += hints.poll()
+        if len(got) >= count:
+            return got
+        waited.wait(0.01)
+    raise AssertionError(f"only {got}")
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    first, again = (worked_out(QUESTION, CountingClock(0.001)) for _ in range(2))
+    assert first == again
+    assert first.number == 3
+    assert first.advice is not None
+    turn = GAME.parse_turn(GAME.new(), first.advice.turn)
+    assert first.advice.player == turn.player == "gold"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (replace(QUESTION, game="halma"), "halma"),
+        (replace(QUESTION, state="rubbish"), "rubbish"),
+        (
+            replace(QUESTION, state=GAME.format_state(GAME.announce(GAME.new(), GAME.announcements(GAME.new())[0]))),
+            "over",
+        ),
+    ],
+)
+def test_what_has_no_answer_says_why(question: Question, words: str) -> None:
+    answer = worked_out(question, CountingClock(0.001))
+    assert answer.advice is None
+    assert words in answer.refused
+
+
+ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4)
+
+
+def test_a_hint_is_told_as_a_piece_or_whole() -> None:
+    state = GAME.new()
+    piece = told(GAME, state, ADVICE, "piece")
+    assert piece.words == "Hint: look at c1, gold block, star up."
+    assert piece.places == ("c1",)
+    whole = told(GAME, state, ADVICE, "whole")
+    assert whole.words == (
+        "Hint: Gold rolls c1 to c2, hoops up, and hops to a1. That takes a block off. Chance of winning: 71 %."
+    )
+    assert whole.places == ("c1", "c2", "a1")
+    sure = told(GAME, state, replace(ADVICE, expected=1.0, sure=1.0), "whole")
+    assert sure.words.endswith("Chance of winning: 100 %, worked out to the end.")
+    with pytest.raises(EngineError):
+        told(GAME, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
+
+
+def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
+    state = harvest.parse_state("0,0 1 5 - -")
+    advice = Advice("keep", "p2", "gives more points", 1.0, "points", 0.5, 0)
+    assert told(harvest, state, advice, "whole").words == (
+        "Hint: p2 keeps the die. Take the die that shows 5. That gives more points. Expected: 1 point."
+    )
+    assert told(harvest, state, advice, "piece").words == "Hint: take the die that shows 5."
+    assert told(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
+
+
+def test_advice_comes_back_from_the_journal() -> None:
+    for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
+        data = hint_data("Ann", advice, "fair", "whole", told(GAME, GAME.new(), advice, "whole"))
+        assert advice_in(json.loads(json.dumps(data))) == advice
+
+
+def test_questions_come_in_as_lines_and_answers_go_out_as_lines() -> None:
+    questions = [QUESTION, replace(QUESTION, number=4, state="rubbish")]
+    out = io.StringIO()
+    serve(io.StringIO("".join(json.dumps(asdict(each)) + "\n" for each in questions)), out, CountingClock(0.001))
+    first, second = (json.loads(line) for line in out.getvalue().splitlines())
+    assert (first["number"], first["advice"]["player"]) == (3, "gold")
+    assert second["number"] == 4
+    assert second["advice"] is None
+    assert "rubbish" in second["refused"]
+
+
+@pytest.fixture
+def hints() -> Iterator[HintProcess]:
+    with HintProcess() as process:
+        yield process
+
+
+def test_a_process_of_its_own_answers(hints: HintProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert hints.poll() == []
+    hints.ask(QUESTION)
+    hints.ask(replace(QUESTION, number=4, state="rubbish"))
+    first, second = answers_of(hints, 2)
+    assert first.number == 3
+    assert first.advice is not None
+    assert second.number == 4
+    assert "rubbish" in second.refused
+
+
+@pytest.mark.parametrize("command", [(sys.executable, "-c", ""), ("/no/such/program",)])
+def test_a_process_that_ends_is_said_and_started_again(command: tuple[str, ...]) -> None:
+    with HintProcess(command) as hints:
+        for number in (1, 2):
+            hints.ask(replace(QUESTION, number=number))
+            (answer,) = answers_of(hints, 1)
+            assert answer.number == number
+            assert "could not be worked out" in answer.refused
+
+
+def test_closing_ends_the_process_at_once() -> None:
+    hints = HintProcess()
+    hints.ask(replace(QUESTION, seconds=10.0))
+    process = hints._process
+    assert process is not None
+    hints.close()
+    assert process.returncode is not None
+    hints.close()
+
+
+def test_the_process_ends_when_the_referee_is_gone() -> None:
+    hints = HintProcess()
+    hints.ask(QUESTION)
+    answers_of(hints, 1)
+    process = hints._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(PATIENCE_S) == 0
+    hints.close()

@@ -1,0 +1,327 @@
+"""Hints at the table: by button and command, in stages, never late, never where they were ruled out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+
+from engine.search.budget import CountingClock
+from hardware.factory import ButtonSettings, make_buttons
+from hardware.pins import pin_map
+from hardware.signals import Sound
+from referee.hint_journal import HintsAtOnce
+from referee.hint_process import HintProcess
+from referee.hinting import Answer, HintSettings, HintStrength, Question
+from referee.journal import Journal, fold
+from referee.requests import RequestDoor, ask
+from referee.service_hints import given_before
+from referee.service_loop import Surroundings, press, run
+from referee.service_requests import asked_for_hint, attend
+from referee.service_settings import ServiceSettings
+from tests.referee.service_table import START, Table, wall_clock
+from vision.errors import EndOfFramesError
+from vision.frame import Frame
+
+
+class Later:
+    """Works hints out at once and hands them over when it is told to."""
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+        self.ready: list[Answer] = []
+        self.closed = False
+        self._at_once = HintsAtOnce(CountingClock(0.01))
+
+    def ask(self, question: Question) -> None:
+        self.questions.append(question)
+        self._at_once.ask(question)
+
+    def hand_over(self) -> None:
+        self.ready += self._at_once.poll()
+
+    def poll(self) -> list[Answer]:
+        ready, self.ready = self.ready, []
+        return ready
+
+    def close(self) -> None:
+        self.closed = True
+
+
+Make = Callable[..., Table]
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return {place: START.get(place, "empty") for place in deblockle.places}
+
+
+@pytest.fixture
+def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterator[Make]:
+    """Give a maker of tables that are set up, with a source of hints."""
+    with ExitStack() as opened:
+
+        def make(strength: HintStrength = "fair", hints: Any = None, journal: Any = None) -> Table:
+            chosen = journal or opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+            settings = ServiceSettings(rest_s=1.0, hints=HintSettings(strength, 0.1))
+            table = Table(deblockle, make_reading, chosen, settings, hints or Later())
+            table.service.start()
+            table.show(start, 2)
+            return table
+
+        yield make
+
+
+def lit(table: Table) -> list[tuple[str, str]]:
+    return [(light.place, light.role) for light in table.lamp.signals[-1].lights]
+
+
+def found(table: Table) -> None:
+    table.hints.hand_over()
+    table.service.look_for_hint()
+
+
+def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table: Make) -> None:
+    table = at_table()
+    table.service.hint()
+    assert table.said[-1] == "Thinking about a hint for gold."
+    assert table.kinds() == ["new game", "set up"]
+    found(table)
+    event = table.journal.events()[-1][1]
+    assert event.kind == "hint given"
+    turn = table.game.parse_turn(table.service.belief[0], event.data["turn"])
+    assert lit(table) == [(place, "hint") for place in turn.places]
+    assert table.lamp.signals[-1].words == table.said[-1] == event.data["sentence"]
+    assert table.lamp.signals[-1].sound is Sound.SILENCE
+    assert table.lamp.events_then[-1] == 3
+    assert {key: event.data[key] for key in ("by", "player", "strength", "stage", "places")} == {
+        "by": "button",
+        "player": "gold",
+        "strength": "fair",
+        "stage": "whole",
+        "places": list(turn.places),
+    }
+
+
+def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Make) -> None:
+    table = at_table()
+    table.service.hint()
+    found(table)
+    words = table.said[-1]
+    table.service.hint()
+    assert table.said[-2:] == [words, words]
+    assert len(table.hints.questions) == 1
+    assert table.kinds().count("hint given") == 1
+
+
+def test_a_gentle_hint_shows_the_piece_and_then_where_to(at_table: Make) -> None:
+    table = at_table("gentle")
+    table.service.hint()
+    found(table)
+    first = table.journal.events()[-1][1]
+    assert first.data["stage"] == "piece"
+    assert len(lit(table)) == 1
+    assert table.said[-1] == f"Hint: look at {lit(table)[0][0]}, {START[lit(table)[0][0]]}."
+    table.service.hint()
+    second = table.journal.events()[-1][1]
+    assert (second.data["stage"], second.data["turn"]) == ("whole", first.data["turn"])
+    assert len(lit(table)) > 1
+    assert len(table.hints.questions) == 1
+
+
+def test_the_stage_outlives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
+    table = at_table("gentle")
+    table.service.hint()
+    found(table)
+    again = Table(deblockle, make_reading, table.journal, table.settings, Later())
+    again.service.start()
+    again.service.hint()
+    assert again.journal.events()[-1][1].data["stage"] == "whole"
+
+
+def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
+    table = at_table("gentle")
+    table.service.hint()
+    found(table)
+    table.show(table.play(start="c1", top="hoops")[1], 3)
+    assert table.kinds()[-1] == "turn"
+    assert given_before(table.journal.events()) is None
+    table.service.hint()
+    found(table)
+    assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
+    assert table.journal.events()[-1][1].data["player"] == "teal"
+
+
+def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
+    table = at_table()
+    answers: list[Mapping[str, Any]] = []
+    table.service.hint("Ann", answers.append)
+    table.show(table.play(start="c1", top="hoops")[1], 3)
+    table.service.look_for_hint()
+    assert answers == [{"refused": "the table went on meanwhile; ask again"}]
+    shown = len(table.lamp.signals)
+    found(table)
+    assert len(table.lamp.signals) == shown
+    assert "hint given" not in table.kinds()
+
+
+def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worked_out(at_table: Make) -> None:
+    table = at_table()
+    table.service.hint()
+    table.show(table.play(start="c1", top="hoops")[1], 3)
+    table.service.hint()
+    found(table)
+    assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
+
+
+def test_two_who_ask_at_once_are_both_answered(at_table: Make) -> None:
+    table = at_table()
+    answers: list[Mapping[str, Any]] = []
+    for name in ("Ann", "Ben"):
+        attend(table.service, asked_for_hint(name), answers.append)
+    assert len(table.hints.questions) == 1
+    found(table)
+    assert answers == [{"done": table.said[-1]}] * 2
+    assert table.kinds().count("hint given") == 1
+
+
+def test_where_hints_are_ruled_out_nothing_brings_them_back(at_table: Make, deblockle: Any, make_reading: Any) -> None:
+    table = at_table("none")
+    answers: list[Mapping[str, Any]] = []
+    lights = table.lamp.signals[-1].lights
+    press(table.service, "hint")
+    attend(table.service, asked_for_hint("Ann"), answers.append)
+    assert answers == [{"refused": "The players ruled hints out."}]
+    assert table.said[-2:] == ["The players ruled hints out."] * 2
+    assert table.lamp.signals[-1].lights == lights
+    # Not even a referee that was started with other settings.
+    other = Table(deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings("strong")), Later())
+    other.service.start()
+    other.service.hint()
+    assert other.said[-1] == "The players ruled hints out."
+    assert "hint given" not in table.kinds()
+
+
+def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, at_table: Make, start: Any) -> None:
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), Later())
+        table.service.start()
+        table.service.hint()
+        assert table.said[-1] == "No hint: the board is not set up yet."
+    with Journal.in_memory(wall_clock=wall_clock) as journal:
+        settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
+        table = Table(deblockle, make_reading, journal, settings, Later())
+        table.service.start()
+        table.show(start, 2)
+        table.service.hint()
+        assert table.said[-1] == "No hint: it is still open who starts."
+    table = at_table()
+    table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
+    assert table.kinds()[-1] == "illegal"
+    fault = table.lamp.signals[-1].lights
+    table.service.hint()
+    assert table.said[-1] == "No hint: what is lit has to be put right first."
+    assert table.lamp.signals[-1].lights == fault
+    table.show(start, 3)
+    attend(table.service, {"do": "enter", "kind": "announced", "text": "resign", "by": "Ann"}, [].append)
+    table.service.hint()
+    assert table.said[-1] == "No hint: the game is over."
+
+
+def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
+    table = at_table()
+    table.service.hint()
+    table.hints.ready.append(Answer(1, refused="the process ended"))
+    table.service.look_for_hint()
+    assert table.said[-1] == "No hint: the process ended."
+    table.service.hint()
+    table.hints.ready.append(Answer(1, refused="late"))
+    table.service.look_for_hint()
+    assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is no answer"
+
+
+def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
+    table = at_table()
+    answers: list[Mapping[str, Any]] = []
+    attend(table.service, asked_for_hint("Ann"), answers.append)
+    table.service.close()
+    assert answers == [{"refused": "the referee stopped before the hint was found"}]
+    assert table.hints.closed
+
+
+class Scripted:
+    """A camera over a table at rest, until somebody stops it; it waits for nobody."""
+
+    def __init__(self, table: Table, start: dict[str, str], stop: Callable[[], bool]) -> None:
+        self._table, self._start, self._stop = table, start, stop
+
+    def read(self, timeout_s: float) -> Frame:
+        if self._stop():
+            raise EndOfFramesError("stopped")
+        frame = self._table.frame()
+        self._table.reader.following = self._table.make_reading(self._start, time_s=frame.time_s)
+        return frame
+
+
+def test_a_button_on_a_pin_and_a_process_of_its_own(at_table: Make, start: dict[str, str]) -> None:
+    """The whole way: mock pin, press, question, the other process, journal, light; frames go on all the while."""
+    pins = MockFactory(revision="c03111")
+    said: list[str] = []
+    now_s = [0.0]
+
+    def clock() -> float:
+        now_s[0] += 0.01
+        return now_s[0]
+
+    buttons = make_buttons(pin_map(buttons={"hint": 24}), ButtonSettings(), clock, said.append, pins)
+    table = at_table(hints=HintProcess())
+    pressed = pins.pin("GPIO24")
+    pause = threading.Event()
+    frames = [0]
+
+    def presses() -> list[str]:
+        frames[0] += 1
+        if frames[0] == 2:
+            pressed.drive_low()
+        if frames[0] == 5:
+            pressed.drive_high()
+        # Frames of a real camera come at their own pace; here they must not outrun a process that starts.
+        pause.wait(0.01)
+        return [event.role for event in buttons.poll() if event.kind.value == "pressed"]
+
+    def stop() -> bool:
+        return "hint given" in table.kinds() or frames[0] > 3_000
+
+    try:
+        run(table.service, Scripted(table, start, stop), Surroundings(pause.wait, presses=presses))
+    finally:
+        table.service.close()
+        buttons.close()
+        pins.close()
+    assert table.kinds()[-1] == "hint given"
+    assert {role for _, role in lit(table)} == {"hint"}
+    assert frames[0] > 5
+
+
+def test_the_command_reaches_a_referee_that_runs(
+    deblockle: Any, make_reading: Any, start: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "journal.sqlite"
+    answers: list[Mapping[str, Any]] = []
+    with Journal.open(path, wall_clock=wall_clock) as journal, RequestDoor(path) as door:
+        table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), HintsAtOnce(CountingClock(0.01)))
+        table.service.start()
+        table.show(start, 2)
+        asking = threading.Thread(target=lambda: answers.append(ask(path, asked_for_hint("Ann"))))
+        asking.start()
+        camera = Scripted(table, start, lambda: not asking.is_alive())
+        run(table.service, camera, Surroundings(lambda seconds: None, requests=door.poll))
+        asking.join()
+        assert answers == [{"done": table.journal.events()[-1][1].data["sentence"]}]
+        assert table.journal.events()[-1][1].data["by"] == "Ann"
+        assert fold(deblockle, journal.events()).states == table.service.belief
