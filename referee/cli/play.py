@@ -91,7 +91,11 @@ def command(
     so_far = _begun(game, options, position, load, tags)
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
-    is_watched = all(player in programs for player in game.players)
+    playing = _playing(so_far)
+    idle = [player for player in programs if player not in playing]
+    if idle and playing:
+        raise click.BadParameter(f"{idle[0]} has no part in this game; there are {', '.join(playing)}")
+    is_watched = all(player in programs for player in playing)
     settings = PlaySettings(
         programs=programs,
         draws_dice=dice == "roll" or (dice is None and is_watched),
@@ -128,6 +132,14 @@ def _begun(
             raise UnreadableError(f"{load} is no game record (it is not UTF-8 text)") from error
     given = checked_options(game, options)
     return GameSoFar(game, game.new(given) if position is None else game.parse_state(position), tags=tags)
+
+
+def _playing(so_far: GameSoFar) -> list[str]:
+    """Who is in the game: whoever could give it up."""
+    from engine.announcing import RESIGN
+
+    said = so_far.game.announcements(so_far.state)
+    return [str(each.player) for each in said if each.kind == RESIGN]
 
 
 def _texts(pairs: tuple[str, ...]) -> dict[str, str]:

@@ -126,6 +126,10 @@ def test_wrong_usage_is_one_line_and_code_2(run: Run, arguments: list[str], mess
         (["perft", "chess", "--depth", "1"], 4, "no game is called 'chess'"),
         (["perft", "deblockle", "--depth", "1", "--option", "blocks_gold=9"], 4, "blocks_gold is '9'"),
         (["perft", "deblockle", "--depth", "1", "--position", "rubbish"], 4, "rubbish"),
+        (["perft", "deblockle", "--depth", "1", "--roll", "4,1"], 4, "Deblockle has no dice; leave it out"),
+        (["perft", "deblockle", "--depth", "1", "--colour", "red"], 4, "in Deblockle nobody holds one; leave it out"),
+        (["perft", "number-drop", "--depth", "1"], 4, "Number Drop waits for a roll, and none is given"),
+        (["perft", "number-drop", "--depth", "1", "--roll", "1,3,4,5,Q"], 4, "1,3,4,5,Q"),
         (["print", "charuco", "--board", "charuco:20x20:30:22:DICT_6X6_250", "--out", "a.pdf"], 4, "does not fit"),
         (["print", "charuco", "--board", "chess", "--out", "a.pdf"], 5, "no board 'chess'"),
         (["export", "--journal", "none.sqlite"], 6, "there is no journal"),
@@ -254,6 +258,14 @@ def test_perft_s_count_is_the_last_thing_on_the_last_line(run: Run) -> None:
     assert split[-1].split()[-1] == "2760"
     assert sum(int(line.split()[-1]) for line in split[:-1]) == 2760
     assert len(split) == 59
+
+
+def test_perft_from_a_roll(run: Run) -> None:
+    flags = ("--roll", "1,3,4,5,T")
+    assert run("perft", "number-drop", "--depth", "1", *flags).output == "528\n"
+    split = run("perft", "number-drop", "--depth", "1", "--split", *flags).output.splitlines()
+    assert split[-1] == "number-drop to depth 1: 528"
+    assert len(split) == 529
 
 
 def test_perft_from_a_position_and_with_options(run: Run) -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engine import registry
-from engine.record import RolledDice, read, replay
+from engine.record import PlayedTurn, RolledDice, read, replay
 from referee.cli.root import root
 from tests.engine.toy_harvest import Harvest
 
@@ -189,8 +189,7 @@ def test_people_may_answer_in_any_order_and_programs_answer_for_themselves(play,
 
 
 def test_programs_alone_draw_their_dice(play, tmp_path):
-    players = [part for player in ("p1", "p2", "p3") for part in ("--player", f"{player}=hint")]
-    said = play("harvest", *players, "--seed", "2").output
+    said = play("harvest", "--player", "p1=hint", "--player", "p2=hint", "--seed", "2").output
     assert "gives more points." in said
     assert replay(kept(tmp_path)).outcome is not None
 
@@ -214,6 +213,7 @@ def test_the_rules_are_told_in_mid_game_with_the_options_in_force(play):
     ("arguments", "code", "message"),
     [
         (["deblockle", "--player", "red=random"], 2, "no player 'red'; it has gold, teal"),
+        (["harvest", "--player", "p3=random"], 2, "p3 has no part in this game; there are p1, p2"),
         (["deblockle", "--player", "gold=expert"], 2, "there are person, hint, hint:gentle"),
         (["deblockle", "--name", "red=Ann"], 2, "no player 'red'"),
         (["deblockle", "--name", "gold=A\tB\n"], 2, "can't be written in a record"),
@@ -248,6 +248,27 @@ def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
     result = play("deblockle", "--record", "x.txt", typed="resign\n", code=8)
     assert '[Result "teal"]' in result.stdout
     assert "No space left on device" in result.stderr
+
+
+@pytest.mark.parametrize("game", registry.games())
+def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
+    """Programs play, and the record of it replays; then a person types turns as the record has them."""
+    rules = registry.load(game)
+    active = [said.player for said in rules.announcements(rules.new()) if said.kind == "resign"]
+    programs = [part for player in active for part in ("--player", f"{player}=random")]
+    said = play(game, *programs, "--seed", "1", "--turns", "12", "--record", "a.txt").output
+    record = read((tmp_path / "a.txt").read_text())
+    assert record.result == "*"
+    told = play("a.txt", command="replay").output
+    assert f"{sum(isinstance(entry, PlayedTurn) for entry in record.entries)} turns, all legal." in told
+    lines = [
+        entry.roll if isinstance(entry, RolledDice) else f"{entry.player} {entry.turn}" for entry in record.entries
+    ]
+    typed = play(game, "--record", "b.txt", typed="\n".join([*lines, "undo", "hint", "quit"])).output
+    assert "Not possible: cannot read" not in typed
+    again = read((tmp_path / "b.txt").read_text())
+    assert again.entries == record.entries[:-1]
+    assert max(map(len, said.splitlines())) < 1000
 
 
 @pytest.mark.parametrize("game", registry.games())
