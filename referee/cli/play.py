@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from referee.cli.context import utc_now
+from referee.cli.context import CommandContext, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 @click.option("--dice", type=click.Choice(["typed", "roll"]), help="Type what real dice show, or have them drawn.  "
               "[default: typed where a person plays]")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), help="What the dice and the programs draw from.")
-@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), default="strong", show_default=True,
-              help="How good hints are.")  # fmt: skip
-@click.option("--time", "seconds", type=click.FloatRange(0.01, 600), default=1.0, show_default=True,
-              help="Seconds that a hint may take.")  # fmt: skip
+@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good hints are.  "
+              "[default: as in the settings]")  # fmt: skip
+@click.option("--time", "seconds", type=click.FloatRange(0.01, 600), help="Seconds that a hint may take.  "
+              "[default: as in the settings]")  # fmt: skip
 @click.option("--no-hints", is_flag=True, help="Rule hints out.")
 @click.option("--position", metavar="TEXT", help="Begin with this position (docs/games/).")
 @click.option("--load", type=READABLE_FILE, help="Go on with the game of this record.")
@@ -44,15 +44,17 @@ if TYPE_CHECKING:
               help="List the legal turns, numbered, while there are no more than these.")  # fmt: skip
 @click.option("--turns", "most_turns", type=click.IntRange(1), default=10_000, show_default=True,
               help="Stop after so many turns.")  # fmt: skip
+@click.pass_obj
 def command(
+    context: CommandContext,
     game_name: str,
     options: tuple[str, ...],
     players: tuple[str, ...],
     names: tuple[str, ...],
     dice: str | None,
     seed: int | None,
-    strength: str,
-    seconds: float,
+    strength: str | None,
+    seconds: float | None,
     no_hints: bool,
     position: str | None,
     load: Path | None,
@@ -87,7 +89,10 @@ def command(
         raise click.BadParameter(f"there is no folder {record_file.absolute().parent} to keep the game in")
     game = registry.load(game_name)
     tags = _tags(game, names)
-    programs = read_players(game, _texts(players), seconds, Strength(strength), time.monotonic)
+    hints = context.configuration().settings.hints
+    best = Strength(strength or (Strength.STRONG.value if hints.strength == "none" else hints.strength))
+    seconds = seconds or hints.seconds
+    programs = read_players(game, _texts(players), seconds, best, time.monotonic)
     so_far = _begun(game, options, position, load, tags)
     if seed is None:
         seed = random.SystemRandom().randrange(1_000_000)
@@ -100,9 +105,9 @@ def command(
         programs=programs,
         draws_dice=dice == "roll" or (dice is None and is_watched),
         seed=seed,
-        strength=Strength(strength),
+        strength=best,
         seconds=seconds,
-        gives_hints=not no_hints,
+        gives_hints=not no_hints and hints.strength != "none",
         most_listed=most_listed,
         most_turns=most_turns,
     )

@@ -17,6 +17,8 @@ from referee.cli.play_game import GameSoFar, game_of_record, player_meant
 from referee.cli.play_players import Program, draw_roll, program_rng, turns_of
 from referee.cli.rules import told
 from referee.errors import PlayError
+from referee.hinting import RULED_OUT, Stage, advice_of
+from referee.hinting import told as told_hint
 
 _MOST_LISTED_ON_DEMAND = 200
 
@@ -105,7 +107,7 @@ class PlaySession:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
         choice = program.choose(self._game, self._state, player, rng)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
-        because = f" It {choice.reason}." if choice.reason else ""
+        because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         self._say(f"{player}: {self._game.format_turn(choice.turn)}  {self._game.describe(choice.turn)}{because}")
 
     def _prompt(self, player: Player) -> None:
@@ -123,8 +125,8 @@ class PlaySession:
             self._obey(line, awaits_roll=awaits_roll)
         except (EngineError, PlayError) as error:
             self._refused = error
-            for told_of_it in words.refusal(error, line):
-                self._say(told_of_it)
+            for refused in words.refusal(error, line):
+                self._say(refused)
 
     def _obey(self, line: str, *, awaits_roll: bool) -> None:
         word, _, rest = line.partition(" ")
@@ -191,7 +193,7 @@ class PlaySession:
 
     def _give_hint(self) -> None:
         if not self._settings.gives_hints:
-            raise PlayError("hints are ruled out in this game")
+            raise PlayError(RULED_OUT)
         at = len(self.so_far.steps)
         if self._hint is not None and self._hint[0] == at:
             hint, is_first = self._hint[1], False
@@ -201,10 +203,10 @@ class PlaySession:
                 self._state, self._settings.seconds, rng, clock=self._clock, strength=self._settings.strength
             )
             self._hint, is_first = (at, hint), True
-        piece_only = is_first and self._settings.strength is Strength.GENTLE
-        self._say(words.hinted(self._game, hint, piece_only=piece_only))
-        if not piece_only:
-            self._say(f"  ({words.expected(hint)})")
+        stage: Stage = "piece" if is_first and self._settings.strength is Strength.GENTLE else "whole"
+        self._say(told_hint(self._game, self._state, advice_of(self._game, hint), stage).words)
+        if stage == "whole":
+            self._say(f"  {self._game.format_turn(hint.turn)}")
 
     def _roll(self) -> None:
         if not self._game.awaits_roll(self._state):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.announcing import DRAW, EVERYONE, RESIGN
-from engine.api import Announcement, Game, Hint, Player
+from engine.api import Announcement, Game, Player
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from referee.errors import PlayError
 
@@ -41,19 +41,6 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
         where = f" ({', '.join(breach.places)})" if breach.places else ""
         yield f"  {breach.rule}: {game.rules[breach.rule].sentence}{where}"
-
-
-def hinted(game: Game[Any, Any], hint: Hint[Any], *, piece_only: bool) -> str:
-    """Say a hint; with ``piece_only`` no more than where to look."""
-    if piece_only and hint.turn.places:
-        return f"Look at {hint.turn.places[0]}. `hint` once more tells the turn."
-    return f"{game.format_turn(hint.turn)}: {game.describe(hint.turn)} It {hint.reason}."
-
-
-def expected(hint: Hint[Any]) -> str:
-    """Say what a hint expects, and how sure that is."""
-    what = f"{hint.expected:.0%} to win" if hint.unit == "win" else f"{hint.expected:.1f} points"
-    return f"expected: {what}; " + ("worked out to the end" if hint.sure >= 1 else f"sure to {hint.sure:.0%}")
 
 
 def said(announcement: Announcement) -> str:

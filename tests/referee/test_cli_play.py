@@ -87,22 +87,25 @@ def test_undo_goes_back_to_what_the_person_typed_last(play, tmp_path):
     assert record.result == "teal"
 
 
-def test_hints_tell_the_turn_and_the_reason_unless_they_are_ruled_out(play):
+def test_hints_tell_the_turn_and_the_reason_unless_they_are_ruled_out(play, tmp_path):
     result = play("deblockle", *ONE_EACH, "--time", "0.05", typed="hint\n")
-    assert re.search(r"gold> hint\nd1-\S+: Gold rolls d1 to .* It \w+", result.output)
-    assert "expected: " in result.output
-    refused = play("deblockle", *ONE_EACH, "--no-hints", typed="hint\n")
-    assert "Not possible: hints are ruled out in this game" in refused.output
-    assert "expected: " not in refused.output
+    assert re.search(r"gold> hint\nHint: Gold rolls d1 to .* That \w+.*\n  d1-\S+\n", result.output)
+    refused = play("deblockle", *ONE_EACH, "--no-hints", typed="hint\n").output
+    assert "Not possible: The players ruled hints out." in refused
+    assert "Hint: " not in refused
+    (tmp_path / "referee.toml").write_text('[hints]\nstrength = "none"\n')
+    assert (
+        "Not possible: The players ruled hints out." in play("deblockle", "--strength", "fair", typed="hint\n").output
+    )
 
 
 def test_a_gentle_hint_shows_the_piece_first(play):
     typed = "hint\nhint\nboard\nd1-e1=cross-f1\nhint\n"
     result = play("deblockle", *ONE_EACH, "--strength", "gentle", "--time", "0.05", typed=typed).output
     first, second, third = re.findall(r"> hint\n(.*)", result)
-    assert first == "Look at d1. `hint` once more tells the turn."
-    assert second.startswith("d1-")
-    assert third == "Look at d7. `hint` once more tells the turn."
+    assert first == "Hint: look at d1, gold block, star up."
+    assert second.startswith("Hint: Gold rolls d1 to ")
+    assert third == "Hint: look at d7, teal block, star up."
 
 
 def test_save_and_load(play, tmp_path):
@@ -190,7 +193,7 @@ def test_people_may_answer_in_any_order_and_programs_answer_for_themselves(play,
 
 def test_programs_alone_draw_their_dice(play, tmp_path):
     said = play("harvest", "--player", "p1=hint", "--player", "p2=hint", "--seed", "2").output
-    assert "gives more points." in said
+    assert "That gives more points." in said
     assert replay(kept(tmp_path)).outcome is not None
 
 
