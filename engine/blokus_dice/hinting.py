@@ -1,12 +1,48 @@
-"""A good turn and why."""
+"""A good turn and why: the most promising ways to go on are raced over the same dice to come."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api import Clock, Hint, Strength
-from engine.blokus_dice.state import BlokusState, BlokusTurn
+from engine.blokus_dice.hint_reasons import reason_for
+from engine.blokus_dice.markers import colour_in_hand
+from engine.blokus_dice.outlook import (
+    Prospect,
+    Rolls,
+    course_of,
+    played_on,
+    promise,
+    prospect_of,
+    rolls_drawn,
+    variety,
+)
+from engine.blokus_dice.playouts import Drawing
+from engine.blokus_dice.state import PLAYING, RESIGNED, BlokusState, BlokusTurn
+from engine.blokus_dice.turns import Choice, choices, turn_of
+from engine.errors import IllegalTurnError
+from engine.search.budget import Deadline, Look
+from engine.search.sampling import Estimate, race
+
+_RACED = 12
+_MOST_WEIGHED = 64
+_LOOK_EVERY = 16
+_PROMISE_SHARE = 0.2
+_VARIETY_SHARE = 0.3
+_SURE_AT_A_GLANCE = 0.3
+_MOST_SURE = 0.95
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """One way to go on: the choice, the squares, the sheet after it, and what that is worth at a glance."""
+
+    choice: Choice
+    laid: int
+    after: Prospect
+    worth: float
 
 
 def find_hint(
@@ -17,4 +53,138 @@ def find_hint(
     strength: Strength,
     better: Callable[[Hint[BlokusTurn]], None] | None,
 ) -> Hint[BlokusTurn]:
-    raise NotImplementedError
+    """Find a good turn of the player to move by the deadline; raises IllegalTurnError when there is none to play.
+
+    Gentle hints weigh every turn at a glance, fair ones also which shapes each colour could still draw afterwards,
+    strong ones play the best of them on to the end, with the same dice for all.
+    """
+    if state.seat is None:
+        raise IllegalTurnError("the game is over, so there is no turn to hint at")
+    if not state.dice:
+        raise IllegalTurnError(f"{state.to_move} has to roll first; then there is a turn to hint at")
+    return _Search(state, state.seat, rng, Deadline.after(deadline_s, clock), better).run(strength)
+
+
+class _Search:
+    """One search for a hint."""
+
+    def __init__(
+        self,
+        state: BlokusState,
+        seat: int,
+        rng: Random,
+        deadline: Deadline,
+        better: Callable[[Hint[BlokusTurn]], None] | None,
+    ) -> None:
+        self._state = state
+        self._seat = seat
+        self._rng = rng
+        self._deadline = deadline
+        self._better = better
+        self._sheet = state.settings.sheet
+        self._drawing = Drawing(self._sheet)
+        self._colour = colour_in_hand(state, seat)
+        self._now = prospect_of(self._sheet, state.sheets[seat])
+        self._only = False
+        self._wins = False
+
+    def run(self, strength: Strength) -> Hint[BlokusTurn]:
+        """Find the hint."""
+        listed = choices(self._state)
+        quick = max(listed, key=lambda each: (self._sheet.sizes[each.shape], not each.strike))
+        self._tell(self._candidate(quick, quick.laid[0]), 0.0)
+        every = self._candidates(listed)
+        winning = [each for each in every if self._is_won_by(each.after)]
+        candidates = winning or every
+        self._only, self._wins = len(every) == 1, bool(winning)
+        if self._only:
+            return self._tell(candidates[0], 1.0)
+        ranked = self._ranked(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
+        if strength is Strength.GENTLE:
+            return self._tell(ranked[0], _SURE_AT_A_GLANCE)
+        weighed = self._ranked(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
+        if strength is Strength.FAIR:
+            return self._tell(weighed[0], _SURE_AT_A_GLANCE)
+        return self._raced(weighed[:_RACED])
+
+    def _candidate(self, choice: Choice, laid: int) -> _Candidate:
+        shape = 1 << (self._drawing.squares + choice.shape)
+        after = self._now.after(self._sheet.grid, self._colour, laid | shape, strike=choice.strike)
+        return _Candidate(choice, laid, after, 0.0)
+
+    def _candidates(self, listed: Sequence[Choice]) -> list[_Candidate]:
+        """Every way to go on, large shapes first.
+
+        Which die goes with a strike makes no difference to the player's own sheet, so one is enough; and a strike is
+        lost where a die gives the same shape anyway.
+        """
+        found: dict[int, _Candidate] = {}
+        for choice in sorted(listed, key=lambda each: (each.strike, -self._sheet.sizes[each.shape])):
+            for laid in choice.laid:
+                if laid not in found:
+                    found[laid] = self._candidate(choice, laid)
+        return list(found.values())
+
+    def _is_won_by(self, after: Prospect) -> bool:
+        """Whether nobody can catch up: all the others are out, behind, and stay so."""
+        others = [filled for seat, filled in enumerate(self._state.sheets) if seat != self._seat]
+        rank, most = (after.filled.bit_count(), after.strikes_left), self._sheet.strikes
+        return all(
+            filled.standing != PLAYING
+            and (filled.standing == RESIGNED or rank > (filled.filled.bit_count(), most - filled.strikes))
+            for filled in others
+        )
+
+    def _promise(self, candidate: _Candidate) -> float:
+        return promise(self._sheet, candidate.after)
+
+    def _variety(self, candidate: _Candidate) -> float:
+        return candidate.worth + variety(self._drawing, candidate.after)
+
+    def _ranked(
+        self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline
+    ) -> list[_Candidate]:
+        """The candidates, the best first; those there was no time for follow as they were."""
+        looked_at: list[_Candidate] = []
+        for number, candidate in enumerate(candidates):
+            if number % _LOOK_EVERY == 0 and number and until.passed():
+                break
+            looked_at.append(replace(candidate, worth=worth(candidate)))
+        rest = candidates[len(looked_at) :]
+        return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
+
+    def _raced(self, candidates: Sequence[_Candidate]) -> Hint[BlokusTurn]:
+        course = course_of(self._state, self._seat)
+
+        def draw(rng: Random) -> tuple[Rolls, int]:
+            return rolls_drawn(course, rng), rng.getrandbits(32)
+
+        def value(candidate: _Candidate, sample: tuple[Rolls, int], look: Look) -> float:
+            rolls, seed = sample
+            look()
+            # What a sheet is worth at a glance tells apart what too few games to the end can't.
+            return played_on(self._drawing, candidate.after, course, rolls, Random(seed)) + candidate.worth
+
+        def tell(estimate: Estimate[_Candidate]) -> None:
+            if estimate.samples:
+                self._tell(estimate.candidate, _SURE_AT_A_GLANCE, self._expected(estimate))
+
+        raced = race(candidates, draw, value, self._deadline, self._rng, better=tell)
+        if not raced.best.samples:
+            return self._tell(candidates[0], _SURE_AT_A_GLANCE)
+        return self._tell(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
+
+    def _expected(self, estimate: Estimate[_Candidate]) -> float:
+        return estimate.mean - estimate.candidate.worth
+
+    def _tell(self, candidate: _Candidate, sure: float, expected: float | None = None) -> Hint[BlokusTurn]:
+        """Make the hint, and let it be heard of; until more is known the squares filled so far are expected."""
+        turn = turn_of(self._state, candidate.choice, candidate.laid)
+        reason = reason_for(self._sheet, self._now, candidate.after, self._colour, only=self._only, wins=self._wins)
+        filled = candidate.after.filled.bit_count()
+        hint = Hint(
+            turn, reason, filled if expected is None else expected, "points", sure, self._state.dice.index(turn.die)
+        )
+        if self._better is not None:
+            self._better(hint)
+        return hint

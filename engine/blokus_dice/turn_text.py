@@ -86,8 +86,8 @@ def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
 
 
 def _read(state: BlokusState, text: str, who: str) -> _Written:
-    written = _Written()
-    index = state.settings.sheet.grid.index
+    written, either = _Written(), ""
+    grid = state.settings.sheet.grid
     lowered, position = text.lower(), 0
     while position < len(lowered):
         match = _WORD.match(lowered, position)
@@ -95,25 +95,27 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
             raise unreadable(text, text[position], position + 1, _EXPECTED)
         owner, word = match.groups()
         column, position = position + 1, match.end()
-        if word is None:
+        if word is None or (word == who and written == _Written()):
             continue
         if owner not in (None, who):
             raise unreadable(text, match.group(), column, f"a square of {who}'s own sheet")
-        if word == who and written == _Written():
-            continue
-        if word in index:
-            if written.squares >> index[word] & 1:
-                raise unreadable(text, word, column, "each square once")
-            written.squares |= 1 << index[word]
-        elif word in (STRIKE, "!") and not written.strike:
+        if word in (STRIKE, "!") and not written.strike:
             written.strike = True
         elif word in _FACES and written.die is None and written.shape is None and not written.squares:
             written.die = int(word)
-        elif word.upper() in NAMES and written.shape is None:
+        elif owner is None and word.upper() in NAMES and written.shape is None and not written.squares:
             written.shape = word.upper()
+            either = word if word in grid.index and not lowered.startswith(":", position) else ""
+        elif word in grid.index:
+            if written.squares >> grid.index[word] & 1:
+                raise unreadable(text, word, column, "each square once")
+            written.squares |= 1 << grid.index[word]
         else:
-            names = state.settings.sheet.grid.names
-            raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {names[0]} to {names[-1]}")
+            raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {grid.names[0]} to {grid.names[-1]}")
+    if either and name_on(grid, written.squares) != written.shape:
+        # A name such as F5 is also that of a square: here it began the list of squares.
+        written.shape = None
+        written.squares |= 1 << grid.index[either]
     if not written.squares:
         raise UnreadableError(f"{text!r} names no square; expected {_EXPECTED}", 1)
     return written

@@ -5,6 +5,7 @@ import random
 from hypothesis import strategies as st
 
 from engine.blokus_dice.game import BlokusDice
+from engine.dice import drawn
 from tests.engine import oracle_blokus_dice as oracle
 
 GAME = BlokusDice()
@@ -25,6 +26,27 @@ OPTIONS = st.fixed_dictionaries(
 def positions(*, most_turns=60):
     """The oracle's tables at random points of random games."""
     return SEEDS.map(lambda seed: oracle.random_game(seed, most_turns=most_turns))
+
+
+def played(options, seed, most_turns):
+    """The state after some random turns, rolls and now and then a resignation."""
+    rng, state = random.Random(seed), GAME.new(options)
+    for _ in range(rng.randint(0, most_turns)):
+        if state.to_move is None:
+            break
+        if GAME.awaits_roll(state):
+            state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+        elif rng.random() < 0.01:
+            state = GAME.announce(state, rng.choice(GAME.announcements(state)))
+        else:
+            turns = GAME.legal_turns(state)
+            state = GAME.apply(state, turns[rng.randrange(len(turns))])
+    return state
+
+
+def states(*, most_turns=60):
+    """The engine's states at random points of random games, with any options."""
+    return st.builds(played, OPTIONS, SEEDS, st.just(most_turns))
 
 
 def written_sheet(paper, player):

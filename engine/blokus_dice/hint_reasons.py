@@ -1,0 +1,36 @@
+"""Why a turn is a good one, in words for a player."""
+
+from __future__ import annotations
+
+from engine.blokus_dice.outlook import Prospect, anchors_left
+from engine.blokus_dice.settings import COLOURS
+from engine.blokus_dice.sheet import Sheet
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five")
+
+
+def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
+    """Say why to draw what makes ``after`` of ``before`` in a colour: ``fills five squares and keeps …``."""
+    filled = after.filled.bit_count() - before.filled.bit_count()
+    said = f"fills {_many(filled, 'square')}"
+    if wins:
+        return f"wins: {said}, and nobody can catch up"
+    if after.strikes_left < before.strikes_left:
+        said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
+    if only:
+        return f"the only turn there is: {said}"
+    open_now = {
+        each: anchors_left(sheet, after.colours[each], after.filled).bit_count() for each in range(len(COLOURS))
+    }
+    shut = [COLOURS[each] for each, anchors in open_now.items() if not anchors]
+    corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
+    if not shut:
+        return f"{said}, {corners}, and every colour can go on"
+    if open_now[colour]:
+        return f"{said} and {corners}"
+    return f"{said}; better than anything that keeps {COLOURS[colour]} open"
+
+
+def _many(number: int, thing: str) -> str:
+    written = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return f"{written} {thing}{'' if number == 1 else 's'}"

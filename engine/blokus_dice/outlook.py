@@ -1,0 +1,141 @@
+"""What may become of one player's sheet: the colours to come, the dice to choose from, quick games to the end.
+
+Sheets hang together by the dice alone, so a player's own sheet is played on by itself: in each round to come the
+player may choose from as many dice as are left by then, those before having taken theirs blindly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from engine.blokus_dice.markers import places_passed_from
+from engine.blokus_dice.playouts import Drawing
+from engine.blokus_dice.sheet import FACES, Sheet
+from engine.blokus_dice.state import BlokusState, FilledSheet
+from engine.grid import Grid
+
+_TIES_LOOKED_AT = 3
+# What a sheet is worth in squares, found by playing thousands of sheets to their end with the weights varied.
+_ANCHORS_ENOUGH = 4
+_ANCHOR_WORTH = 0.2
+_NO_ANCHOR_COST = 5.0
+_SHAPE_WORTH = 0.2
+_ROW_WORTH = 0.5
+_STRIKE_WORTH = 4.0
+
+
+@dataclass(frozen=True)
+class Course:
+    """The rounds to come for one player: the colour in hand and how many dice there are to choose from."""
+
+    rounds: tuple[tuple[int, int], ...]
+    alone: bool
+
+
+def course_of(state: BlokusState, seat: int) -> Course:
+    """The rounds to come for the player at ``seat`` after this one, if nobody else goes out before."""
+    count = state.settings.players
+    active = state.active()
+    markers, starter = list(state.markers), state.starter
+    rounds = []
+    for _ in range(len(state.settings.sheet.shapes) - state.sheets[seat].shapes_drawn):
+        markers = [markers[place] for place in places_passed_from(state.settings, starter)]
+        starter = next(following for step in range(1, count + 1) if (following := (starter + step) % count) in active)
+        order = sorted(active, key=lambda each: (each - starter) % count)
+        rounds.append((markers[seat], len(order) - order.index(seat)))
+    return Course(tuple(rounds), active == [seat])
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """One player's sheet as far as what is to come hangs on it."""
+
+    colours: tuple[int, ...]
+    filled: int
+    unused: int
+    strikes_left: int
+
+    def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
+        """The sheet after drawing ``laid``, which is as in ``Sheet.covering``."""
+        squares = laid & grid.every
+        colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
+        return Prospect(
+            colours, self.filled | squares, self.unused & ~(laid >> grid.squares), self.strikes_left - strike
+        )
+
+
+def prospect_of(sheet: Sheet, filled: FilledSheet) -> Prospect:
+    """A sheet as it stands."""
+    unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
+    return Prospect(filled.colours, filled.filled, unused, sheet.strikes - filled.strikes)
+
+
+Rolls = tuple[tuple[int, ...], ...]
+"""The faces a player can choose from in each round to come."""
+
+
+def rolls_drawn(course: Course, rng: Random) -> Rolls:
+    """Draw the dice of the rounds to come."""
+    random = rng.random
+    return tuple(tuple(int(random() * FACES) + 1 for _ in range(dice)) for _, dice in course.rounds)
+
+
+def anchors_left(sheet: Sheet, own: int, filled: int) -> int:
+    """The squares at which a colour can go on."""
+    may_fill = sheet.open_squares & ~(filled | sheet.grid.beside(own))
+    return may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
+
+
+def promise(sheet: Sheet, prospect: Prospect) -> float:
+    """A quick worth of a sheet: squares filled, strikes left, and for each colour the squares at which it can go on."""
+    worth = prospect.filled.bit_count() + _STRIKE_WORTH * prospect.strikes_left
+    for own in prospect.colours:
+        anchors = anchors_left(sheet, own, prospect.filled).bit_count()
+        worth += _ANCHOR_WORTH * min(anchors, _ANCHORS_ENOUGH) if anchors else -_NO_ANCHOR_COST
+    return worth
+
+
+def variety(drawing: Drawing, prospect: Prospect) -> float:
+    """What the shapes that each colour could still draw are worth, and the rows they stand in."""
+    worth = 0.0
+    for own in prospect.colours:
+        shapes = 0
+        for laid in drawing.ways(own, prospect.filled, prospect.unused):
+            shapes |= laid
+        shapes >>= drawing.squares
+        worth += _SHAPE_WORTH * shapes.bit_count()
+        worth += _ROW_WORTH * sum(1 for row in drawing.sheet.row_sets if row & shapes)
+    return worth
+
+
+def played_on(drawing: Drawing, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
+    """The squares filled at the end when the player goes on by a quick policy with these dice.
+
+    The policy draws one of the largest shapes, the best of a few by ``promise``, and crosses out a strike only when
+    nothing else can be drawn.
+    """
+    sheet = drawing.sheet
+    every, rows = sheet.grid.every, sheet.row_sets
+    for (colour, _), dice in zip(course.rounds, rolls, strict=True):
+        reach = 0
+        for die in dice:
+            reach |= rows[die]
+        own, filled = prospect.colours[colour], prospect.filled
+        ways = drawing.ways(own, filled, prospect.unused & reach)
+        strike = not ways and prospect.strikes_left > 0
+        if strike:
+            ways = drawing.ways(own, filled, prospect.unused)
+        if not ways:
+            break
+        sizes = [(laid & every).bit_count() for laid in ways]
+        most = max(sizes)
+        largest = [laid for laid, size in zip(ways, sizes, strict=True) if size == most]
+        best, best_worth = prospect, -1e9
+        for _ in range(min(_TIES_LOOKED_AT, len(largest))):
+            after = prospect.after(sheet.grid, colour, largest[int(rng.random() * len(largest))], strike=strike)
+            worth = promise(sheet, after)
+            if worth > best_worth:
+                best, best_worth = after, worth
+        prospect = best
+    return prospect.filled.bit_count()

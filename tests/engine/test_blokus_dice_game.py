@@ -1,0 +1,373 @@
+"""The whole game: rounds, markers, dice, strikes, who is out, who wins."""
+
+import random
+
+import pytest
+
+from engine.api import EMPTY, Announcement, Certainty, Roll
+from engine.blokus_dice.shapes import NAMES, shape_of
+from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.polyomino import orientations
+from tests.engine.strategies_blokus_dice import GAME
+
+SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
+"""A sheet on which games are short."""
+
+
+def roll(text):
+    return Roll(tuple(text.split(",")))
+
+
+def rolled(text, options=None):
+    return GAME.rolled(GAME.new(options), roll(text))
+
+
+def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
+    shapes = [shape_of(name) for name in NAMES]
+    assert len(set(shapes)) == len(NAMES) == 21
+    assert sum(map(len, shapes)) == 89
+    assert sum(len(orientations(shape)) for shape in shapes) == 91
+    assert [int(name[-1]) for name in NAMES] == [len(shape) for shape in shapes]
+
+
+@pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", None])
+def test_sheets_that_the_first_turn_reaches(colour):
+    state = GAME.count_from(GAME.new(), roll("4,2,1,3"), colour)
+    assert GAME.count_results(state) == len(GAME.counted_turns(state)) == 184
+    assert {turn.colour for turn in GAME.counted_turns(state)} == {colour or "red"}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_the_start(players):
+    state = GAME.new({"players": players})
+    assert (state.to_move, GAME.awaits_roll(state), GAME.roll_of(state)) == ("p1", True, None)
+    assert list(GAME.legal_turns(state)) == []
+    assert set(GAME.appearance(state).values()) == {EMPTY}
+    assert len(GAME.appearance(state)) == 100 * players
+    assert GAME.scores(state) == {f"p{seat + 1}": 0 for seat in range(players)}
+    assert GAME.players_to_move(state) == ("p1",)
+
+
+def test_the_places_are_those_of_the_house_sheet():
+    assert tuple(GAME.appearance(GAME.new())) == GAME.places
+    assert GAME.places[:11] == (*(f"p1.{column}1" for column in "abcdefghij"), "p1.a2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"players": 5}, "takes one of 2, 3, 4"),
+        ({"players": "two"}, "whole number"),
+        ({"standby": "somewhere"}, "takes one of fixed_ring, follows_start_player"),
+        ({"sheet": "mine.toml"}, "cannot read 'mine.toml' as a sheet"),
+        ({"sheet": "3x3/1/-/1/2/I3/V3/I4/L4"}, "size: got '3x3'"),
+        ({"strikes": 2}, "there is no option 'strikes'"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        GAME.new(options)
+
+
+def test_dice_are_taken_one_by_one():
+    state = rolled("2,5,5,6")
+    assert GAME.roll_of(state) == roll("2,5,5,6")
+    after = GAME.apply(state, GAME.parse_turn(state, "5:T5:a1,a2,a3,b2,c2"))
+    assert (after.to_move, GAME.roll_of(after)) == ("p2", roll("2,5,6"))
+    assert after.sheets[0].strikes == 0
+    assert GAME.appearance(after)["p1.c2"] == "red"
+    assert GAME.scores(after) == {"p1": 5, "p2": 0, "p3": 0, "p4": 0}
+
+
+def test_rolls_are_canonical_and_add_up():
+    rolls = GAME.possible_rolls(GAME.new())
+    assert len(rolls) == 126
+    assert sum(each.probability for each in rolls) == 1
+    assert all(list(each.roll.faces) == sorted(each.roll.faces) for each in rolls)
+    assert GAME.possible_rolls(rolled("1,2,3,4")) == ()
+    assert len(GAME.possible_rolls(GAME.new({"players": 2}))) == 21
+    assert GAME.parse_roll(GAME.new(), " 4 1,3,1 ") == roll("1,1,3,4")
+    assert GAME.parse_roll(GAME.new(), "6543") == roll("3,4,5,6")
+    assert GAME.format_roll(roll("1,1,3,4")) == "1,1,3,4"
+
+
+@pytest.mark.parametrize("text", ["", " , ", "1,2,3,7", "1,2,3,x", "1,2,3,0", "1,2,3,-4"])
+def test_rolls_that_cannot_be_read(text):
+    with pytest.raises(UnreadableError) as raised:
+        GAME.parse_roll(GAME.new(), text)
+    assert raised.value.column
+
+
+@pytest.mark.parametrize("text", ["1,2,3", "1,2,3,4,5", "1"])
+def test_rolls_that_cannot_be(text):
+    with pytest.raises(IllegalTurnError, match="expected 4 dice"):
+        GAME.parse_roll(GAME.new(), text)
+    with pytest.raises(IllegalTurnError, match="expected 4 dice"):
+        GAME.rolled(GAME.new(), roll(text))
+
+
+def test_a_roll_comes_when_it_is_awaited_only():
+    with pytest.raises(IllegalTurnError, match=r"1,2,3,4 lie on the table"):
+        GAME.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
+    over = GAME.parse_state("over p1=-:0:out p2=-:0:out")
+    with pytest.raises(IllegalTurnError, match="over"):
+        GAME.rolled(over, roll("1,2"))
+    with pytest.raises(IllegalTurnError, match="each from 1 to 6"):
+        GAME.rolled(GAME.new(), roll("1,2,3,9"))
+
+
+def hands(options, rounds):
+    """The colours in everyone's hand, round by round, when nobody goes out."""
+    state, rng, found = GAME.new(options), random.Random(1), []
+    for _ in range(rounds):
+        found.append("".join("rbyg"[colour] for colour in state.markers[: state.settings.players]))
+        state = GAME.rolled(state, Roll(("1",) * state.settings.players))
+        for _ in range(state.settings.players):
+            turns = [turn for turn in GAME.legal_turns(state) if not turn.strike]
+            state = GAME.apply(state, turns[rng.randrange(len(turns))])
+    return found
+
+
+def test_markers_go_round_the_players_and_the_stand_by_places():
+    assert hands({}, 4) == ["rbyg", "grby", "ygrb", "bygr"]
+    assert hands({"players": 3}, 4) == ["rby", "grb", "ygr", "byg"]
+    assert hands({"players": 2}, 4) == ["rb", "gr", "yg", "by"]
+
+
+def test_markers_that_follow_whoever_starts_come_unevenly_for_two():
+    # Red always stays in a hand: the starter passes it to the left, to whoever starts the next round.
+    follows = {"players": 2, "standby": "follows_start_player"}
+    assert hands(follows, 4) == ["rb", "gr", "ry", "br"]
+    assert hands({**follows, "players": 4}, 4) == hands({}, 4)
+
+
+def test_the_roll_goes_round():
+    state, starters = GAME.new({"players": 3}), []
+    for _ in range(4):
+        starters.append(state.to_move)
+        state = GAME.rolled(state, roll("1,1,1"))
+        for _ in range(3):
+            state = GAME.apply(state, next(turn for turn in GAME.legal_turns(state) if not turn.strike))
+    assert starters == ["p1", "p2", "p3", "p1"]
+
+
+def test_dice_that_show_the_same_are_one_choice():
+    once, twice = rolled("3,4", {"players": 2}), rolled("3,3", {"players": 2})
+    assert {turn.die for turn in GAME.legal_turns(twice)} == {3}
+    assert len(GAME.counted_turns(twice)) < len(GAME.counted_turns(once))
+
+
+def test_strikes_take_a_shape_of_another_row():
+    state = rolled("3,3", {"players": 2})
+    turns = GAME.legal_turns(state)
+    assert {turn.shape for turn in turns if not turn.strike} == {"I5", "L5", "Y5"}
+    assert {turn.shape for turn in turns if turn.strike} == set(NAMES) - {"I5", "L5", "Y5", "X5"}
+    # The cross X5 has no square that can lie in a corner.
+    after = GAME.apply(state, GAME.parse_turn(state, "3:1:a1:strike"))
+    assert after.sheets[0].strikes == 1
+    # Whether a strike was crossed out doesn't show on the squares, and it matters.
+    state = rolled("1,3,3,3")
+    one = GAME.parse_turn(state, "1:I5:a1,b1,c1,d1,e1:strike")
+    other = GAME.parse_turn(state, "3:I5:a1,b1,c1,d1,e1")
+    assert GAME.combine([one, one]) == one
+    with pytest.raises(AmbiguousError, match="ask which"):
+        GAME.combine([one, other])
+    with pytest.raises(AmbiguousError, match="at least one"):
+        GAME.combine([])
+
+
+def only_open(squares, strikes=0):
+    """A sheet of 5 by 5 with these squares alone open."""
+    closed = [f"{column}{row}" for row in range(1, 6) for column in "abcde" if f"{column}{row}" not in squares.split()]
+    return f"5x5/{strikes}/{','.join(closed)}/1,2/I3/V3/I4/L4/O4"
+
+
+def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
+    state = GAME.rolled(GAME.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
+    for _ in range(2):
+        state = GAME.apply(state, GAME.parse_turn(state, "1:1:a1"))
+    state = GAME.rolled(state, roll("1,2"))
+    # p2 takes the 1 for the two squares that are left; the 2 gives nothing that fits.
+    assert {turn.die for turn in GAME.legal_turns(state)} == {1}
+    state = GAME.apply(state, GAME.parse_turn(state, "1:2:d5,e5"))
+    assert [filled.standing for filled in state.sheets] == ["out", "playing"]
+    assert (state.to_move, len(GAME.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
+    assert GAME.announcements(state) == (Announcement("resign", "p2"),)
+    over = GAME.rolled(state, roll("1"))
+    assert GAME.outcome(over).winner == "p2"
+
+
+def test_the_strikes_that_are_left_keep_a_player_in():
+    begin = {"players": 2, "sheet": only_open("a1 b1", strikes=1)}
+    with_strike = GAME.rolled(GAME.new(begin), roll("6,6"))
+    assert with_strike.to_move == "p1"
+    assert {turn.strike for turn in GAME.legal_turns(with_strike)} == {True}
+    none_left = GAME.rolled(GAME.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
+    assert none_left.to_move is None
+    assert [filled.standing for filled in none_left.sheets] == ["out", "out"]
+    assert GAME.outcome(none_left).shared_by == ("p1", "p2")
+    assert GAME.legal_turns(none_left)[:] == []
+
+
+def test_one_die_leaves_the_pool_from_the_next_roll_on():
+    state = GAME.announce(GAME.new(), Announcement("resign", "p2"))
+    assert len(GAME.possible_rolls(state)[0].roll.faces) == 3
+    state = GAME.rolled(state, roll("1,2,3"))
+    order = []
+    while not GAME.awaits_roll(state):
+        order.append((state.to_move, len(state.dice)))
+        state = GAME.apply(state, next(iter(GAME.legal_turns(state))))
+    assert order == [("p1", 3), ("p3", 2), ("p4", 1)]
+    # p2 is skipped when it comes to rolling, and still passed a marker on.
+    assert (state.to_move, state.markers) == ("p3", (3, 0, 1, 2))
+
+
+def test_a_die_stays_on_the_table_when_someone_leaves_in_mid_round():
+    state = GAME.announce(rolled("1,2,3,4"), Announcement("resign", "p1"))
+    assert (state.to_move, state.dice) == ("p2", (1, 2, 3, 4))
+    assert GAME.parse_state(GAME.format_state(state)) == state
+
+
+def test_resigning():
+    state = rolled("1,2,3", {"players": 3})
+    assert GAME.announcements(state) == tuple(Announcement("resign", player) for player in ("p1", "p2", "p3"))
+    one_gone = GAME.announce(state, Announcement("resign", "p1"))
+    assert one_gone.to_move == "p2"
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.announce(one_gone, Announcement("resign", "p1"))
+    assert [breach.rule for breach in raised.value.breaches] == ["not-in-the-game"]
+    over = GAME.announce(one_gone, Announcement("resign", "p3"))
+    assert (over.to_move, GAME.outcome(over).winner) == (None, "p2")
+    assert "resigned" in GAME.outcome(over).reason
+    assert GAME.announcements(over) == ()
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.announce(over, Announcement("resign", "p2"))
+    assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
+    for odd in (Announcement("draw"), Announcement("resign"), Announcement("resign", "p4")):
+        with pytest.raises(IllegalTurnError, match="expected resign by one of p1, p2, p3"):
+            GAME.announce(state, odd)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "winner", "shared", "reason"),
+    [
+        ("p1=-:0:out p2=5/5/5/5/r4:0:out", "p2", (), "fewest unfilled squares: 24"),
+        ("p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:0:out", "p2", (), "fewer strikes used: 0"),
+        ("p1=5/5/5/5/r4:0:out p2=5/5/5/5/r4:0:out p3=-:0:out", None, ("p1", "p2"), "24 unfilled squares"),
+        ("p1=5/5/5/5/r4:0:resigned p2=-:0:out p3=-:0:out", None, ("p2", "p3"), "share"),
+        ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "all the others resigned"),
+    ],
+)
+def test_who_wins(sheets, winner, shared, reason):
+    outcome = GAME.outcome(GAME.parse_state(f"over {sheets} sheet={SMALL}"))
+    assert (outcome.winner, outcome.shared_by) == (winner, shared)
+    assert reason in outcome.reason
+
+
+def test_nothing_is_played_after_the_end():
+    over = GAME.parse_state("over p1=-:0:out p2=-:0:out")
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.parse_turn(over, "1:1:a1")
+    assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
+    assert GAME.unfinished(over) == []
+    with pytest.raises(IllegalTurnError, match="over"):
+        GAME.count_from(over, roll("1,2"), None)
+
+
+def test_turns_are_certain_or_impossible():
+    state = rolled("1,2,3,4")
+    turn = GAME.legal_turns(state)[0]
+    assert GAME.certainty(state, turn) is Certainty.CERTAIN
+    later = GAME.apply(state, turn)
+    assert GAME.certainty(later, turn) is Certainty.IMPOSSIBLE
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.apply(later, turn)
+    assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
+
+
+def test_turns_of_another_game_are_refused():
+    small = GAME.rolled(GAME.new({"sheet": SMALL, "players": 2}), roll("1,1"))
+    large = GAME.rolled(GAME.new(), roll("1,1,1,1"))
+    turn = next(turn for turn in GAME.legal_turns(large) if "j10" in turn.squares)
+    with pytest.raises(IllegalTurnError, match="no turn of this game"):
+        GAME.apply(small, turn)
+
+
+def test_legal_turns_after_a_roll():
+    state = GAME.new()
+    turns = GAME.legal_turns(state, roll("1,2,3,4"))
+    assert list(turns) == list(GAME.legal_turns(rolled("1,2,3,4")))
+    assert turns[-1] == turns[len(turns) - 1]
+    assert list(turns[3:5]) == [turns[3], turns[4]]
+    with pytest.raises(IndexError, match="no item"):
+        turns[len(turns)]
+
+
+@pytest.mark.parametrize(
+    ("colour", "roll_given"), [("pink", "1,2,3,4"), ("red", "1,2,3"), ("red", "1,2,3,7"), ("red", None)]
+)
+def test_counting_from_what_cannot_be(colour, roll_given):
+    with pytest.raises(IllegalTurnError):
+        GAME.count_from(GAME.new(), None if roll_given is None else roll(roll_given), colour)
+
+
+def test_counting_from_dice_that_lie_there_or_thrown_anew():
+    lying = rolled("1,2,3,4")
+    assert GAME.count_from(lying, None, None) == lying
+    assert GAME.count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
+
+
+def test_set_up_takes_empty_sheets_only():
+    start = GAME.new({"players": 2})
+    assert GAME.set_up({}, {"players": 2}) == start
+    assert GAME.set_up(GAME.appearance(start), {"players": 2}, anywhere=True) == start
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.set_up({"p2.b3": "red"}, {"players": 2})
+    assert [(breach.rule, breach.places) for breach in raised.value.breaches] == [("sheet-not-clean", ("p2.b3",))]
+    with pytest.raises(UnreadableError, match=r"p3\.a1"):
+        GAME.set_up({"p3.a1": "red"}, {"players": 2})
+    with pytest.raises(UnreadableError, match="expected one of empty, red"):
+        GAME.set_up({"p1.a1": "pink"})
+
+
+def test_nothing_has_sides():
+    state = GAME.new()
+    assert GAME.facings(state) == {}
+    assert GAME.narrow(state, {"p1.a1": {"north": "x"}}) == state
+
+
+def test_unfinished_positions_are_shapes_begun():
+    state = rolled("2,2", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
+    begun = GAME.unfinished(state)
+    edge = {square for square in state.settings.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
+    # I3 in a corner reaches three squares along each edge: all that lie on the edge.
+    assert {position.places for position in begun} == {(f"p1.{square}",) for square in edge}
+    for position in begun:
+        assert [breach.rule for breach in GAME.explain(state, position.appearance)] != []
+        assert "Fill the other squares" in position.to_do
+
+
+def test_drawings_fit_and_tell_all():
+    state = GAME.new()
+    text = GAME.diagram(state)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "p1 rolls 4 dice." in text
+    many = ({}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]})
+    for options in many:
+        paragraphs = GAME.summary(options).split("\n\n")
+        assert len(paragraphs) >= 6
+        lying = GAME.rolled(GAME.new(options), Roll(("1",) * int(options.get("players", 4))))
+        assert max(map(len, GAME.diagram(lying).splitlines())) <= 100
+        assert "takes one and draws in red" in GAME.diagram(lying)
+    assert "Standing by: yellow, green." in GAME.diagram(GAME.new({"players": 2}))
+    assert "The game is over." in GAME.diagram(GAME.parse_state("over p1=-:0:out p2=-:0:out"))
+
+
+def test_a_turn_in_a_sentence():
+    state = rolled("1,2,3,4")
+    assert GAME.describe(GAME.parse_turn(state, "1:V3:a1,a2,b1")) == (
+        "p1 takes the 1 and draws V3 in red on a1, b1 and a2."
+    )
+    assert GAME.describe(GAME.parse_turn(state, "2:1:a1:strike")) == (
+        "p1 takes the 2 and crosses out a strike and draws 1 in red on a1."
+    )

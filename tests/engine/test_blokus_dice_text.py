@@ -1,0 +1,234 @@
+"""States, turns and sheets as text: strict to write, lenient to read, clear about what is wrong."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from tests.engine import oracle_blokus_dice as oracle
+from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
+
+START = "p1 starter=p1 markers=red,blue,yellow,green dice=- p1=-:0 p2=-:0 p3=-:0 p4=-:0"
+# p1 has drawn the domino, then p2 is to draw; of four dice three are left.
+ONE_DRAWN = START.replace("p1 ", "p2 ", 1).replace("dice=-", "dice=2,3,4").replace("p1=-", f"p1={'10/' * 9}rr8")
+
+
+@given(OPTIONS)
+def test_starts_read_back(options):
+    state = GAME.new(options)
+    assert GAME.parse_state(GAME.format_state(state)) == state
+
+
+@settings(max_examples=max(20, settings.default.max_examples // 3))
+@given(states(), st.integers(0, 10**6))
+def test_positions_and_turns_read_back(state, choice):
+    text = GAME.format_state(state)
+    assert GAME.parse_state(text) == state
+    assert GAME.parse_state(f"  {text.upper()}\n") == state
+    assert not set("{};") & set(text)
+    turns = GAME.legal_turns(state)
+    for turn in turns[choice % 97 :: 97]:
+        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
+        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace(":", " : "), turn.player) == turn
+        assert GAME.parse_turn(state, f"{turn.die} {' '.join(turn.places)} {'!' if turn.strike else ''}") == turn
+
+
+def test_the_start_in_strict_text():
+    assert GAME.format_state(GAME.new()) == START
+    assert GAME.parse_state("") == GAME.parse_state("p1") == GAME.new()
+    assert GAME.parse_state("players=2 standby=follows_start_player") == GAME.new(
+        {"players": 2, "standby": "follows_start_player"}
+    )
+    assert GAME.parse_state("P1 dice=- markers=r,b,y,g p2=-  p1=-:0") == GAME.new({"players": 2})
+    assert GAME.parse_state("p1 sheet=HOUSE") == GAME.new()
+    assert GAME.parse_state(ONE_DRAWN).dice == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message"),
+    [
+        ("p5", 1, "expected NAME=VALUE"),
+        ("p1 p2", 4, "who is to move, once"),
+        ("p3 p1=-:0 p2=-:0", 1, "expected one of p1, p2"),
+        ("p1 starter=p9", 12, "expected one of p1, p2, p3, p4"),
+        ("p1 dice=1,2,3,7", 9, "one to four dice"),
+        ("p1 dice=", 4, "expected NAME=VALUE"),
+        ("p1 dice=1,2,3,4 dice=1", 17, "only one dice"),
+        ("p1 markers=red,blue,yellow", 12, "each of red, blue, yellow, green once"),
+        ("p1 markers=red,blue,yellow,yellow", 12, "each of red, blue, yellow, green once"),
+        ("p1 markers=red,blue,yellow,pink", 12, "each of red, blue, yellow, green once"),
+        ("p1 p1=-:0", 7, "two, three or four players"),
+        ("p1 p1=-:0 p3=-:0", 14, "two, three or four players"),
+        ("p1 p1=-:0 p2=-:0 players=3", 26, "2, which is how many"),
+        ("p1 players=7", 12, "takes one of 2, 3, 4"),
+        ("p1 colour=red", 11, "there is no option 'colour'"),
+        ("p1 sheet=3x3", 10, "cannot read '3x3' as a sheet"),
+        ("p1 p1=-:x p2=-:0", 7, "a sheet such as"),
+        ("p1 p1=-:0:gone p2=-:0", 7, "a sheet such as"),
+        ("p1 p1=10/10:0 p2=-:0", 7, "10 rows parted by '/', not 2"),
+        (f"p1 p1={'10/' * 9}9:0 p2=-:0", 34, "10 squares of row 1"),
+        (f"p1 p1={'10/' * 4}5q4/{'10/' * 4}10:0 p2=-:0", 19, "10 squares of row 6"),
+        ("p1 p1=5/5/5/5/r4:0 p2=-:0 sheet=5x5/3/a1/1/2/I3/V3/I4/L4", 15, "a1 empty: it is closed"),
+    ],
+)
+def test_states_that_cannot_be_read_say_where(text, column, message):
+    with pytest.raises(UnreadableError, match=re.escape(message)) as raised:
+        GAME.parse_state(text)
+    assert raised.value.column == column
+
+
+SMALL = "sheet=5x5/3/-/1,2/I3/V3/I4/L4/O4"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("over", "can still play"),
+        ("p1 p1=-:0:out p2=-:0", "p1 is to move but is out"),
+        ("p2 starter=p1", "p1 starts the round, so p1 rolls, not p2"),
+        ("p1 dice=1,2,3", "3 dice on the table and 4 players"),
+        ("p1 dice=1,2,3 p1=-:0 p2=-:0", "3 dice on the table and 2 players"),
+        ("p1 p1=-:1 p2=-:0", "p1 has crossed out 1 strikes; expected 0 at most"),
+        (f"p1 p1=5/5/5/5/r4:0 p2=-:0 {SMALL}", "p2 has drawn 0 shapes when p1"),
+        (f"p2 starter=p1 dice=2 p1=-:0 p2=-:0 {SMALL}", "p1 has drawn 0 shapes when p2, who is to move, has drawn 0"),
+        (f"p1 p1=-:0 p2=5/5/5/5/r4:0:out {SMALL}", "p2 has drawn 1 shapes"),
+        (
+            f"p2 starter=p1 dice=2 p1=5/5/5/5/1r3:0 p2=-:0 {SMALL}",
+            "hang together by their corners from one in a corner",
+        ),
+        (f"p1 p1=r4/5/5/5/r4:0 p2=-:0 {SMALL}", "drawn 1 twice"),
+        (f"p1 p1=rr3/5/5/5/r4:0 p2=-:0 {SMALL}", "hang together"),
+        (f"p1 p1=rrrrr/5/5/5/5:0 p2=-:0 {SMALL}", "are no shape of the sheet"),
+        (f"p1 p1=rrrrr/rrrrr/5/5/5:0 p2=-:0 {SMALL}", "are no shape of the sheet"),
+    ],
+)
+def test_impossible_positions_name_the_invariant(text, message):
+    with pytest.raises(UnreadableError, match=re.escape(message)):
+        GAME.parse_state(text)
+
+
+def test_a_colour_may_reach_a_second_corner():
+    text = f"p1 p1=5/5/5/2rrr/rr2r:0 p2=5/5/5/2bbb/bb2b:0 {SMALL}"
+    assert GAME.scores(GAME.parse_state(text)) == {"p1": 6, "p2": 6}
+    apart = text.replace("2rrr/rr2r", "5/rr2r").replace("2bbb/bb2b", "5/bb2b")
+    with pytest.raises(UnreadableError, match="hang together"):
+        GAME.parse_state(apart)
+
+
+TURNS = "p1 dice=1,2,3,4"
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [
+        ("1:V3:a1,a2,b1", "1:V3:a1,b1,a2"),
+        ("v3 a1 a2 b1", "1:V3:a1,b1,a2"),
+        ("a1,a2,b1", "1:V3:a1,b1,a2"),
+        ("p1 a1 a2 b1", "1:V3:a1,b1,a2"),
+        ("p1.a1 p1.a2 p1.b1", "1:V3:a1,b1,a2"),
+        ("1 1 a1", "1:1:a1"),
+        ("a1", "1:1:a1"),
+        ("2 a1 !", "2:1:a1:strike"),
+        ("3:I5:a1,b1,c1,d1,e1", "3:I5:a1,b1,c1,d1,e1"),
+        ("i5 a1 b1 c1 d1 e1", "3:I5:a1,b1,c1,d1,e1"),
+        ("4 strike F5 a1 a2 a3 b2 b1", None),
+        ("j5 i4 i5 j4 j3", None),
+    ],
+)
+def test_turns_are_read_leniently(text, strict):
+    state = GAME.parse_state(TURNS)
+    if strict is None:
+        with pytest.raises(IllegalTurnError):
+            GAME.parse_turn(state, text)
+    else:
+        assert GAME.format_turn(GAME.parse_turn(state, text)) == strict
+
+
+def test_a_list_of_squares_may_begin_with_what_is_also_a_shapes_name():
+    state = GAME.parse_state("p1 dice=1,1 sheet=5x5/3/-/1,F5/I3,L4/V3/I4/L5/O4 p1=-:0 p2=-:0".replace("5x5", "6x5"))
+    # f5 is a corner of this sheet and F5 a shape of it.
+    assert GAME.format_turn(GAME.parse_turn(state, "f5")) == "1:1:f5"
+    assert GAME.parse_turn(state, "1 f5 f4 f3 !").shape == "I3"
+    assert GAME.parse_turn(state, "f5 a1 b1 b2 b3 c2").shape == "F5"
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("", 1),
+        ("1:V3", 1),
+        ("1:V3:a1,a1,b1", 9),
+        ("1:V3:a1,k1,b1", 9),
+        ("1:V3:a1,a2,?", 12),
+        ("p2.a1 p2.a2", 1),
+        ("7:V3:a1,a2,b1", 1),
+        ("1:V3:a1,a2,b1:strike:strike", 22),
+        ("1:V3:V5:a1", 6),
+    ],
+)
+def test_turns_that_cannot_be_read_say_where(text, column):
+    with pytest.raises(UnreadableError) as raised:
+        GAME.parse_turn(GAME.parse_state(TURNS), text)
+    assert raised.value.column == column
+
+
+def test_a_die_that_matters_has_to_be_named():
+    state = GAME.parse_state(TURNS)
+    with pytest.raises(EngineError, match=r"fits 3 turns: 2:1:a1:strike, 3:1:a1:strike, 4:1:a1:strike"):
+        GAME.parse_turn(state, "a1 strike")
+    assert GAME.parse_turn(GAME.parse_state("p1 dice=1,2 players=2"), "a1 strike").die == 2
+
+
+def test_turns_of_a_player_who_is_not_one():
+    with pytest.raises(UnreadableError, match="no player 'p3'"):
+        GAME.parse_turn(GAME.parse_state("p1 dice=1,2 players=2"), "a1", "p3")
+
+
+WORDS = st.sampled_from(
+    [
+        *"p1 p2 over starter= markers= dice= 1,2,3,4 - p1= p2=-:0 p3= 10/ rr8 :0 :out :resigned sheet= house".split(),
+        *"5x5/ 5x5/1/a1 /1,2 /I3 standby= fixed_ring red,blue,yellow,green strike ! a1 b2 j10 i5 F5 V3".split(),
+        *": , 1 6 7 = . p1.a1 players=2".split(),
+    ]
+)
+TEXTS = st.one_of(st.text(), st.lists(WORDS).map("".join), st.lists(WORDS).map(" ".join))
+
+
+@given(TEXTS)
+def test_only_our_errors_escape_from_reading_states_and_rolls(text):
+    for read in (GAME.parse_state, lambda given: GAME.parse_roll(GAME.new(), given), GAME.read_sheet_file):
+        try:
+            read(text)
+        except EngineError:
+            continue
+
+
+@given(TEXTS)
+def test_only_our_errors_escape_from_reading_turns_and_options(text):
+    for read in (
+        lambda given: GAME.parse_turn(GAME.parse_state(TURNS), given),
+        lambda given: GAME.new({"sheet": given}),
+        lambda given: GAME.new({"players": given, "standby": given}),
+    ):
+        try:
+            read(text)
+        except EngineError:
+            continue
+
+
+@given(states(), st.data())
+def test_a_text_with_a_slip_is_read_or_refused(state, data):
+    text = GAME.format_state(state)
+    at = data.draw(st.integers(0, len(text) - 1))
+    slipped = text[:at] + data.draw(st.sampled_from(["", "r", "9", " ", "/", "=", ":", "é"])) + text[at + 1 :]
+    try:
+        read = GAME.parse_state(slipped)
+    except UnreadableError:
+        return
+    assert GAME.parse_state(GAME.format_state(read)) == read
+
+
+def test_the_oracles_own_sheet_is_the_house_sheet():
+    assert GAME.new({"sheet": oracle.Paper().text()}) == GAME.new()
