@@ -27,9 +27,9 @@ from referee.config_values import Settings
 from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.lock import holder
+from referee.layouts import layout_for
 from vision.calibration_files import load_calibration
 from vision.errors import VisionError
-from vision.layout import default_layout, load_layout
 from vision.looks import load_looks
 
 OLDEST_PYTHON = (3, 11)
@@ -183,7 +183,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
                 )
     layout = settings.table.layout
     try:
-        table = load_layout(layout) if layout else default_layout(settings.game.name)
+        table = layout_for(settings.game.name, layout)
     except VisionError as error:
         yield Finding("layout", "fault", str(error), "docs/set-up.md has a whole layout file")
     else:

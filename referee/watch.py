@@ -27,6 +27,7 @@ from referee.hinting import HintSettings
 from referee.interrupts import InterruptibleSource, Interrupts
 from referee.journal import BufferedJournal, EvidenceLimits, Journal
 from referee.judge import JudgeSettings
+from referee.layouts import layout_for
 from referee.requests import door_or_none
 from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
@@ -38,7 +39,7 @@ from referee.watch_report import DebugPictures, Report
 from vision.calibration_files import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
 from vision.errors import CalibrationError
-from vision.layout import TableLayout, default_layout, load_layout
+from vision.layout import TableLayout
 from vision.looks import PieceLooks, load_looks, save_looks
 from vision.reader import TableReader
 
@@ -91,7 +92,7 @@ def watch(options: WatchOptions, console: Console) -> int:
     ConfigError for options that don't go together.
     """
     game = load(options.game)
-    layout = default_layout(game.name) if options.layout is None else load_layout(options.layout)
+    layout = layout_for(game.name, options.layout)
     settings = _service_settings(options, game)
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(options, console))

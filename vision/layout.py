@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -141,16 +140,18 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
     return layout
 
 
+def games_with_layouts() -> tuple[str, ...]:
+    """Name the games that a layout comes with, in alphabetical order."""
+    entries = resources.files("vision").joinpath("layouts").iterdir()
+    return tuple(sorted(entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json")))
+
+
 def default_layout(game: str) -> TableLayout:
     """Give the layout that comes with a game; raises LayoutError for a game without one."""
-    source = resources.files("vision").joinpath("layouts", f"{game}.json")
-    if not re.fullmatch(r"[a-z][a-z-]*", game) or not source.is_file():
-        known = sorted(
-            entry.name.removesuffix(".json")
-            for entry in resources.files("vision").joinpath("layouts").iterdir()
-            if entry.name.endswith(".json")
-        )
+    known = games_with_layouts()
+    if game not in known:
         raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
+    source = resources.files("vision").joinpath("layouts", f"{game}.json")
     return layout_from_json(json.loads(source.read_text(encoding="utf-8")))
 
 

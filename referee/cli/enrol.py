@@ -8,7 +8,7 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE
 
 
 @click.command(cls=ExampleCommand)
@@ -42,6 +42,7 @@ def command(
     """
     from referee.cli.positions import read_positions
     from referee.cli.seeing import camera_of
+    from referee.layouts import layout_for
     from vision.enrolment import EnrolmentPicture, enrol
     from vision.frames import load_image
     from vision.locating import locate
@@ -51,7 +52,7 @@ def command(
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
     settings = context.configuration({"camera.calibration": calibration, "table.layout": layout}).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_of(settings.table.layout, settings.game.name)
+    table = layout_for(settings.game.name, settings.table.layout)
     known = [read_positions(text, table) for text in positions]
     pictures = []
     for index, path in enumerate(images):

@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Begin a new game in the journal.
 
-    The next `referee watch` referees it from its set-up.
+    The next `referee watch` referees it from its set-up. A game that no camera can see yet, or one without a camera, is
+    kept by text: `referee turn`, `referee roll` and `referee announce`.
 
     Examples:
       referee new
@@ -35,7 +36,9 @@ def command(
     """
     from engine import registry
     from referee.config_game import table_options
+    from referee.layouts import kept_by_text
     from referee.service_events import new_game_event
+    from vision.layout import games_with_layouts
 
     settings = context.configuration({"game.name": game_name}).settings
     game = registry.load(settings.game.name)
@@ -48,3 +51,5 @@ def command(
         begun = new_game_event(game.name, chosen, hints=settings.hints.strength)
         opened.append(replace(begun, data={**begun.data, "players": {**names}}) if names else begun)
         click.echo(f"Game {opened.latest_game()} of {game.title} begins in {opened.path}. Set up the pieces.")
+    if settings.table.layout is None and game.name not in games_with_layouts():
+        click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")

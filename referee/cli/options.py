@@ -10,7 +10,6 @@ import click
 
 if TYPE_CHECKING:
     from engine.api import Game, OptionValue
-    from vision.layout import TableLayout
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -78,10 +77,3 @@ def checked_options(game: Game[Any, Any], options: Sequence[str]) -> dict[str, O
     given = read_pairs(options)
     values = read_options(game.options, given)
     return {name: values[name] for name in given}
-
-
-def layout_of(path: Path | None, game: str) -> TableLayout:
-    """Load the layout at ``path``, or the one that comes with the game; raises LayoutError."""
-    from vision.layout import default_layout, load_layout
-
-    return load_layout(path) if path else default_layout(game)

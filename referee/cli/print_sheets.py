@@ -8,7 +8,7 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE
 from referee.print_markers import PAPERS_MM
 
 _PAPER = click.option(
@@ -37,10 +37,11 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
       referee print markers --out markers.pdf
       referee print markers --layout my-table.json --paper letter --out markers.pdf
     """
+    from referee.layouts import layout_for
     from referee.print_markers import plan_markers, write_pdf
 
     settings = context.configuration({"table.layout": layout}).settings
-    table = layout_of(settings.table.layout, settings.game.name)
+    table = layout_for(settings.game.name, settings.table.layout)
     pages = plan_markers(table.markers, paper)
     write_pdf(pages, out, title="Table markers")
     click.echo(f"{len(table.markers.centres_mm)} markers on {len(pages)} page(s) in {out}. Print at 100 %.")

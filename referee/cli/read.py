@@ -9,7 +9,7 @@ import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import READABLE_FILE, WRITABLE_FILE, layout_of, seeing_options
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, seeing_options
 
 
 @click.command(cls=ExampleCommand)
@@ -39,6 +39,7 @@ def command(
     from engine import registry
     from referee.cli.reading_json import reading_to_json
     from referee.cli.seeing import camera_of, save_image
+    from referee.layouts import layout_for
     from vision.drawing import draw
     from vision.drawing_blocks import draw_blocks, draw_coverings
     from vision.enrolment import learn_colours
@@ -52,7 +53,7 @@ def command(
         {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
     ).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_of(settings.table.layout, settings.game.name)
+    table = layout_for(settings.game.name, settings.table.layout)
     picture = load_image(image)
     if settings.table.looks is not None:
         known = load_looks(settings.table.looks)

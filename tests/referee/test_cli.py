@@ -296,6 +296,19 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
     assert f"process {os.getpid()}" in busy.stderr
 
 
+def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run) -> None:
+    begun = run("new", "number-drop", "--journal", "a.sqlite")
+    assert begun.exit_code == 0, begun.stderr
+    assert "No camera can see Number Drop yet; keep it by text with `referee turn`" in begun.output
+    assert "No camera" not in run("new", "deblockle", "--journal", "a.sqlite").output
+    refused = run("watch", "--game", "number-drop", "--frames", ".")
+    assert refused.exit_code == 5
+    assert (
+        "no layout comes with number-drop yet, so a camera can't see it (there is one for deblockle)" in refused.stderr
+    )
+    assert "play it with `referee play number-drop`" in refused.stderr
+
+
 def test_new_may_leave_open_who_starts(run: Run) -> None:
     assert run("new", "--option", "starts=either").exit_code == 0
     assert "starts=either" in run("replay").output

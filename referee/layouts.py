@@ -1,0 +1,25 @@
+"""The layout of a game's table, and what to do with a game that no camera can see yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vision.errors import LayoutError
+from vision.layout import TableLayout, default_layout, games_with_layouts, load_layout
+
+
+def layout_for(game: str, path: Path | None) -> TableLayout:
+    """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do."""
+    if path is not None:
+        return load_layout(path)
+    if game not in games_with_layouts():
+        raise LayoutError(
+            f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(games_with_layouts())}); "
+            f"{kept_by_text()}, play it with `referee play {game}`, or measure the table and set layout below [table]"
+        )
+    return default_layout(game)
+
+
+def kept_by_text() -> str:
+    """Say how a game is kept without a camera, once it has begun."""
+    return "keep it by text with `referee turn`, `referee roll` and `referee announce`"
