@@ -12,9 +12,10 @@ def layout_for(game: str, path: Path | None) -> TableLayout:
     """Load the layout at ``path``, or the one that comes with the game; raises LayoutError that says what to do."""
     if path is not None:
         return load_layout(path)
-    if game not in games_with_layouts():
+    known = games_with_layouts()
+    if game not in known:
         raise LayoutError(
-            f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(games_with_layouts())}); "
+            f"no layout comes with {game} yet, so a camera can't see it (there is one for {', '.join(known)}); "
             f"{kept_by_text()}, play it with `referee play {game}`, or measure the table and set layout below [table]"
         )
     return default_layout(game)
