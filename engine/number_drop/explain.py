@@ -19,7 +19,6 @@ from engine.number_drop.state import (
     read_place,
 )
 from engine.number_drop.turn_text import turn_of_marks
-from engine.number_drop.turns import played
 
 
 def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
@@ -48,15 +47,11 @@ def _of_sheet(before: NumberDropState, player: int, seen: dict[int, tuple[str, b
     state = before
     if fresh:
         turn = turn_of_marks(before, PLAYERS[player], {GRID.names[square]: mark for square, mark in fresh.items()})
-        breaches = breaches_of(before, turn)
-        found += breaches
-        if not breaches:
-            state = played(before, turn)
-        elif before.phase is Phase.DROP and before.playing >> player & 1:
-            # What was written is wrong; the loop is judged as if it had been right.
+        found += breaches_of(before, turn)
+        if before.phase is Phase.DROP and before.playing >> player & 1:
+            # The loop is judged as one after this drop, whether the drop was right or not.
             bit = 1 << player
-            written = sheet.written(fresh)
-            sheets = (*before.sheets[:player], written, *before.sheets[player + 1 :])
+            sheets = (*before.sheets[:player], sheet.written(fresh), *before.sheets[player + 1 :])
             state = replace(before, sheets=sheets, playing=before.playing & ~bit, combining=before.combining | bit)
     if loop and not spoilt:
         found += _of_loop(state, player, loop)

@@ -1,4 +1,4 @@
-"""A sheet that changes in place: sets of squares by digit and columns' heights, for games played out by the thousand."""
+"""A sheet that changes in place, for games played out by the thousand: sets of squares by digit, and heights."""
 
 from __future__ import annotations
 

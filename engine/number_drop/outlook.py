@@ -1,0 +1,275 @@
+"""What a sheet promises: many sheets valued at once, as arrays.
+
+A sheet is 14 by 7 bytes, the lowest line first: a free digit as itself, ``USED`` for a cross or a digit inside a loop,
+``OPEN`` for an empty cell. The value is the points as they stand plus what may come: the best assignment of patches of
+equal digits and of runs to the boxes still open, lines that can still be filled, and room below the Game Over line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.number_drop.sheet import (
+    BONUS_SIZE,
+    COLUMNS,
+    CROSS,
+    EMPTY_CELL,
+    GAME_OVER_POINTS,
+    LINES,
+    LINES_BELOW_GAME_OVER,
+    SMALLEST,
+    SQUARES,
+    Sheet,
+)
+
+USED, OPEN = 20, -10
+Boards = NDArray[np.int8]
+Values = NDArray[np.float32]
+
+_SWEEPS_OF_PATCHES = 4
+_SWEEPS_OF_RUNS = 7
+_PATCHES = 4
+"""How many patches, and how many runs, are assigned to boxes."""
+_GROWING = range(2, BONUS_SIZE + 1)
+_BURIED = range(SMALLEST, BONUS_SIZE + 1)
+_LEVELS = 1 + len(_GROWING) + len(_BURIED)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much what may come counts; found by playing solo games with many settings."""
+
+    step: float = 0.62
+    """How likely a digit that is still missing comes, each."""
+    early: float = 0.9
+    """What a combination that could be drawn is worth beside one that is drawn."""
+    column: float = 1.5
+    """What each box counts for more on the way to a full column."""
+    equal: float = 0.8
+    run: float = 0.8
+    line: float = 1.2
+    hole: float = 0.35
+    bump: float = 0.08
+    turn: float = 2.0
+    """What a turn for which there is no room any more would have brought."""
+    letter: float = 1.0
+
+
+WEIGHTS = Weights()
+
+
+def board_of(sheet: Sheet) -> Boards:
+    """One sheet as an array of 14 by 7."""
+    circled = sheet.circled
+    flat = [
+        OPEN if mark == EMPTY_CELL else USED if mark == CROSS or circled >> square & 1 else int(mark)
+        for square, mark in enumerate(sheet.cells)
+    ]
+    return np.array(flat, dtype=np.int8).reshape(LINES, COLUMNS)
+
+
+@cache
+def _sorted_levels() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """For each mixed code of levels its row, and for each row its levels, the highest first."""
+    rows = np.array(list(combinations_with_replacement(reversed(range(_LEVELS)), _PATCHES)), dtype=np.int16)
+    codes = np.zeros(_LEVELS**_PATCHES, dtype=np.int16)
+    codes[_code(rows)] = np.arange(len(rows), dtype=np.int16)
+    return codes, rows
+
+
+def _code(levels: NDArray[np.int16]) -> NDArray[np.int64]:
+    code = np.zeros(levels.shape[:-1], dtype=np.int64)
+    for place in range(_PATCHES):
+        code = code * _LEVELS + levels[..., place]
+    return code
+
+
+def _size_of(level: int) -> tuple[int, bool]:
+    """The size of a patch by its level, and whether it can grow."""
+    if level == 0:
+        return 0, False
+    if level <= len(_GROWING):
+        return _GROWING[level - 1], True
+    return _BURIED[level - 1 - len(_GROWING)], False
+
+
+_RANKS = sorted(range(_LEVELS), key=_size_of)
+"""Levels from the least promising on."""
+_RANK_OF_LEVEL = {level: rank for rank, level in enumerate(_RANKS)}
+_RANK_GROWING = np.array(
+    [0, 0, *(_RANK_OF_LEVEL[1 + size - 2] for size in _GROWING)] + [_RANK_OF_LEVEL[len(_GROWING)]] * 100, dtype=np.int16
+)
+_RANK_BURIED = np.array(
+    [0, 0, 0, *(_RANK_OF_LEVEL[1 + len(_GROWING) + size - SMALLEST] for size in _BURIED)]
+    + [_RANK_OF_LEVEL[_LEVELS - 1]] * 100,
+    dtype=np.int16,
+)
+
+
+@cache
+def _promises(open_sizes: int, turns_left: int, weights: Weights) -> NDArray[np.float32]:
+    """For each row of sorted ranks the best that can be made of such patches with these boxes open.
+
+    ``open_sizes`` has a bit for each size from 3 to 8.
+    """
+    _, rows = _sorted_levels()
+    worth = np.zeros((BONUS_SIZE + 1, _LEVELS), dtype=np.float32)
+    for size in range(SMALLEST, BONUS_SIZE + 1):
+        for rank, level in enumerate(_RANKS):
+            have, grows = _size_of(level)
+            missing = size - have
+            points = size + (0 if size == BONUS_SIZE else weights.column)
+            if missing <= 0:
+                worth[size, rank] = points * weights.early
+            elif grows and missing <= 4 * turns_left:
+                worth[size, rank] = points * weights.early * weights.step**missing
+    most = min(_PATCHES, turns_left)
+    best = np.full((1 << _PATCHES, len(rows)), -np.inf, dtype=np.float32)
+    best[0] = 0
+    for size in range(SMALLEST, BONUS_SIZE + 1):
+        if not open_sizes >> (size - SMALLEST) & 1:
+            continue
+        gain = worth[size][rows]
+        for used in reversed(range(1 << _PATCHES)):
+            if used.bit_count() > most:
+                continue
+            for place in range(_PATCHES):
+                if used >> place & 1:
+                    np.maximum(best[used], best[used ^ 1 << place] + gain[:, place], out=best[used])
+    return np.asarray(best.max(axis=0), dtype=np.float32)
+
+
+def values(
+    boards: Boards,
+    same_open: NDArray[np.int64],
+    runs_open: NDArray[np.int64],
+    turns_left: float,
+    *,
+    solo: bool,
+    x_counts: bool = True,
+    weights: Weights = WEIGHTS,
+) -> Values:
+    """What each sheet promises beyond its filled boxes, its full lines and lost points included.
+
+    ``boards`` has the shape (sheets, 14, 7); ``same_open`` and ``runs_open`` a bit for each open size from 3 to 8.
+    """
+    filled = boards >= 0
+    counts = filled.sum(axis=2, dtype=np.int16)
+    covered = np.flip(np.maximum.accumulate(np.flip(filled, 1), axis=1), 1)
+    holes = covered & ~filled
+    heights = covered.sum(axis=1, dtype=np.int16)
+    below = slice(0, LINES_BELOW_GAME_OVER)
+    full = counts[:, below] == COLUMNS
+    reachable = ~holes[:, below].any(axis=2) & ~full
+    share = (counts[:, below] / COLUMNS) ** 2
+    total = 2.0 * full.sum(axis=1) + weights.line * (share * reachable).sum(axis=1)
+    counted = filled if x_counts else filled & (boards != USED)
+    above = counted[:, LINES_BELOW_GAME_OVER:].any(axis=2).sum(axis=1)
+    whole_turns = int(turns_left + 0.5)
+    equal = _patch_promise(boards, covered, same_open, whole_turns, weights)
+    runs = _run_promise(boards, covered, runs_open, whole_turns, weights)
+    room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=1)
+    if solo:
+        lacking = np.clip(turns_left * 4.5 - room, 0, None) / 4
+        total -= weights.turn * lacking
+    else:
+        total += weights.turn * room / 5
+    total -= weights.hole * holes[:, below].sum(axis=(1, 2))
+    total -= weights.bump * np.abs(np.diff(heights, axis=1)).sum(axis=1)
+    alive = above == 0
+    total += np.where(alive, weights.equal * equal + weights.run * runs, -weights.turn * turns_left)
+    total += GAME_OVER_POINTS * above
+    return np.asarray(total, dtype=np.float32)
+
+
+def _accessible(boards: Boards, covered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which cells touch an empty one that a shape can still reach from above, below the Game Over line."""
+    reach = ~covered
+    reach[:, LINES_BELOW_GAME_OVER:] = False
+    beside = np.zeros_like(reach)
+    beside[:, :, 1:] |= reach[:, :, :-1]
+    beside[:, :, :-1] |= reach[:, :, 1:]
+    beside[:, 1:] |= reach[:, :-1]
+    beside[:, :-1] |= reach[:, 1:]
+    return beside & (boards >= 0) & (boards < 10)
+
+
+def _promised(ranks: NDArray[np.int16], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights) -> Values:
+    """The promise of each sheet by the ranks of all its patches, in any order; 0 where there is none."""
+    top = np.sort(ranks, axis=1)[:, : -_PATCHES - 1 : -1]
+    codes, _ = _sorted_levels()
+    rows = codes[_code(top)]
+    promised = np.zeros(len(ranks), dtype=np.float32)
+    for sizes in np.unique(open_sizes):
+        chosen = open_sizes == sizes
+        promised[chosen] = _promises(int(sizes), turns_left, weights)[rows[chosen]]
+    return promised
+
+
+def _patch_promise(
+    boards: Boards, covered: NDArray[np.bool_], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
+) -> Values:
+    sheets = len(boards)
+    free = (boards >= 0) & (boards < 10)
+    across = (boards[:, :, 1:] == boards[:, :, :-1]) & free[:, :, 1:]
+    upward = (boards[:, 1:] == boards[:, :-1]) & free[:, 1:]
+    label = np.where(free, np.arange(1, SQUARES + 1, dtype=np.int16).reshape(LINES, COLUMNS), 0).astype(np.int16)
+    for _ in range(_SWEEPS_OF_PATCHES):
+        for line in range(1, LINES):
+            np.maximum(label[:, line], label[:, line - 1] * upward[:, line - 1], out=label[:, line])
+        _spread_across(label, across)
+        for line in reversed(range(LINES - 1)):
+            np.maximum(label[:, line], label[:, line + 1] * upward[:, line], out=label[:, line])
+        _spread_across(label, across)
+    keys = label.reshape(sheets, SQUARES) + np.arange(sheets, dtype=np.int64)[:, None] * (SQUARES + 1)
+    sizes = np.bincount(keys.ravel(), minlength=sheets * (SQUARES + 1)).reshape(sheets, SQUARES + 1)[:, 1:]
+    open_keys = keys[_accessible(boards, covered).reshape(sheets, SQUARES)]
+    grows = np.zeros(sheets * (SQUARES + 1), dtype=bool)
+    grows[open_keys] = True
+    growing = grows.reshape(sheets, SQUARES + 1)[:, 1:]
+    ranks = np.where(growing, _RANK_GROWING[sizes], _RANK_BURIED[sizes])
+    return _promised(ranks, open_sizes, turns_left, weights)
+
+
+def _spread_across(label: NDArray[Any], across: NDArray[np.bool_]) -> None:
+    for column in range(1, COLUMNS):
+        np.maximum(label[:, :, column], label[:, :, column - 1] * across[:, :, column - 1], out=label[:, :, column])
+    for column in reversed(range(COLUMNS - 1)):
+        np.maximum(label[:, :, column], label[:, :, column + 1] * across[:, :, column], out=label[:, :, column])
+
+
+def _run_promise(
+    boards: Boards, covered: NDArray[np.bool_], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
+) -> Values:
+    sheets = len(boards)
+    free = (boards >= 0) & (boards < 10)
+    side = boards[:, :, 1:] - boards[:, :, :-1]
+    both_across = free[:, :, 1:] & free[:, :, :-1]
+    right, left = (side == 1) & both_across, (side == -1) & both_across
+    rise = boards[:, 1:] - boards[:, :-1]
+    both_upward = free[:, 1:] & free[:, :-1]
+    up, down = (rise == 1) & both_upward, (rise == -1) & both_upward
+    access = _accessible(boards, covered)
+    # Twice the length of the longest run that rises from here, and 1 when it can go on at its end.
+    reach = np.where(free, 2 + (access & (boards < 9)), 0).astype(np.int16)
+    for _ in range(_SWEEPS_OF_RUNS):
+        before = reach.copy()
+        np.maximum(reach[:, :, :-1], (before[:, :, 1:] + 2) * right, out=reach[:, :, :-1])
+        np.maximum(reach[:, :, 1:], (before[:, :, :-1] + 2) * left, out=reach[:, :, 1:])
+        np.maximum(reach[:, :-1], (before[:, 1:] + 2) * up, out=reach[:, :-1])
+        np.maximum(reach[:, 1:], (before[:, :-1] + 2) * down, out=reach[:, 1:])
+    begins = free.copy()
+    begins[:, :, 1:] &= ~right
+    begins[:, :, :-1] &= ~left
+    begins[:, 1:] &= ~up
+    begins[:, :-1] &= ~down
+    lengths = reach >> 1
+    growing = (reach & 1).astype(bool) | (access & (boards > 0))
+    ranks = np.where(growing, _RANK_GROWING[lengths], _RANK_BURIED[lengths]) * begins
+    return _promised(ranks.reshape(sheets, SQUARES), open_sizes, turns_left, weights)

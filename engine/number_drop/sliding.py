@@ -1,0 +1,134 @@
+"""The solo tiles worked out to the end: how many turns are left when every slide is chosen well.
+
+Tiles are alike but for how far they have slid, so a position is the sorted notches of the tiles whose letter is circled
+(they drop nothing) and those of the others. The worth of a position is that of its turns less what penalties cost.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from engine.number_drop.components import STAR, Components
+from engine.number_drop.state import SLIDES_TO_GO
+
+PENALTY_COST_TURNS = 0.5
+"""What a penalty costs, in turns."""
+
+
+class Chances(NamedTuple):
+    """How likely a roll has no star, a star and a certain shape (each of five), or the shape die's own star."""
+
+    none: float
+    shape: float
+    any_tile: float
+
+
+class Left(NamedTuple):
+    """The turns that are left on average, and their worth less the penalties'."""
+
+    turns: float
+    worth: float
+
+
+Tiles = tuple[tuple[int, ...], tuple[int, ...]]
+"""The notches of tiles that drop nothing, and of the others, each sorted; tiles at the bottom are left out."""
+
+
+@cache
+def chances_of(components: Components) -> Chances:
+    """The chances of these dice, the shapes taken for equally likely."""
+    no_star = 1.0
+    for die in components.dice[:-1]:
+        no_star *= 1 - die.count(STAR) / len(die)
+    shape_die = components.dice[-1]
+    own = shape_die.count(STAR) / len(shape_die)
+    return Chances(no_star * (1 - own), (1 - no_star) * (1 - own) / 5, own)
+
+
+def tiles_of(notches: tuple[int, ...], circled: int) -> Tiles:
+    """The tiles of a state; ``circled`` is the set of circled letters."""
+    loose = [(slot, notch) for slot, notch in enumerate(notches) if notch < SLIDES_TO_GO]
+    return (
+        tuple(sorted(notch for slot, notch in loose if circled >> slot & 1)),
+        tuple(sorted(notch for slot, notch in loose if not circled >> slot & 1)),
+    )
+
+
+def slid_tiles(tiles: Tiles, kind: int, notch: int) -> tuple[Tiles, float]:
+    """The tiles after one of that kind (1: it drops a penalty) and notch has slid, and what the penalty costs."""
+    rest = list(tiles[kind])
+    rest.remove(notch)
+    if notch + 1 < SLIDES_TO_GO:
+        rest.append(notch + 1)
+    after = tuple(sorted(rest))
+    cost = PENALTY_COST_TURNS if kind and notch + 1 == SLIDES_TO_GO else 0.0
+    return ((tiles[0], after) if kind else (after, tiles[1])), cost
+
+
+def choices(tiles: Tiles) -> tuple[tuple[int, int], ...]:
+    """The different tiles that may slide, as kind and notch."""
+    return tuple((kind, notch) for kind in (0, 1) for notch in dict.fromkeys(tiles[kind]))
+
+
+@cache
+def left_from(tiles: Tiles, chances: Chances) -> Left:
+    """What is left when the next turn is about to begin."""
+    if not any(tiles):
+        return Left(0.0, 0.0)
+    plain = after_free_slide(tiles, chances, star=None)
+    wild = after_free_slide(tiles, chances, star=STAR)
+    turns, worth = chances.none * plain.turns, chances.none * plain.worth
+    turns, worth = turns + chances.any_tile * wild.turns, worth + chances.any_tile * wild.worth
+    down = 5 - len(tiles[0]) - len(tiles[1])
+    # The free slide is chosen after the roll: the tile that the star will slide is known then.
+    turns += chances.shape * down * plain.turns
+    worth += chances.shape * down * plain.worth
+    for kind in (0, 1):
+        for notch in tiles[kind]:
+            starred = after_free_slide(tiles, chances, star=(kind, notch))
+            turns, worth = turns + chances.shape * starred.turns, worth + chances.shape * starred.worth
+    return Left(turns, worth)
+
+
+@cache
+def after_free_slide(tiles: Tiles, chances: Chances, star: str | tuple[int, int] | None) -> Left:
+    """What is left, this turn counted, before its free slide, when the star then slides that tile (or any, or none)."""
+    options = []
+    for choice in choices(tiles):
+        options.append(free_slide(tiles, chances, star, choice, same=False))
+        if choice == star:
+            options.append(free_slide(tiles, chances, star, choice, same=True))
+    return max(options, key=lambda left: left.worth)
+
+
+def free_slide(
+    tiles: Tiles, chances: Chances, star: str | tuple[int, int] | None, choice: tuple[int, int], *, same: bool
+) -> Left:
+    """What is left once this tile has been slid freely; ``same``: it is the very tile that the star slides next."""
+    after, cost = slid_tiles(tiles, *choice)
+    if star == STAR:
+        best = star_slide(after, chances)
+        return Left(best.turns, best.worth - cost)
+    if star is not None:
+        kind, notch = star
+        notch += int(same)
+        if same and notch == SLIDES_TO_GO:
+            star = None
+        elif not same and choice == star and tiles[int(kind)].count(int(star[1])) < 2:
+            return Left(0.0, float("-inf"))
+        else:
+            after, more = slid_tiles(after, int(kind), int(notch))
+            cost += more
+    left = left_from(after, chances)
+    return Left(1 + left.turns, 1 + left.worth - cost)
+
+
+def star_slide(tiles: Tiles, chances: Chances) -> Left:
+    """What is left, this turn counted, before the star slides a tile of one's choice."""
+    options = []
+    for choice in choices(tiles):
+        after, cost = slid_tiles(tiles, *choice)
+        left = left_from(after, chances)
+        options.append(Left(1 + left.turns, 1 + left.worth - cost))
+    return max(options, key=lambda left: left.worth, default=Left(1.0, 1.0))

@@ -1,0 +1,270 @@
+"""Every rule of Number Drop broken once, with a near miss that breaks none (or another), and what explain says."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import Announcement, Certainty
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.number_drop.judging import breaches_of
+from engine.number_drop.rules import RULES
+from engine.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
+from engine.number_drop.turn_text import read_turn
+from engine.number_drop.turns import is_legal
+from tests.engine.strategies_number_drop import GAME, position
+
+TILES = "slots=I4,L4,O4,T4,S4"
+LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
+
+SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
+ROLL = f"roll p1=1...... p2=2...... {TILES}"
+DROP = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,5,T to=p1,p2"
+STARRED = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,*,T to=p1,p2"
+SECOND = f"drop p1=1...... p2=2...... {TILES} roll=1,3,4,5,T to=p2"
+PENALTY = f"penalty p1={LETTERED} p2=.....2. {TILES} slot=A to=p2"
+UNDER = f"drop p1=.11111./.1...1./.1...1. p2=2...... {TILES} roll=1,3,4,5,O to=p1"
+COMBINE = f"drop p1=66X.7../555.6../1234555|loop:a1+b1+c1 p2=2...... {TILES} roll=1,3,4,5,T then=p1"
+FILLED = f"drop p1=555.333/1234555|loop:a2+b2+c2 p2=2...... {TILES} roll=1,3,4,5,T then=p1"
+CROSSED = f"drop p1=555..../1234...|loop:a1+b1+c1 p2={LETTERED} {TILES} crossed_off=A roll=1,2,3,4,O then=p1"
+OPEN = CROSSED.replace(" crossed_off=A", "")
+OVER = f"over p1={'/'.join(['1......'] * 12)} p2=2......"
+SLIDE = f"slide p1=1...... {TILES} roll=1,3,4,5,T to=p1 notches=0,0,0,4,0 crossed_off=D players=1"
+STAR = f"star-slide p1=1...... {TILES} roll=1,3,4,*,T to=p1 notches=1,0,0,0,0 players=1"
+GONE = f"roll p1=1...... p2=2...... p3=3...... {TILES} players=3 gone=p2"
+
+CASES = [
+    # rule, position, breaking turn, near miss (None: the rule has no turn beside it), its player
+    ("game-over", OVER, "p2: b1=2,c1=2,d1=2,e1=2", None),
+    ("roll-first", ROLL, "p1: b1=1,c1=3,d1=4,c2=5", None),
+    ("not-your-turn", SECOND, "p1: b1=1,c1=3,d1=4,c2=5", "p2: b1=1,c1=3,d1=4,c2=5"),
+    ("not-now", SLIDE, "b1=1,c1=3,d1=4,c2=5", "slide:A"),
+    ("resigned", GONE, "p2: b1=1,c1=3,d1=4,c2=5", None),
+    ("set-up-one-digit", SETUP, "p1: a1=1,b1=1", "p1: a1=1"),
+    ("set-up-own-number", SETUP, "p2: a1=1", "p2: a1=2"),
+    ("set-up-lowest-line", SETUP, "p1: a2=1", "p1: a1=1"),
+    ("written-stays", DROP, "p1: a1=1,b1=3,c1=4,b2=5", "p1: b1=1,c1=3,d1=4,c2=5"),
+    ("digits-only", DROP, "p1: b1=1,c1=3,d1=4,c2=X", "p1: b1=1,c1=3,d1=4,c2=5"),
+    ("four-digits", DROP, "p1: b1=1,c1=3,d1=4", "p1: b1=1,c1=3,d1=4,c2=5"),
+    ("digits-as-rolled", DROP, "p1: b1=1,c1=3,d1=4,c2=6", "p1: b1=3,c1=1,d1=4,c2=5"),
+    ("digits-as-rolled", STARRED, "p1: b1=1,c1=3,d1=5,c2=6", "p1: b1=1,c1=3,d1=4,c2=6"),
+    ("shape-as-rolled", DROP, "p1: b1=1,c1=3,d1=4,d2=5", "p1: b1=1,b2=3,b3=4,c2=5"),
+    ("crosses-only", PENALTY, "p2: b1=X,c1=X,d1=X,e1=3", "p2: b1=X,c1=X,d1=X,e1=X"),
+    ("penalty-shape", PENALTY, "p2: b1=X,c1=X,d1=X,d2=X", "p2: b1=X,b2=X,b3=X,b4=X"),
+    ("penalty-protected", PENALTY, "p1: d1=X,e1=X,f1=X,g1=X", "p2: b1=X,c1=X,d1=X,e1=X"),
+    ("falls-to-rest", DROP, "p1: b2=1,c2=3,d2=4,c3=5", "p1: a2=1,b2=3,c2=4,b3=5"),
+    ("straight-down", UNDER, "p1: c1=1,d1=3,c2=4,d2=5", "p1: f4=1,g4=3,f5=4,g5=5"),
+    ("drop-first", DROP, "p1: loop:a1+b1+c1", "p1: b1=1,c1=3,d1=4,c2=5"),
+    ("combination-of-digits", COMBINE, "loop:a3+b3+c3", "loop:e1+f1+g1"),
+    ("combination-of-digits", COMBINE, "loop:a3+b3+a4", "none"),
+    ("digit-used", COMBINE, "loop:a1+b1+c1", "none"),
+    ("combination-size", COMBINE, "loop:a3+b3", "loop:a2+b2+c2"),
+    ("combination-kind", COMBINE, "loop:d1+e1+e3", "loop:e1+f1+g1"),
+    ("combination-side-by-side", COMBINE, "loop:c2+e1+f1", "loop:e1+f1+g1"),
+    ("box-filled", FILLED, "loop:e1+f1+g1", "loop:a1+b1+c1"),
+    ("letter-needs-both", COMBINE, "loop:e1+f1+g1/B", "loop:a2+b2+c2/A"),
+    ("letter-needs-both", OPEN, "loop:a2+b2+c2/B", "loop:a2+b2+c2/A"),
+    ("letter-crossed-off", CROSSED, "loop:a2+b2+c2/A", "loop:a2+b2+c2"),
+    ("slide-at-bottom", SLIDE, "slide:D", "slide:E"),
+    ("slide-star-tile", STAR, "slide:A", "slide:D"),
+]
+"""The rules a single turn can break. Those of the table alone come below."""
+
+
+def attempt(state, text):
+    player, colon, turn = text.partition(": ")
+    return read_turn(state, turn, player) if colon else read_turn(state, text, state.to_move or "p1")
+
+
+@pytest.mark.parametrize(("rule", "position_text", "turn_text", "near_miss"), CASES)
+def test_a_turn_that_breaks_a_rule_is_told_so(rule, position_text, turn_text, near_miss):
+    state = GAME.parse_state(position_text)
+    turn = attempt(state, turn_text)
+    breaches = breaches_of(state, turn)
+    assert rule in [breach.rule for breach in breaches]
+    for breach in breaches:
+        assert breach.sentence.endswith(".")
+        assert breach.remedy.endswith((".", ")."))
+        assert set(breach.places) <= set(turn.places)
+    assert GAME.certainty(state, turn) is Certainty.IMPOSSIBLE
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.apply(state, turn)
+    assert raised.value.breaches == breaches
+    with pytest.raises(IllegalTurnError):
+        GAME.parse_turn(state, GAME.format_turn(turn), turn.player)
+    if near_miss is not None:
+        assert breaches_of(state, attempt(state, near_miss)) == ()
+        GAME.apply(state, attempt(state, near_miss))
+
+
+def seen(state, change):
+    """The table with a change written as ``p1.a1=digit 3``, several parted by commas."""
+    return {**GAME.appearance(state), **dict(part.strip().split("=") for part in change.split(",") if part.strip())}
+
+
+TABLES = [
+    # rule, position, change that breaks it, change that doesn't
+    ("written-stays", DROP, "p1.a1=empty", ""),
+    ("written-stays", DROP, "p1.a1=digit 2", "p1.a1=digit 1"),
+    ("loop-stays", COMBINE, "p1.a1=digit 1", "p1.a1=digit 1 circled"),
+    ("straight-down", UNDER, "p1.c1=digit 1,p1.d1=digit 3,p1.c2=digit 4,p1.d2=digit 5", None),
+    ("one-combination", COMBINE,
+     "p1.e1=digit 5 circled,p1.f1=digit 5 circled,p1.g1=digit 5 circled,"
+     "p1.a2=digit 5 circled,p1.b2=digit 5 circled,p1.c2=digit 5 circled",
+     "p1.e1=digit 5 circled,p1.f1=digit 5 circled,p1.g1=digit 5 circled"),
+    ("four-digits", DROP, "p2.b1=digit 1,p2.c1=digit 3",
+     "p2.b1=digit 1,p2.c1=digit 3,p2.d1=digit 4,p2.c2=digit 5"),
+    ("digits-only", DROP, "p2.b1=cross,p2.c1=cross,p2.d1=cross,p2.c2=cross",
+     "p2.b1=digit 5,p2.c1=digit 3,p2.d1=digit 4,p2.c2=digit 1"),
+    ("crosses-only", PENALTY, "p2.a1=digit 1,p2.b1=digit 1,p2.c1=digit 1,p2.d1=digit 1",
+     "p2.a1=cross,p2.b1=cross,p2.c1=cross,p2.d1=cross"),
+    ("set-up-own-number", SETUP, "p1.a1=digit 2,p2.a1=digit 2", "p1.a1=digit 1,p2.a1=digit 2"),
+    ("drop-first", DROP, "p1.a1=digit 1 circled", ""),
+    ("resigned", GONE, "p2.a2=cross", ""),
+    ("game-over", OVER, "p2.a1=digit 2 circled", ""),
+    ("drop-first", ROLL, "p2.a1=digit 2 circled", ""),
+    ("combination-size", DROP,
+     "p1.b1=digit 1 circled,p1.c1=digit 3,p1.d1=digit 4,p1.c2=digit 5,p1.a1=digit 1 circled",
+     "p1.b1=digit 3 circled,p1.c1=digit 4 circled,p1.d1=digit 1,p1.c2=digit 5 circled"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "position_text", "wrong", "right"), TABLES)
+def test_a_table_that_breaks_a_rule_is_told_so(rule, position_text, wrong, right):
+    state = GAME.parse_state(position_text)
+    breaches = GAME.explain(state, seen(state, wrong))
+    assert rule in [breach.rule for breach in breaches]
+    assert all(breach.places for breach in breaches)
+    if right is not None:
+        assert GAME.explain(state, seen(state, right)) == ()
+
+
+def test_every_rule_of_the_catalogue_is_broken_above():
+    assert {case[0] for case in (*CASES, *TABLES)} == set(RULES)
+
+
+def test_the_page_lists_the_catalogue():
+    page = (Path(__file__).parents[2] / "docs" / "games" / "number-drop.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `([a-z-]+)` \| ([A-Z].*) \|$", page, re.MULTILINE) == [
+        (rule.id, rule.sentence) for rule in RULES.values()
+    ]
+
+
+@pytest.mark.parametrize("place", ["p3.a1", "p1.h1", "p1.a15", "a1", ""])
+def test_a_place_that_is_none_is_refused(place):
+    with pytest.raises(UnreadableError, match="there is no place"):
+        GAME.explain(GAME.new(), {place: "digit 1"})
+
+
+def test_a_look_that_is_none_is_refused():
+    with pytest.raises(UnreadableError, match=r"p1\.a1 shows 'digit 11'"):
+        GAME.explain(GAME.new(), {"p1.a1": "digit 11"})
+
+
+def test_places_left_out_are_unchanged():
+    state = GAME.parse_state(DROP)
+    assert GAME.explain(state, {}) == ()
+    assert GAME.explain(state, {"p1.b1": "digit 1"})[0].rule == "four-digits"
+
+
+def any_turn(rng, player):
+    squares = [f"{rng.choice('abcdefg')}{rng.randrange(1, 15)}" for _ in range(rng.choice((1, 3, 4, 4, 5)))]
+    return rng.choice(
+        (
+            SetUpDigit(player, squares[0], rng.choice("0123456789")),
+            Drop(player, tuple(squares), "".join(rng.choice("0123456789") for _ in squares)),
+            PenaltyDrop(player, tuple(squares)),
+            Combination(player, tuple(squares), rng.choice((None, "A", "C"))),
+            Combination(player),
+            Slide(player, rng.choice("ABCDE")),
+        )
+    )
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.randoms(use_true_random=False))
+def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
+    before, state = position(seed, {"players": players})
+    turns = [any_turn(rng, f"p{rng.randrange(1, 7)}") for _ in range(20)]
+    for each in (before, state):
+        legal = GAME.legal_turns(each)
+        if len(legal):
+            turns.append(legal[rng.randrange(len(legal))])
+    for turn in turns:
+        assert is_legal(state, turn) == (breaches_of(state, turn) == ())
+
+
+@given(st.integers(0, 2**32), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_any_change_of_the_sheets_is_explained_or_legal(seed, players, rng):
+    before, state = position(seed, {"players": players})
+    if before != state:
+        assert GAME.explain(before, GAME.appearance(state)) == ()
+    places = [place for place in GAME.appearance(state) if rng.random() < 0.03]
+    change = {place: rng.choice(GAME.looks) for place in places}
+    breaches = GAME.explain(state, change)
+    assert {breach.rule for breach in breaches} <= set(RULES)
+    try:
+        amended = GAME.amend(state, change)
+    except EngineError:
+        return
+    assert all(GAME.appearance(amended)[place] == look for place, look in change.items())
+
+
+def test_an_amended_sheet_keeps_its_loops_or_gets_new_ones():
+    state = GAME.parse_state(f"roll p1={LETTERED} p2=2...... {TILES}")
+    opened = GAME.amend(state, {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 3"})
+    assert opened.sheets[0].letters == 0
+    assert GAME.scores(opened)["p1"] == 3
+    longer = GAME.amend(
+        opened,
+        {f"p1.{column}1": f"digit {digit} circled" for digit, column in enumerate("abcd", 1)}
+        | dict.fromkeys(["p1.a2", "p1.b2", "p1.c2"], "digit 5"),
+    )
+    assert GAME.scores(longer)["p1"] == 4
+    with pytest.raises(UnreadableError, match="combination that is still open"):
+        GAME.amend(state, {"p1.a1": "digit 1"})
+
+
+def test_an_amended_table_goes_on_or_is_over():
+    tall = GAME.parse_state(OVER + f" {TILES}")
+    lower = GAME.amend(tall, {"p1.a12": "empty"}, "p2")
+    assert GAME.awaits_roll(lower)
+    assert lower.to_move == "p2"
+    assert GAME.amend(lower, {"p1.a12": "digit 4"}).to_move is None
+    with pytest.raises(UnreadableError, match="in the air"):
+        GAME.amend(lower, {"p1.c9": "digit 4"})
+    with pytest.raises(UnreadableError, match="there is no player"):
+        GAME.amend(lower, {}, "p3")
+    with pytest.raises(UnreadableError, match="nothing to play now"):
+        GAME.amend(GAME.parse_state(SECOND), {}, "p1")
+
+
+def test_a_start_is_read_from_the_sheets():
+    state = GAME.set_up({"p1.a1": "digit 1", "p2.g1": "digit 2"})
+    assert GAME.awaits_roll(state)
+    rolled = GAME.rolled(state, GAME.possible_rolls(state)[0].roll)
+    assert GAME.awaits_roll(rolled)
+    half = GAME.set_up({"p1.a1": "digit 1"}, {"players": 3})
+    assert GAME.players_to_move(GAME.rolled(half, GAME.possible_rolls(half)[0].roll)) == ("p2", "p3")
+
+
+@pytest.mark.parametrize(
+    ("looks", "rule"),
+    [
+        ({"p1.a1": "digit 2"}, "set-up-own-number"),
+        ({"p1.a2": "digit 1"}, "set-up-lowest-line"),
+        ({"p1.a1": "digit 1", "p1.b1": "digit 1"}, "set-up-one-digit"),
+        ({"p1.a1": "digit 1 circled"}, "drop-first"),
+    ],
+)
+def test_a_start_that_is_none_says_why(looks, rule):
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.set_up(looks)
+    assert [breach.rule for breach in raised.value.breaches] == [rule]
+
+
+def test_announcing_after_the_end_is_told():
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.announce(GAME.parse_state(OVER), Announcement("resign", "p1"))
+    assert [breach.rule for breach in raised.value.breaches] == ["game-over"]

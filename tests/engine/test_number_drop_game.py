@@ -1,0 +1,461 @@
+"""Number Drop's rules one by one, its golden values, options and every way to go wrong with them."""
+
+from fractions import Fraction
+
+import pytest
+
+from engine import perft
+from engine.api import Announcement, Outcome, Roll
+from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
+from engine.number_drop.components import printed_components, read_components
+from engine.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
+from tests.engine.strategies_number_drop import GAME
+
+TILES = "slots=I4,L4,O4,T4,S4"
+
+GOLDEN = (
+    ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."
+    "|loop:a6+b6+a5|loop:e8+f8+g8+f9|loop:a10+b10+b9+c9+b8|loop:b5+c5+a4+b4+c4+a3"
+    "|loop:g7+f7+g6+f5+g5+f4+g4|loop:a7+b7+c7+c8|loop:d1+d2+e2+f2+f3+g3"
+)
+
+
+def state_of(text):
+    return GAME.parse_state(text)
+
+
+def after(state, *moves):
+    """The state after rolls (texts with commas and no equals sign) and turns."""
+    for move in moves:
+        if GAME.awaits_roll(state):
+            state = GAME.rolled(state, GAME.parse_roll(state, move))
+        else:
+            player, colon, text = move.partition(": ")
+            turn = GAME.parse_turn(state, text, player) if colon else GAME.parse_turn(state, move)
+            state = GAME.apply(state, turn)
+    return state
+
+
+def test_the_golden_sheet_scores_54():
+    state = state_of(f"over p1={GOLDEN} p2=-")
+    assert GAME.scores(state) == {"p1": 54, "p2": 0}
+    assert state.sheets[0].points(x_counts=True) == Points(35, 10, 14, -5)
+    assert [line + 1 for line in state.sheets[0].full_lines()] == [2, 4, 6, 7, 8, 9, 10]
+    assert [line + 1 for line in state.sheets[0].game_over_lines(x_counts=True)] == [12]
+    assert GAME.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points win")
+
+
+def test_nothing_scores_more_than_100():
+    full = Sheet("1" * 77 + EMPTY_CELLS[77:], tuple(1 << box for box in range(len(BOXES))))
+    assert full.points(x_counts=True) == Points(25 + 25 + 8, 20, 22, 0)
+    assert full.score(x_counts=True) == 100
+
+
+@pytest.mark.parametrize(
+    ("roll", "count"),
+    [
+        ("1,3,4,5,T", 22 * 24),
+        ("1,3,4,5,I", 11 * 24),
+        ("5 4 3 1 t", 22 * 24),
+        ("1,1,2,3,O", 6 * 12),
+        ("1,3,4,5,*", 105 * 24),
+        ("3,1,*,*,L", 44 * 974),
+        ("3,*,*,*,*", 105 * (10**4 - 9**4)),
+    ],
+)
+@pytest.mark.parametrize("players", [1, 2, 6])
+def test_the_drops_of_a_roll_are_counted_on_an_empty_sheet(roll, count, players):
+    state, faces = perft.start_of_count(GAME, GAME.new({"players": players}), roll)
+    assert perft.perft(GAME, state, 1, faces) == count
+
+
+def test_drops_are_counted_on_a_given_sheet():
+    counts = []
+    for text in ("....... 1......", "XXXXXXX/1111111", "/".join(["1......"] * 11), GOLDEN.partition("|")[0]):
+        state, faces = perft.start_of_count(GAME, state_of(text), "1,3,4,5,I")
+        counts.append(perft.perft(GAME, state, 1, faces))
+    # Lying there are four ways to land and standing seven, fewer where fourteen lines aren't enough.
+    assert counts == [264, 264, 24 * 10, 24 * (4 + 5)]
+
+
+def test_a_roll_must_be_given_to_count_and_nobody_holds_a_colour():
+    with pytest.raises(IllegalTurnError, match="waits for a roll"):
+        perft.start_of_count(GAME, GAME.new())
+    with pytest.raises(IllegalTurnError, match="can't show"):
+        perft.start_of_count(GAME, GAME.new(), "1,1,1,1,T")
+    with pytest.raises(IllegalTurnError, match="colour"):
+        perft.start_of_count(GAME, GAME.new(), "1,3,4,5,T", "red")
+
+
+def test_many_drops_are_listed_without_making_them():
+    state = GAME.count_from(GAME.new(), Roll(("3", "*", "*", "*", "*")), None)
+    turns = GAME.legal_turns(state)
+    assert len(turns) == 361095
+    assert turns[0] in turns
+    assert turns[-1] == turns[361094]
+    assert len(turns[10:20]) == 10
+    assert len({turns[number] for number in range(0, 361095, 1000)}) == 362
+    with pytest.raises(IndexError):
+        turns[361095]
+
+
+def test_a_game_begins_with_the_tiles_and_a_digit_each():
+    state = GAME.new({"players": 3})
+    assert GAME.awaits_roll(state)
+    assert len(GAME.possible_rolls(state)) == 3840
+    state = after(state, "I4,I3,X5,O4,T5")
+    assert GAME.players_to_move(state) == ("p1", "p2", "p3")
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)[:2]] == ["a1=1", "b1=1"]
+    state = after(state, "p3: g1=3", "p1: a1=1")
+    assert GAME.players_to_move(state) == ("p2",)
+    state = after(state, "p2: d1=2")
+    assert GAME.awaits_roll(state)
+    assert state.to_move == "p1"
+
+
+@pytest.mark.parametrize(
+    ("options", "count", "faces"),
+    [
+        ({}, 3840, {"I4", "L4", "O4", "T4", "S4", "V3", "I3", "U5", "X5", "T5"}),
+        ({"tiles": "solo_side"}, 120, {"I4", "L4", "O4", "T4", "S4"}),
+        ({"tiles": "other_side"}, 120, {"V3", "I3", "U5", "X5", "T5"}),
+        ({"players": 1, "tiles": "other_side"}, 120, {"I4", "L4", "O4", "T4", "S4"}),
+    ],
+)
+def test_tiles_lie_with_the_sides_up_that_are_agreed(options, count, faces):
+    draws = GAME.possible_rolls(GAME.new(options))
+    assert len(draws) == count
+    assert {face for draw in draws for face in draw.roll.faces} == faces
+    assert {draw.probability for draw in draws} == {Fraction(1, count)}
+
+
+def test_the_back_of_a_tile_cannot_lie_beside_its_front():
+    state = GAME.new()
+    with pytest.raises(IllegalTurnError, match="one face of each"):
+        GAME.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
+    turned = GAME.new({"tile_backs": "I3,V3,U5,X5,T5"})
+    assert GAME.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
+
+
+def test_the_dice_show_what_their_faces_say():
+    state = state_of(f"roll p1=1...... p2=2...... {TILES}")
+    rolls = {possible.roll.faces: possible.probability for possible in GAME.possible_rolls(state)}
+    assert sum(rolls.values()) == 1
+    # 1 from two dice, 3 and 4 as they come: counted by hand over the faces.
+    assert rolls["1", "1", "3", "5", "T"] > 0
+    assert rolls["7", "*", "*", "*", "*"] == Fraction(1, 6**5)
+    assert ("1", "1", "1", "1", "T") not in rolls
+    assert GAME.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
+
+
+def test_dice_may_have_other_faces():
+    state = GAME.new({"dice": "111111/222222/333333/444444/IIIIII"})
+    state = after(state, "I4,L4,O4,T4,S4", "a1=1", "p2: a1=2")
+    assert [each.roll.faces for each in GAME.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"players": 7}, "takes one of 1, 2"),
+        ({"tiles": "any"}, "takes one of both_sides"),
+        ({"dice": "123456"}, "4 number dice and a shape die"),
+        ({"dice": "1*345/12*456/234*67/123567/IOTLS*"}, "6 faces"),
+        ({"dice": "1*345X/12*456/234*67/123567/IOTLS*"}, "6 faces out of 0123456789"),
+        ({"dice": "1*3457/12*456/234*67/123567/IOTLS1"}, "faces out of IOTLS"),
+        ({"tile_backs": "V3,V3,U5,X5,T5"}, "in any order"),
+        ({"x_counts_above_line": "perhaps"}, "true or false"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        GAME.new(options)
+
+
+@pytest.mark.parametrize(
+    ("cells", "loops"),
+    [
+        ("111....", {"a1+b1+c1"}),
+        ("1111...", {"a1+b1+c1", "b1+c1+d1", "a1+b1+c1+d1"}),
+        ("11...../1.1....", {"a1+a2+b2"}),
+        ("123....", {"a1+b1+c1"}),
+        ("321....", {"a1+b1+c1"}),
+        ("23...../14.....", {"a1+a2+b2", "b1+a2+b2", "a1+b1+a2+b2"}),
+        ("890....", set()),
+        ("1X11...", set()),
+        ("135....", set()),
+        ("1.2.3..", set()),
+        (
+            "3333333",
+            {"+".join("abcdefg"[i] + "1" for i in range(s, s + n)) for n in range(3, 8) for s in range(8 - n)},
+        ),
+    ],
+)
+def test_combinations_are_those_the_rules_allow(cells, loops):
+    text = f"drop p1={cells} p2=2...... {TILES} roll=1,2,3,4,O"
+    if not loops:
+        with pytest.raises(UnreadableError, match="no combination"):
+            state_of(f"{text} then=p1")
+        return
+    state = state_of(f"{text} then=p1")
+    assert GAME.format_turn(GAME.legal_turns(state)[0]) == "none"
+    assert {GAME.format_turn(turn).removeprefix("loop:") for turn in GAME.legal_turns(state)[1:]} == loops
+
+
+def test_eight_of_a_kind_fill_the_one_bonus_box():
+    sheet = "1....../1111111|loop:a1+b1+c1+d1+e1+f1+g1+a2"
+    state = state_of(f"roll p1={sheet} p2=2...... {TILES}")
+    assert GAME.scores(state)["p1"] == 8 + 2
+    with pytest.raises(UnreadableError, match="bonus8 is filled twice"):
+        state_of(
+            "roll p1=2222222/2111111/1122222/1111111|loop:a1+b1+c1+d1+e1+f1+g1+a2|loop:a3+a4+b4+c4+d4+e4+f4+g4 "
+            f"p2=- {TILES}"
+        )
+
+
+def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
+    state = state_of(f"drop p1=555..../1234...|loop:a1+b1+c1 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == [
+        "none",
+        "loop:a2+b2+c2",
+        "loop:a2+b2+c2/A",
+    ]
+    circled = after(state, "loop:a2+b2+c2/A")
+    assert circled.sheets[0].letters == 1
+    assert GAME.scores(circled)["p1"] == 6
+    plain = after(state, "loop:a2+b2+c2")
+    assert plain.sheets[0].letters == 0
+    assert {**GAME.appearance(plain)} == {**GAME.appearance(circled)}
+    with pytest.raises(AmbiguousError, match="another state"):
+        GAME.combine(GAME.legal_turns(state)[1:])
+
+
+LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
+
+
+def test_a_star_lets_the_first_circled_letter_strike_all_who_have_not_circled_it():
+    state = state_of(f"roll p1={LETTERED} p2=2...... p3=3...... {TILES} players=3 first=p2")
+    struck = after(state, "*,1,3,4,T")
+    assert GAME.players_to_move(struck) == ("p2", "p3")
+    assert GAME.roll_of(struck) is None
+    assert {turn.player for turn in GAME.counted_turns(struck)} == {"p2"}
+    assert len(GAME.counted_turns(struck)) == 11
+    done = after(struck, "p3: g1=X,g2=X,g3=X,g4=X", "p2: d1=X,e1=X,f1=X,g1=X")
+    assert done.crossed_off == 1
+    assert GAME.awaits_roll(done)
+    assert done.to_move == "p3"
+    assert GAME.scores(done) == {"p1": 6, "p2": 0, "p3": 0}
+    again = after(done, "*,1,3,4,T")
+    assert GAME.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
+
+
+def test_no_star_no_strike():
+    state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
+    assert GAME.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
+
+
+def test_the_star_of_the_shape_die_lets_strike_too():
+    state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
+    assert GAME.players_to_move(after(state, "1,3,4,5,*")) == ("p2",)
+
+
+def test_the_higher_letter_strikes_first_and_one_a_turn():
+    a = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
+    b = "5555.../1234...|loop:a1+b1+c1+d1|loop:a2+b2+c2+d2|letters:B"
+    state = state_of(f"roll p1={b} p2={a} {TILES}")
+    first = after(state, "*,1,3,4,T")
+    assert GAME.players_to_move(first) == ("p1",)
+    assert GAME.format_state(first).split()[1] == "penalty"
+    second = after(first, GAME.format_turn(GAME.legal_turns(first)[0]), "*,1,3,4,T")
+    assert GAME.players_to_move(second) == ("p2",)
+    assert second.slot == 1
+
+
+def test_a_letter_that_all_have_circled_is_crossed_off_and_the_turn_is_over():
+    state = state_of(f"roll p1={LETTERED} p2={LETTERED} {TILES}")
+    done = after(state, "*,1,3,4,T")
+    assert GAME.awaits_roll(done)
+    assert done.to_move == "p2"
+    assert done.crossed_off == 1
+
+
+def test_a_crossed_off_letter_cannot_be_circled():
+    state = state_of(
+        f"drop p1=555..../1234...|loop:a1+b1+c1 p2={LETTERED} {TILES} crossed_off=A roll=1,2,3,4,O then=p1"
+    )
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == ["none", "loop:a2+b2+c2"]
+
+
+def test_a_shape_falls_past_nothing_and_may_leave_holes():
+    state = state_of(f"drop p1=..X..../..X..../X.XX... p2=2...... {TILES} roll=1,3,4,5,I to=p1")
+    squares = {turn.squares for turn in GAME.legal_turns(state)}
+    assert ("a4", "b4", "c4", "d4") in squares
+    assert ("b1", "b2", "b3", "b4") in squares
+    assert ("d2", "e2", "f2", "g2") in squares
+    assert len(squares) == 11
+
+
+def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
+    tall = "/".join(["X......"] * 11)
+    state = state_of(f"drop p1={tall} p2=2...... {TILES} roll=1,3,4,5,O to=p1,p2")
+    crossed = after(state, "p1: a12=1,b12=3,a13=4,b13=5")
+    assert crossed.to_move == "p2"
+    assert GAME.outcome(crossed) is None
+    over = after(crossed, "p2: f1=1,g1=3,f2=4,g2=5")
+    assert over.to_move is None
+    assert GAME.scores(over) == {"p1": -10, "p2": 0}
+    assert GAME.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
+    with pytest.raises(IllegalTurnError, match="game is over"):
+        GAME.apply(over, GAME.legal_turns(state)[0])
+    with pytest.raises(IllegalTurnError, match="game is over"):
+        GAME.rolled(over, Roll(("1", "3", "4", "5", "T")))
+
+
+@pytest.mark.parametrize(("x_counts", "phase", "points"), [("true", "over", -15), ("false", "p2 roll", 0)])
+def test_crosses_above_the_line_count_as_agreed(x_counts, phase, points):
+    tall = "/".join(["1......"] * 11)
+    state = state_of(
+        f"penalty p1={LETTERED} p2={tall} {TILES} slot=A to=p2 x_counts_above_line={x_counts}".replace("I4,L4", "L4,I4")
+    )
+    done = after(state, "p2: a12=X,a13=X,a14=X,b14=X")
+    assert GAME.format_state(done).startswith(phase)
+    assert GAME.scores(done)["p2"] == points
+
+
+def test_a_shape_that_fits_nowhere_ends_the_game():
+    tall = "/".join(["XXXXXXX"] * 13)
+    state = state_of(f"roll p1={tall} p2=2...... {TILES} x_counts_above_line=false")
+    begun = after(state, "1,3,4,5,O")
+    assert begun.last_turn
+    assert GAME.players_to_move(begun) == ("p2",)
+    over = after(begun, "f1=1,g1=3,f2=4,g2=5")
+    assert GAME.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points win")
+
+
+def test_a_tie_is_shared():
+    tall = "/".join(["1......"] * 12)
+    state = state_of(f"over p1={tall} p2={tall} p3={tall} players=3 gone=p3")
+    assert GAME.outcome(state) == Outcome(
+        None, "p1 and p2 crossed the Game Over line; -5 points win together", ("p1", "p2")
+    )
+
+
+SOLO = "I4,L4,O4,T4,S4"
+
+
+def test_alone_a_tile_slides_each_turn_and_a_star_slides_its_own():
+    state = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,T")
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == [f"slide:{letter}" for letter in "ABCDE"]
+    assert GAME.format_state(after(state, "slide:A")).startswith("p1 drop")
+    starred = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,*,T", "slide:A")
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(starred)] == ["slide:D"]
+    assert after(starred, "slide:D").notches == (1, 0, 0, 1, 0)
+    wild = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,*", "slide:A")
+    assert len(GAME.legal_turns(wild)) == 5
+
+
+def test_alone_a_tile_at_the_bottom_does_not_slide():
+    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=0,0,0,4,0 crossed_off=D players=1")
+    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == ["slide:A", "slide:B", "slide:C", "slide:E"]
+    assert GAME.format_state(after(state, "slide:A")).startswith("p1 drop")
+
+
+def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
+    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=3,0,0,3,0 players=1")
+    first = after(state, "slide:A")
+    assert GAME.format_state(first).split()[1] == "penalty"
+    starred = after(first, "d1=X,e1=X,f1=X,g1=X")
+    assert GAME.format_state(starred).split()[1] == "star-slide"
+    second = after(starred, "slide:D")
+    assert second.slot == 3
+    dropping = after(second, "d2=X,e2=X,f2=X,e3=X")
+    assert GAME.roll_of(dropping) == Roll(("1", "3", "4", "*", "T"))
+    assert GAME.format_state(dropping).split()[1] == "drop"
+
+
+def test_alone_a_circled_letter_keeps_its_penalty_away():
+    state = state_of(f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,0,0,3,0 players=1")
+    assert GAME.format_state(after(state, "slide:A")).split()[1] == "drop"
+
+
+def test_alone_the_game_ends_when_all_tiles_are_down():
+    state = state_of(
+        f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,4,4,4,4 crossed_off=BCDE players=1"
+    )
+    over = after(state, "slide:A", "e1=1,f1=3,g1=4,f2=5")
+    assert GAME.outcome(over) == Outcome("p1", "all tiles are down; the score is 8")
+
+
+def test_who_resigns_is_out_and_the_last_one_left_wins():
+    state = after(GAME.new({"players": 3}), "I4,L4,O4,T4,S4", "p1: a1=1", "p2: a1=2", "p3: a1=3")
+    assert [each.player for each in GAME.announcements(state)] == ["p1", "p2", "p3"]
+    two = GAME.announce(state, Announcement("resign", "p1"))
+    assert two.to_move == "p2"
+    assert GAME.players_to_move(after(two, "1,3,4,5,T")) == ("p2", "p3")
+    one = GAME.announce(two, Announcement("resign", "p3"))
+    assert GAME.outcome(one) == Outcome("p2", "p1 and p3 resigned")
+    with pytest.raises(IllegalTurnError, match="may be announced"):
+        GAME.announce(one, Announcement("resign", "p2"))
+
+
+def test_resigning_last_of_a_turn_ends_the_turn():
+    state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p2 players=3")
+    assert GAME.awaits_roll(GAME.announce(state, Announcement("resign", "p2")))
+
+
+def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
+    drawn = GAME.announce(GAME.new(), Announcement("draw"))
+    assert GAME.outcome(drawn) == Outcome(None, "both agreed on a draw")
+    assert GAME.parse_state(GAME.format_state(drawn)) == drawn
+    with pytest.raises(IllegalTurnError):
+        GAME.announce(GAME.new({"players": 3}), Announcement("draw"))
+    alone = GAME.announce(GAME.new({"players": 1}), Announcement("resign", "p1"))
+    assert GAME.outcome(alone) == Outcome(None, "p1 resigned")
+
+
+def test_side_faces_are_never_there():
+    state = GAME.new()
+    assert GAME.facings(state) == {}
+    assert GAME.narrow(state, {"p1.a1": {}}) == state
+    with pytest.raises(ContradictionError, match=r"p1\.a1"):
+        GAME.narrow(state, {"p1.a1": {"north": "x"}})
+
+
+COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457", "12*456", "234*67", "123567"],
+"shape_die": "IOTLS*", "shapes": {"I4": "XXXX", "L4": "X../XXX", "O4": "XX/XX", "T4": ".X./XXX", "S4": ".XX/XX.",
+"V3": "X./XX", "I3": "XXX", "U5": "X.X/XXX", "X5": ".X./XXX/.X.", "T5": "XXX/.X./.X."},
+"tiles": [{"solo": "I4", "other": "V3"}, {"solo": "L4", "other": "I3"}, {"solo": "O4", "other": "U5"},
+{"solo": "T4", "other": "X5"}, {"solo": "S4", "other": "T5"}]}"""
+
+
+def test_the_components_that_come_with_the_game_are_the_known_ones():
+    read = read_components(COMPONENTS)
+    printed = printed_components()
+    assert (read.dice, read.tiles, dict(read.shapes)) == (printed.dice, printed.tiles, dict(printed.shapes))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "message"),
+    [
+        ("{", "[", "not JSON"),
+        ('"format"', '"form"', "expected format"),
+        ("components 1", "components 2", "format is"),
+        ("1*3457", "1*345", "6 faces"),
+        ("1*3457", "1*345I", "6 faces"),
+        ('["1*3457", "12*456", "234*67", "123567"]', "7", "number_dice is 7"),
+        ("IOTLS*", "IOTLSX", "faces out of IOTLS"),
+        ('"XXXX"', '"XX.XX"', "hang together"),
+        ('"XXXX"', '"XX?X"', "column 3"),
+        ('"XXXX"', '"XXX"', "not four squares"),
+        ('"I4": "XXXX", ', "", "lacks I4"),
+        ('"X./XX"', "3", "shapes is"),
+        ('{"solo": "I4", "other": "V3"}, ', "", "expected 5 tiles"),
+        ('"other": "V3"', '"back": "V3"', "solo and an other"),
+        ('"other": "V3"', '"other": "W3"', "tile 1 shows 'W3'"),
+        ('"other": "V3"', '"other": "I3"', "expected ten faces"),
+    ],
+)
+def test_damaged_components_are_refused(before, now, message):
+    assert before in COMPONENTS
+    with pytest.raises(UnreadableError, match=message):
+        read_components(COMPONENTS.replace(before, now, 1))
