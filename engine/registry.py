@@ -17,6 +17,12 @@ def _deblockle() -> Game[Any, Any]:
     return Deblockle()
 
 
+def _diaballik() -> Game[Any, Any]:
+    from engine.diaballik.game import Diaballik
+
+    return Diaballik()
+
+
 def _number_drop() -> Game[Any, Any]:
     from engine.number_drop.game import NumberDrop
 
@@ -24,7 +30,7 @@ def _number_drop() -> Game[Any, Any]:
 
 
 _GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType(
-    {"deblockle": _deblockle, "number-drop": _number_drop}
+    {"deblockle": _deblockle, "diaballik": _diaballik, "number-drop": _number_drop}
 )
 
 

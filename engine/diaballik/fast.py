@@ -21,7 +21,7 @@ from operator import xor
 from typing import NamedTuple
 
 from engine.diaballik.board import EVERY, NEAR, RAYS
-from engine.grid import members
+from engine.grid import members, set_of
 
 BALL_SHIFT = 49
 PIECES_MASK = (1 << BALL_SHIFT) - 1
@@ -52,21 +52,35 @@ def _subsets(squares: int) -> list[int]:
     return found
 
 
+def _changes(here: int, squares: int) -> dict[int, _Changes]:
+    """For each subset of squares the changes by which a piece gets from ``here`` to its squares."""
+    found: dict[int, _Changes] = {0: ()}
+    for square in members(squares):
+        found |= {chosen | 1 << square: (*made, here | 1 << square) for chosen, made in found.items()}
+    return found
+
+
+def _seen_along(ray: tuple[int, ...]) -> dict[int, int]:
+    """For each set of blockers on a ray the squares before the first of them."""
+    found = {}
+    whole = set_of(*ray)
+    for blockers in _subsets(whole):
+        free = 0
+        for passed in ray:
+            if blockers >> passed & 1:
+                break
+            free |= 1 << passed
+        found[blockers] = free
+    return found
+
+
 def _lines(square: int) -> tuple[tuple[int, dict[int, int]], ...]:
     lines = []
     rays = RAYS[square]
     for there, back in zip(rays[:4], rays[4:], strict=True):
-        mask = sum(1 << passed for passed in (*there, *back))
-        seen = {}
-        for blockers in _subsets(mask):
-            free = 0
-            for ray in (there, back):
-                for passed in ray:
-                    if blockers >> passed & 1:
-                        break
-                    free |= 1 << passed
-            seen[blockers] = free
-        lines.append((mask, seen))
+        ahead, behind = _seen_along(there), _seen_along(back)
+        seen = {one | two: free | more for one, free in ahead.items() for two, more in behind.items()}
+        lines.append((set_of(*there, *back), seen))
     return tuple(lines)
 
 
@@ -79,7 +93,7 @@ def tables() -> Tables:
         reach = 0
         for middle in members(NEAR[square]):
             reach |= NEAR[middle] & ~here
-        steps.append({near: tuple(here | 1 << end for end in members(near)) for near in _subsets(NEAR[square])})
+        steps.append(_changes(here, NEAR[square]))
         through = {}
         for near in _subsets(NEAR[square]):
             through[near] = 0
@@ -87,7 +101,7 @@ def tables() -> Tables:
                 through[near] |= NEAR[middle] & ~here
             pairs[near] = tuple(1 << one | 1 << two for one, two in combinations(members(near), 2))
         far.append(through)
-        leaps.append({ends: tuple(here | 1 << end for end in members(ends)) for ends in _subsets(reach)})
+        leaps.append(_changes(here, reach))
     return Tables(tuple(steps), tuple(far), tuple(leaps), tuple(_lines(square) for square in range(49)), pairs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from engine.api import (
@@ -10,7 +10,9 @@ from engine.api import (
     Appearance,
     Breach,
     Certainty,
+    Clock,
     Facing,
+    Hint,
     LookName,
     Option,
     OptionValue,
@@ -19,6 +21,7 @@ from engine.api import (
     Player,
     Roll,
     Rule,
+    Strength,
     Tally,
     Unfinished,
 )
@@ -28,6 +31,7 @@ from engine.diaballik import text as state_text
 from engine.diaballik import turns as playing
 from engine.diaballik.amending import amended
 from engine.diaballik.explain import explain_change
+from engine.diaballik.hinting import hinted
 from engine.diaballik.listing import LegalTurns, packed_results
 from engine.diaballik.misplayed import breaches_of_actions
 from engine.diaballik.playouts import played_out
@@ -102,6 +106,22 @@ class Diaballik(
     def playouts(self, state: DiaballikState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play ``count`` games to their end from ``state``, each turn drawn evenly among the legal ones."""
         return played_out(self, state, count, rng, most_plies)
+
+    def hint(
+        self,
+        state: DiaballikState,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[DiaballikTurn]], None] | None = None,
+    ) -> Hint[DiaballikTurn]:
+        """Find a good turn within ``deadline_s`` seconds by ``clock``; raises IllegalTurnError when the game is over.
+
+        A win at once, anti-play to be called and the only turn are given without further thought.
+        """
+        return hinted(state, deadline_s, rng, clock=clock, strength=strength, better=better)
 
     def certainty(self, state: DiaballikState, turn: DiaballikTurn) -> Certainty:
         """Say whether the turn is legal: nothing is hidden, so it is certain or impossible."""

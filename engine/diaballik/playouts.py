@@ -184,7 +184,7 @@ class RandomGames:
         each = max(1, min(_MOST_PROPOSALS, _PROPOSALS_A_ROUND // self._playing.size))
         games = np.repeat(self._playing, each) if each > 1 else self._playing
         proposed = self.proposed(games, self._drawing.integers(0, lookup().first.size, games.size))
-        legal, ball, wins = self.judged(proposed)
+        legal, _, wins = self.judged(proposed)
         self._waited[self._playing] += 1
         chosen = np.flatnonzero(legal)
         if each > 1 and chosen.size:

@@ -33,6 +33,20 @@ PLAYTHROUGHS = {
         False,
     ),
     "deblockle/to-the-end": ("deblockle", 400, {"blocks_gold": 1, "blocks_teal": 1}, False),
+    "diaballik/standard": ("diaballik", 4, {}, False),
+    "diaballik/all-options": (
+        "diaballik",
+        4,
+        {
+            "start": "variant",
+            "pass_over_own": False,
+            "antiplay": "automatic",
+            "antiplay_contacts": "front",
+            "null_turn": False,
+            "repetition_draw": True,
+        },
+        False,
+    ),
 }
 
 

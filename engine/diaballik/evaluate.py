@@ -1,0 +1,227 @@
+"""How good each result of a turn is, for all results of a position at once.
+
+A guess adds up, for the side that has just moved and for the side to move, values of squares for the pieces, for the
+carrier, and for the pieces the ball could be passed to, and values of what stands open on the far row. Rows count from
+each side's home row, and the board's left and right are alike. The values were fitted by logistic regression to who
+won some thousands of games that this guess played against itself, and are in thousandths of a logit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.diaballik.board import CONTACTS_TO_CLAIM, EVERY, GOAL, GRID, NEAR, PLAYERS, RAYS, SIZE, touching
+from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, visible
+from engine.diaballik.misplayed import between_squares
+from engine.diaballik.weights import JUST_MOVED, TO_MOVE, Weights
+from engine.grid import members
+
+Integers = NDArray[np.int64]
+
+WIN = 1_000_000
+"""The score of a position that is won; sooner wins score more, by a point a turn."""
+LOST_NEXT = -(WIN - 2)
+"""The score of a result after which the opponent wins at once."""
+
+_CHUNK = 2 * SIZE
+_CHUNKS = tuple(range(0, GRID.squares, _CHUNK))
+_CHUNK_MASK = (1 << _CHUNK) - 1
+_COLUMN_A = sum(1 << (row * SIZE) for row in range(SIZE))
+_NOT_FIRST = EVERY & ~_COLUMN_A
+_NOT_LAST = EVERY & ~(_COLUMN_A << (SIZE - 1))
+
+
+class Position(NamedTuple):
+    """The board as the player to move has it: own pieces and ball, the opponent's, and who plays (0 black, 1 white)."""
+
+    own: int
+    ball: int
+    foes: int
+    foe_ball: int
+    player: int
+
+    def after(self, result: int) -> Position:
+        """The opponent's position after one of the results."""
+        return Position(self.foes, self.foe_ball, result & PIECES_MASK, result >> BALL_SHIFT, 1 - self.player)
+
+
+class _Values(NamedTuple):
+    """One side's weights as tables: sums over sets of squares by chunks, values by square, and by number of squares."""
+
+    pieces: tuple[Integers, ...]
+    receivers: tuple[Integers, ...]
+    carrier: Integers
+    receiver: Integers
+    open_goals: Integers
+    threats: Integers
+
+
+def _of_squares(values: tuple[int, ...], player: int) -> Integers:
+    """Values by square from values by row from home and column from the middle."""
+    found = np.zeros(GRID.squares, dtype=np.int64)
+    for square in range(GRID.squares):
+        row, column = GRID.row_of(square), GRID.column_of(square)
+        row = row if player == 0 else SIZE - 1 - row
+        found[square] = values[row * 4 + abs(column - SIZE // 2)]
+    return found
+
+
+def _sums(values: Integers) -> tuple[Integers, ...]:
+    """For each chunk of squares the sums over all its subsets."""
+    tables = []
+    for first in _CHUNKS:
+        sums = np.zeros(1, dtype=np.int64)
+        for value in values[first : first + _CHUNK]:
+            sums = np.concatenate((sums, sums + value))
+        tables.append(sums)
+    return tuple(tables)
+
+
+def _by_count(values: tuple[int, ...]) -> Integers:
+    """Values of a set of squares of the far row by how many they are, the row being moved down to bit 0."""
+    return np.array([values[min(subset.bit_count(), len(values) - 1)] for subset in range(1 << SIZE)], dtype=np.int64)
+
+
+def tables_of(weights: Weights, player: int) -> _Values:
+    """One side's weights as tables."""
+    pieces, receivers = _of_squares(weights.pieces, player), _of_squares(weights.receivers, player)
+    return _Values(
+        _sums(pieces),
+        _sums(receivers),
+        _of_squares(weights.carrier, player),
+        receivers,
+        _by_count(weights.open_goals),
+        _by_count(weights.threats),
+    )
+
+
+@cache
+def _just_moved(player: int) -> _Values:
+    return tables_of(JUST_MOVED, player)
+
+
+@cache
+def _to_move(player: int) -> _Values:
+    return tables_of(TO_MOVE, player)
+
+
+def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
+    total: Integers = tables[0][squares & _CHUNK_MASK]
+    for number, first in enumerate(_CHUNKS[1:], 1):
+        total = total + tables[number][squares >> first & _CHUNK_MASK]
+    return total
+
+
+@cache
+def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
+    """From a square the squares of the far row in line with it, each as a bit and its place in the row, and between."""
+    first = GRID.squares - SIZE if player == 0 else 0
+    return tuple(
+        (1 << end, end - first, between_squares(square, end))
+        for ray in RAYS[square]
+        for end in ray
+        if GOAL[PLAYERS[player]] >> end & 1
+    )
+
+
+def _reach(others: Integers | int, empty: Integers) -> Integers:
+    """Where pieces can stand after at most two moves."""
+    once = ((others & _NOT_LAST) << 1 | (others & _NOT_FIRST) >> 1 | (others << SIZE & EVERY) | others >> SIZE) & empty
+    reached: Integers = (
+        others
+        | once
+        | (((once & _NOT_LAST) << 1 | (once & _NOT_FIRST) >> 1 | (once << SIZE & EVERY) | once >> SIZE) & empty)
+    )
+    return reached
+
+
+class Judged(NamedTuple):
+    """What is thought of each result: its score for the mover, the far-row squares threatened next (as a row)."""
+
+    scores: Integers
+    threats: Integers
+
+
+def judged(position: Position, results: Integers, *, front_only: bool = False) -> Judged:
+    """Score every result of the mover's turn; one after which the opponent wins at once scores LOST_NEXT.
+
+    A win by the ball itself scores WIN. Whether the opponent could call anti-play in time is told by a rule of thumb.
+    """
+    player = position.player
+    foe = 1 - player
+    mine, theirs = _just_moved(player), _to_move(foe)
+    own, ball = results & PIECES_MASK, results >> BALL_SHIFT
+    foes = position.foes
+    goal_first = GRID.squares - SIZE if player == 0 else 0
+    foe_goal_first = GRID.squares - SIZE if foe == 0 else 0
+    empty = EVERY & ~(own | foes)
+
+    seen_by_square = np.zeros(GRID.squares, dtype=np.int64)
+    for square in set(ball.tolist()):
+        seen_by_square[square] = visible(square, foes)
+    seen = seen_by_square[ball]
+    carriers = np.left_shift(1, ball)
+    others = own & ~carriers
+    open_goals = seen >> goal_first & 0x7F
+    threats = open_goals & (_reach(others, empty) >> goal_first)
+    scores = (
+        _total(mine.pieces, own)
+        + mine.carrier[ball]
+        + _total(mine.receivers, others & seen)
+        + mine.open_goals[open_goals]
+        + mine.threats[threats]
+    )
+
+    foe_others = foes & ~(1 << position.foe_ball)
+    foe_reach = _reach(foe_others, empty)
+    foe_open = np.zeros(results.size, dtype=np.int64)
+    for bit, place, between in goal_lines(foe, position.foe_ball):
+        foe_open |= np.where((own & (between | bit)) == 0, 1 << place, 0)
+    foe_threats = foe_open & (foe_reach >> foe_goal_first)
+    scores = scores - theirs.open_goals[foe_open]
+    for square in members(visible(position.foe_ball, 0) & foe_others):
+        value = int(theirs.receiver[square])
+        scores -= np.where((own & between_squares(position.foe_ball, square)) == 0, value, 0)
+    scores -= int(_total(theirs.pieces, np.array([foes]))[0] + theirs.carrier[position.foe_ball])
+    scores[foe_threats != 0] = LOST_NEXT
+    for each in _walls(own):
+        if _may_be_called(position, int(own[each]), front_only=front_only):
+            scores[each] = LOST_NEXT
+    won = np.right_shift(GOAL[PLAYERS[player]], ball) & 1
+    scores[won != 0] = WIN
+    return Judged(scores, threats)
+
+
+def _walls(own: Integers) -> list[int]:
+    """Which of the sets of pieces form a wall."""
+    columns = own | own >> 7 | own >> 14 | own >> 21
+    columns |= columns >> 28
+    linked = own & _NOT_LAST
+    links = linked & (own >> 1 | own >> 8 | own << 6)
+    return np.flatnonzero(((columns & 0x7F) == 0x7F) & (links == linked)).tolist()
+
+
+def _may_be_called(position: Position, wall: int, *, front_only: bool) -> bool:
+    """Whether the opponent, next to move, seems able to touch the wall with three pieces in time."""
+    touch = touching(wall, PLAYERS[1 - position.player], front_only=front_only)
+    foes = position.foes
+    standing = foes & touch
+    missing = CONTACTS_TO_CLAIM - standing.bit_count()
+    if missing <= 0 or missing > 2:
+        return missing <= 0
+    empty = EVERY & ~(foes | wall)
+    free = foes & ~touch
+    near = 0
+    for square in members(free):
+        near |= NEAR[square]
+    near &= empty
+    if missing == 2:
+        return (near & touch).bit_count() >= 2
+    far = 0
+    for square in members(near):
+        far |= NEAR[square]
+    return bool((near | far & empty) & touch)

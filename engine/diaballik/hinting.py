@@ -1,0 +1,160 @@
+"""Hints: a good turn, and a reason that a player understands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+
+from engine.api import Clock, Hint, Strength
+from engine.diaballik.board import GOAL, PLACES, PLAYERS, SIZE, other
+from engine.diaballik.claims import due
+from engine.diaballik.evaluate import WIN, Position, judged
+from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
+from engine.diaballik.listing import claimed_results, unpacked
+from engine.diaballik.search import Line, Searcher, best_line
+from engine.diaballik.state import DiaballikState, DiaballikTurn
+from engine.diaballik.turns import begun, canonical
+from engine.errors import IllegalTurnError
+from engine.grid import members
+from engine.search.budget import Deadline
+
+_LOGIT = 1000
+_DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
+_SUREST_GUESS = 0.9
+
+Better = Callable[[Hint[DiaballikTurn]], None]
+
+
+def position_of(state: DiaballikState) -> Position:
+    """The board as the player to move has it."""
+    player = str(state.to_move)
+    own, foes = state.side(player), state.side(other(player))
+    return Position(own.pieces, own.ball, foes.pieces, foes.ball, PLAYERS.index(player))
+
+
+def hinted(
+    state: DiaballikState,
+    deadline_s: float,
+    rng: Random,
+    *,
+    clock: Clock,
+    strength: Strength,
+    better: Better | None,
+) -> Hint[DiaballikTurn]:
+    """Find a good turn; see engine.api.Game.hint. Raises IllegalTurnError when the game is over."""
+    if state.to_move is None:
+        raise IllegalTurnError("the game is over, so there is no turn to hint at")
+    searcher = Searcher(state.settings, Deadline.after(max(0.0, deadline_s), clock))
+    position = position_of(state)
+    results = sorted(searcher.results(position))
+    rng.shuffle(results)
+    at_once = _at_once(state, position, results)
+    if at_once is not None:
+        if better is not None:
+            better(at_once)
+        return at_once
+
+    told: list[Line] = []
+
+    def tell(line: Line) -> None:
+        if better is not None and (not told or told[-1].result != line.result):
+            better(_hint(state, position, line))
+        told.append(line)
+
+    return _hint(state, position, best_line(searcher, position, results, tell, most_depth=_DEPTHS[strength]))
+
+
+def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> DiaballikTurn:
+    turn = begun(state, str(state.to_move))
+    actions = canonical(turn, unpacked(result))
+    if actions is None:
+        raise AssertionError(f"no actions lead to the result {result}")
+    return DiaballikTurn(turn.player, actions, claims)
+
+
+def _at_once(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:
+    """The hint that needs no thought: a win, a claim, or the only turn."""
+    player = str(state.to_move)
+    foe = other(player)
+    for result in results:
+        if GOAL[player] >> (result >> BALL_SHIFT) & 1:
+            reason = f"wins: the ball reaches {PLACES[result >> BALL_SHIFT]}"
+            return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
+    turn = begun(state, player)
+    for result in claimed_results(turn, results):
+        reason = f"claims anti-play: three pieces touch {foe}'s wall"
+        return Hint(_turn(state, result, claims=True), reason, 1.0, "win", 1.0)
+    if state.settings.automatic:
+        for result in results:
+            if due(state.settings, result & PIECES_MASK, position.foes, player):
+                reason = f"wins: three pieces touch {foe}'s wall, which is anti-play"
+                return Hint(_turn(state, result), reason, 1.0, "win", 1.0)
+    if len(results) == 1:
+        scored = judged(position, np.array(results, dtype=np.int64)).scores
+        return Hint(_turn(state, results[0]), "is the only turn there is", _chance(int(scored[0])), "win", 0.5)
+    return None
+
+
+def _chance(score: int) -> float:
+    if abs(score) > WIN // 2:
+        return 1.0 if score > 0 else 0.0
+    return 1 / (1 + math.exp(-score / _LOGIT))
+
+
+def _hint(state: DiaballikState, position: Position, line: Line) -> Hint[DiaballikTurn]:
+    sure = 1.0 if line.proven else min(_SUREST_GUESS, 0.3 + 0.1 * line.depth)
+    return Hint(_turn(state, line.result), reason_for(position, line), _chance(line.score), "win", sure)
+
+
+def reason_for(position: Position, line: Line) -> str:
+    """Say in a few words what a result is good for, the weightiest thing first."""
+    player, foe = PLAYERS[position.player], PLAYERS[1 - position.player]
+    own, ball = line.result & PIECES_MASK, line.result >> BALL_SHIFT
+    if line.proven:
+        if line.score < 0:
+            return f"holds out longest: {foe} can force a win"
+        return f"wins in {(WIN - line.score + 1) // 2} turns whatever {foe} does"
+    stopped = _winning_squares(position.foes, position.foe_ball, position.own, foe)
+    if stopped:
+        return f"stops {foe}'s pass to {_either(stopped)} on the far row"
+    threats = _winning_squares(own, ball, position.foes, player)
+    if threats:
+        return f"threatens to pass to {_either(threats)} and win"
+    if ball != position.ball and _row(ball, position.player) > _row(position.ball, position.player):
+        return f"brings the ball forward to {PLACES[ball]}"
+    before = visible(position.ball, position.foes) & position.own
+    opened = visible(ball, position.foes) & own & ~before & ~(1 << ball)
+    ahead = [square for square in members(opened) if _row(square, position.player) > _row(ball, position.player)]
+    if ahead:
+        farthest = max(ahead, key=lambda square: _row(square, position.player))
+        return f"opens a passing line to {PLACES[farthest]}"
+    barred = visible(position.foe_ball, position.own) & position.foes & ~visible(position.foe_ball, own)
+    if barred:
+        return f"closes {foe}'s passing line to {PLACES[next(members(barred))]}"
+    came = own & ~position.own
+    forward = [square for square in members(came) if _row(square, position.player) >= SIZE // 2]
+    if forward:
+        return f"brings a piece forward to {PLACES[max(forward, key=lambda s: _row(s, position.player))]}"
+    if came:
+        return f"posts a piece on {PLACES[next(members(came))]}"
+    return "keeps everything in its place" if ball == position.ball else f"brings the ball to safety on {PLACES[ball]}"
+
+
+def _winning_squares(own: int, ball: int, foes: int, player: str) -> list[int]:
+    """The far-row squares to which the player could pass to win, were it their turn."""
+    goal = GOAL[player]
+    if not can_win(own, ball, foes, goal):
+        return []
+    return list(members(visible(ball, foes) & goal & reach_before_pass(own, ball, foes)))
+
+
+def _row(square: int, player: int) -> int:
+    return square // SIZE if player == 0 else SIZE - 1 - square // SIZE
+
+
+def _either(squares: list[int]) -> str:
+    places = [PLACES[square] for square in squares]
+    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))

@@ -1,0 +1,224 @@
+"""Looking ahead over whole turns.
+
+A turn has some hundreds of results, so positions are looked at whole: all results of one are scored at once (see
+``evaluate``), and each score already knows whether the opponent wins next. Below that, alpha-beta follows only the
+results that score best (a beam), deeper and deeper, and keeps for each position the results worth following.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, PLAYERS, is_wall, touching
+from engine.diaballik.evaluate import LOST_NEXT, WIN, Integers, Position, judged
+from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
+from engine.diaballik.listing import packed_results
+from engine.diaballik.settings import Settings
+from engine.diaballik.turns import Midturn
+from engine.search.budget import Deadline, TimeIsUpError
+
+_PROVEN = WIN - 1000
+_MOST_KEPT = 48
+_MOST_POSITIONS = 60_000
+_MOST_DEPTH = 30
+
+
+class Opened(NamedTuple):
+    """A position looked at: the score of its best result, and the results worth following, the best first.
+
+    ``rest`` is the score of the best result that is not kept, where any was left out that doesn't lose at once.
+    """
+
+    score: int
+    results: tuple[int, ...]
+    rest: int | None = None
+
+
+class Line(NamedTuple):
+    """A result, what it scores for the mover, and after how many turns' look."""
+
+    result: int
+    score: int
+    depth: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether the score is a win or loss worked out."""
+        return abs(self.score) > _PROVEN
+
+
+class Searcher:
+    """One search: the settings, the deadline, and the positions opened so far."""
+
+    def __init__(self, settings: Settings, deadline: Deadline) -> None:
+        self._settings = settings
+        self._deadline = deadline
+        self._opened: dict[Position, Opened] = {}
+        self._usual = settings.pass_over_own and not settings.automatic
+
+    def results(self, position: Position) -> list[int]:
+        """The results of the mover's turn under the settings."""
+        settings = self._settings
+        player = PLAYERS[position.player]
+        if self._usual:
+            return distinct_results(
+                position.own, position.ball, position.foes, GOAL[player], null_turn=settings.null_turn
+            )
+        return packed_results(Midturn(player, settings, position.foes, position.own, position.ball))
+
+    def wins_at_once(self, position: Position, results: list[int] | None = None) -> int | None:
+        """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""
+        player = PLAYERS[position.player]
+        goal = GOAL[player]
+        if not self._usual or can_win(position.own, position.ball, position.foes, goal):
+            for result in self.results(position) if results is None else results:
+                if goal >> (result >> BALL_SHIFT) & 1:
+                    return result
+        if is_wall(position.foes):
+            touch = touching(position.foes, player, front_only=self._settings.front_only)
+            if position.own & touch:
+                for result in self.results(position) if results is None else results:
+                    if (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM:
+                        return result
+        return None
+
+    def scored(self, position: Position, results: list[int]) -> Integers:
+        """What each result scores for the mover."""
+        return judged(position, np.array(results, dtype=np.int64), front_only=self._settings.front_only).scores
+
+    def checked(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The results, best first, put right where the rule of thumb for anti-play, or for passes, doesn't hold.
+
+        Looked at are those that a claim might answer, until a safe one is found, and all when all seem to lose.
+        """
+        lost: list[tuple[int, int]] = []
+        try:
+            for number, (score, result) in enumerate(ranked):
+                after = position.after(result)
+                if score > LOST_NEXT and not self._doubtful(after):
+                    return [*ranked[number:], *lost]
+                self._deadline.look()
+                if self.wins_at_once(after) is None:
+                    return [(max(score, LOST_NEXT + 1), result), *ranked[number + 1 :], *lost]
+                lost.append((LOST_NEXT, result))
+        except TimeIsUpError:
+            return [*ranked[len(lost) :], *lost]
+        return lost
+
+    def _doubtful(self, after: Position) -> bool:
+        """Whether the score's word on a win by the player to move isn't to be trusted."""
+        if not self._usual or not is_wall(after.foes):
+            return not self._usual
+        touch = touching(after.foes, PLAYERS[after.player], front_only=self._settings.front_only)
+        return bool(after.own & touch)
+
+    def open(self, position: Position) -> Opened:
+        """Look at a position: its best result's score, or WIN - 1 where the mover wins at once."""
+        known = self._opened.get(position)
+        if known is not None:
+            return known
+        self._deadline.look()
+        found = self._look(position)
+        if len(self._opened) < _MOST_POSITIONS:
+            self._opened[position] = found
+        return found
+
+    def _look(self, position: Position) -> Opened:
+        if self.wins_at_once(position) is not None:
+            return Opened(WIN - 1, ())
+        results = self.results(position)
+        if not results:
+            # Nothing to do: the opponent plays again.
+            passed = position.own | position.ball << BALL_SHIFT
+            score = int(self.scored(position, [passed])[0])
+            return Opened(score, (passed,))
+        scores = self.scored(position, results)
+        order = np.argsort(-scores, kind="stable")[: _MOST_KEPT + 1].tolist()
+        alive = [results[each] for each in order if scores[each] > LOST_NEXT]
+        rest = int(scores[order[_MOST_KEPT]]) if len(alive) > _MOST_KEPT else None
+        return Opened(int(scores[order[0]]), tuple(alive[:_MOST_KEPT]), rest)
+
+    def value(self, position: Position, depth: int, alpha: int, beta: int) -> int:
+        """The score for the mover, ``depth`` turns on, within alpha and beta (fail-soft alpha-beta)."""
+        opened = self.open(position)
+        if depth <= 1 or not opened.results:
+            return opened.score
+        best = -WIN
+        followed = width(depth)
+        for number, result in enumerate(opened.results):
+            # Beyond the beam only to see whether a loss is one indeed.
+            if number >= followed and best > -_PROVEN:
+                return best
+            score = -_later(self.value(position.after(result), depth - 1, -_sooner(beta), -_sooner(alpha)))
+            if score > best:
+                best = score
+                alpha = max(alpha, score)
+                if alpha >= beta:
+                    return best
+        return best if opened.rest is None or best > -_PROVEN else opened.rest
+
+
+def width(depth: int) -> int:
+    """How many results are followed with so many turns to go."""
+    return 10 if depth <= 2 else 8
+
+
+def _later(score: int) -> int:
+    """A win or loss one turn further off."""
+    return score - 1 if score > _PROVEN else score + 1 if score < -_PROVEN else score
+
+
+def _sooner(bound: int) -> int:
+    return bound + 1 if bound > _PROVEN else bound - 1 if bound < -_PROVEN else bound
+
+
+def best_line(
+    searcher: Searcher,
+    position: Position,
+    results: list[int],
+    better: Callable[[Line], None],
+    *,
+    most_depth: int = _MOST_DEPTH,
+    root_width: int = 32,
+) -> Line:
+    """Find the best of the results, deeper and deeper until the deadline; ``better`` hears of every answer.
+
+    None of the results wins at once: that is for the caller to see first.
+    """
+    scores = searcher.scored(position, results)
+    order = np.argsort(-scores, kind="stable")
+    ranked = [(int(scores[each]), results[each]) for each in order.tolist()]
+    answer = Line(ranked[0][1], ranked[0][0], 1)
+    better(answer)
+    ranked = searcher.checked(position, ranked)
+    if ranked[0][1] != answer.result:
+        answer = Line(ranked[0][1], ranked[0][0], 1)
+        better(answer)
+    alive = [result for score, result in ranked if score > LOST_NEXT]
+    if len(alive) < 2:
+        return answer
+    followed, waiting = alive[:root_width], alive[root_width:]
+    for depth in range(2, most_depth + 1):
+        found: list[tuple[int, int]] = []
+        best = -WIN
+        try:
+            while followed:
+                for result in followed:
+                    score = -_later(searcher.value(position.after(result), depth - 1, -WIN, -_sooner(best)))
+                    found.append((score, result))
+                    if score > best:
+                        best = score
+                        answer = Line(result, score, depth)
+                        better(answer)
+                # Where all that was followed loses, the others are looked at too.
+                followed, waiting = (waiting[:root_width], waiting[root_width:]) if best < -_PROVEN else ([], waiting)
+        except TimeIsUpError:
+            return answer
+        found.sort(key=lambda each: -each[0])
+        followed = [result for _, result in found]
+        if answer.proven:
+            return answer
+    return answer
