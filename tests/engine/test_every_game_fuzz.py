@@ -114,7 +114,9 @@ def slipped(text, others, rng):
 def attempt(name, kind, text, at):
     """Read a text as that kind; say whether it was read, and check what came of it. Raises what is not ours."""
     held = corpus(name)
-    game, state = held.game, held.states[at % len(held.states)]
+    game = held.game
+    state_number, player_number = divmod(at, 1 + len(game.players))
+    state = held.states[state_number % len(held.states)]
     try:
         match kind:
             case "state":
@@ -126,7 +128,7 @@ def attempt(name, kind, text, at):
                 assert set(game.appearance(found).values()) <= set(game.looks)
                 assert game.diagram(found)
             case "turn":
-                player = (None, *game.players)[at % (1 + len(game.players))]
+                player = (None, *game.players)[player_number]
                 turn = game.parse_turn(state, text, player)
                 assert player in (None, turn.player)
                 game.apply(state, turn)
