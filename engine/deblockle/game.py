@@ -42,6 +42,7 @@ from engine.deblockle.summary import rules_in_short
 from engine.deblockle.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
 from engine.playing import OneAtATime, WithoutDice, WithoutPoints
+from engine.search.budget import Deadline
 
 
 class Deblockle(
@@ -120,18 +121,18 @@ class Deblockle(
     def hint(
         self,
         state: DeblockleState,
-        deadline_s: float,  # noqa: ARG002
+        deadline_s: float,
         rng: Random,
         *,
-        clock: Clock,  # noqa: ARG002
-        strength: Strength = Strength.STRONG,  # noqa: ARG002
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
         better: Callable[[Hint[DeblockleTurn]], None] | None = None,
     ) -> Hint[DeblockleTurn]:
-        """Find a good turn of ``state.to_move``; raises IllegalTurnError when the game is over."""
-        hint = hinted(state, rng)
-        if better is not None:
-            better(hint)
-        return hint
+        """Find a good turn of ``state.to_move`` in time; raises IllegalTurnError when the game is over.
+
+        Where faces are hidden, the best in most of the worlds that may be; its symbol is then the likeliest one.
+        """
+        return hinted(state, Deadline.after(deadline_s, clock), rng, strength, better)
 
     def certainty(self, state: DeblockleState, turn: DeblockleTurn) -> Certainty:
         """Say whether the turn is legal in every, in no, or in some possibility the state holds."""

@@ -1,46 +1,179 @@
-"""Which turn to play: a win in one turn is taken, a loss in one avoided, a block taken off where that can be."""
+"""Which turn to play, and why: the shared search where every face is known, else over worlds that may be."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from random import Random
 
-from engine.api import Hint
+from engine.api import Certainty, Hint, Strength
+from engine.deblockle.ahead import TURN, Ahead, ahead_of
+from engine.deblockle.board import PLACES, PLAYERS, other
+from engine.deblockle.fast import ORIENTATIONS, Move, Position, codes_of, known_position, turn_of, world_of
 from engine.deblockle.state import DeblockleState, DeblockleTurn
-from engine.deblockle.turns import legal_turns, outcome_of, played
+from engine.deblockle.turns import certainty_of, legal_turns
 from engine.errors import IllegalTurnError
+from engine.search.alpha_beta import MOST_PLIES, Found, best_move
+from engine.search.budget import Deadline, TimeIsUpError
+
+Better = Callable[[Hint[DeblockleTurn]], None]
+
+_DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
+_TURNS_FOR_LIKELY = 2.5
+"""Who is so many turns ahead in the race is taken to win 73 times in a hundred."""
+_MOST_WORLDS = 64
+_WORLD_SHARE = 1 / 8
+_HALF_SURE_DEPTH = 5
+_WINS = "wins: the last block leaves the board"
 
 
-def hinted(state: DeblockleState, rng: Random) -> Hint[DeblockleTurn]:
-    """A turn of the player to move and why; raises IllegalTurnError when the game is over.
+def hinted(
+    state: DeblockleState, deadline: Deadline, rng: Random, strength: Strength, better: Better | None
+) -> Hint[DeblockleTurn]:
+    """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
 
-    While faces are hidden, a turn counts as the win it may be.
+    ``better`` hears of a first one at once and of each better one, the last being what is returned.
     """
-    turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
-    if not turns:
+    if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
-    winning = [turn for turn in turns if _wins(state, turn)]
-    if winning:
-        return Hint(winning[0], "wins: the last block leaves the board", 1.0, "win", 1.0)
+    tell = better or _tell_nobody
+    turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
+    hint = _at_once(state, turns)
+    tell(hint)
+    if hint.sure == 1 or len(turns) == 1:
+        return hint
+    position = known_position(state)
+    thinker = _Thinker(state, deadline, rng, _DEPTH[strength])
+    try:
+        thinker.ahead.prepare(deadline.look)
+        found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
+        hint = found or hint
+    except TimeIsUpError:
+        pass
+    tell(hint)
+    return hint
+
+
+def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[DeblockleTurn]:
+    """What can be said without looking ahead: a certain win, the only turn, or the first that may take a block off."""
+    leaving = [turn for turn in turns if turn.end is None]
+    last = len(state.owned(turns[0].player)) == 1
+    for turn in leaving:
+        if last and certainty_of(state, turn) is Certainty.CERTAIN:
+            return Hint(turn, _WINS, 1.0, "win", 1.0)
     if len(turns) == 1:
-        return Hint(turns[0], "is the only turn there is", 0.5, "win", 1.0)
-    safe = [turn for turn in turns if not _loses(state, turn)]
-    leaving = [turn for turn in safe or turns if turn.end is None]
-    if leaving:
-        return Hint(leaving[0], "takes a block off the board", 0.5, "win", 0.0)
-    turn = rng.choice(safe or turns)
-    if len(safe) == len(turns):
-        return Hint(turn, "is as good as any", 0.5, "win", 0.0)
-    if safe:
-        return Hint(turn, "keeps the opponent from winning at once", 0.5, "win", 0.0)
-    return Hint(turn, "can't keep the opponent from winning", 0.0, "win", 1.0)
+        return Hint(turns[0], "is the only turn there is", 0.5, "win", 0.0)
+    return Hint((leaving or turns)[0], "is a turn you can play", 0.5, "win", 0.0)
 
 
-def _wins(state: DeblockleState, turn: DeblockleTurn) -> bool:
-    return turn.end is None and len(state.owned(turn.player)) == 1
+def _tell_nobody(hint: Hint[DeblockleTurn]) -> None:
+    """Keep what nobody asked to hear."""
 
 
-def _loses(state: DeblockleState, turn: DeblockleTurn) -> bool:
-    after = played(state, turn)
-    if outcome_of(after) is not None or after.to_move == turn.player:
-        return False
-    return any(reply.player == after.to_move and _wins(after, reply) for reply in legal_turns(after))
+class _Thinker:
+    """One hint being looked for."""
+
+    def __init__(self, state: DeblockleState, deadline: Deadline, rng: Random, most_depth: int) -> None:
+        self.ahead: Ahead = ahead_of(state.settings)
+        self._state = state
+        self._player = str(state.to_move)
+        self._deadline = deadline
+        self._rng = rng
+        self._most_depth = most_depth
+
+    def known(self, position: Position, tell: Better) -> Hint[DeblockleTurn]:
+        """The best turn where every face is known."""
+
+        def pass_on(found: Found[Move]) -> None:
+            if found.depth:
+                tell(self._hint(position, found))
+
+        found = best_move(self.ahead, position, self._deadline, self._rng, most_depth=self._most_depth, better=pass_on)
+        return self._hint(position, found)
+
+    def over_worlds(self, tell: Better) -> Hint[DeblockleTurn] | None:
+        """The roll that is best in most of the worlds drawn, with the hop that goes best with it.
+
+        ``None`` when in no world drawn the player can move.
+        """
+        votes: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        hints: dict[tuple[str, tuple[str, ...]], list[Hint[DeblockleTurn]]] = {}
+        leading = None
+        for _ in range(_MOST_WORLDS):
+            world = world_of(self._state, self._rng)
+            if PLAYERS.index(self._player) != self.ahead.core.settled(world)[0]:
+                continue
+            part = self._deadline.share(_WORLD_SHARE)
+            found = best_move(self.ahead, world, part, self._rng, most_depth=self._most_depth)
+            hint = self._hint(world, found)
+            roll = (hint.turn.start, hint.turn.rolled_to)
+            votes[roll] += 1
+            hints.setdefault(roll, []).append(hint)
+            best = max(votes, key=lambda each: (votes[each], _mean_expected(hints[each])))
+            if best != leading:
+                leading = best
+                tell(_of_many(hints[best], sum(votes.values())))
+            if self._deadline.passed():
+                break
+        return None if leading is None else _of_many(hints[leading], sum(votes.values()))
+
+    def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:
+        turn = turn_of(self._state.settings, self._player, found.move)
+        certain = found.proven and (found.win_in is not None or found.loss_in is not None)
+        sure = 1.0 if found.proven else found.depth / (found.depth + _HALF_SURE_DEPTH)
+        expected = found.chance(_TURNS_FOR_LIKELY * TURN)
+        reason = self._outlook(found) if certain else None
+        return Hint(turn, reason or self._gain(position, found.move), expected, "win", sure)
+
+    def _outlook(self, found: Found[Move]) -> str | None:
+        """The reason where the end of the game was worked out."""
+        if found.win_in == 1:
+            return _WINS
+        if found.win_in is not None:
+            return f"wins, whatever {other(self._player)} does"
+        return f"holds out longest, though {other(self._player)} can win"
+
+    def _gain(self, position: Position, move: Move) -> str:
+        """What the turn does for the player, or to the other one."""
+        core, me, foe = self.ahead.core, position[0], 1 - position[0]
+        before, after = codes_of(move)
+        following = core.play(position, move)
+        if not core.count((foe, following[1], following[2])):
+            return f"leaves {other(self._player)} without a turn"
+        to_go = self.ahead.to_go[me]
+        if to_go[after] == 0:
+            return "takes a block off the board"
+        blocked = self._blocked_by(position, following, foe)
+        if blocked is not None:
+            return f"stands in the way of {other(self._player)}'s block on {PLACES[blocked // ORIENTATIONS]}"
+        if core.leaving(me, after) is not None:
+            return "gets the block ready to leave the board"
+        if to_go[after] < to_go[before]:
+            return f"brings the block nearer: {to_go[after]} more turns to its goal if nothing is in the way"
+        return "keeps the others where they stand well"
+
+    def _blocked_by(self, position: Position, following: Position, foe: int) -> int | None:
+        """The code of a block of the other player's that was about to get ready to leave, and now isn't."""
+        free, hindered = self._next_to_go(position, foe), self._next_to_go(following, foe)
+        return next((code for code in free if free[code] == 1 != hindered.get(code)), None)
+
+    def _next_to_go(self, position: Position, player: int) -> dict[int, int]:
+        """How many turns each of the player's blocks that can move needs after its best turn now."""
+        _, golds, teals = position
+        found: dict[int, int] = {}
+        for move in self.ahead.core.moves((player, golds, teals)):
+            before, after = codes_of(move)
+            found[before] = min(found.get(before, self.ahead.to_go[player][after]), self.ahead.to_go[player][after])
+        return found
+
+
+def _mean_expected(hints: list[Hint[DeblockleTurn]]) -> float:
+    return sum(hint.expected for hint in hints) / len(hints)
+
+
+def _of_many(hints: list[Hint[DeblockleTurn]], worlds: int) -> Hint[DeblockleTurn]:
+    """One hint for those that begin with the same roll: the turn found most often, as sure as the worlds agree."""
+    turn, _ = Counter(hint.turn for hint in hints).most_common(1)[0]
+    alike = [hint for hint in hints if hint.turn == turn]
+    sure = sum(hint.sure for hint in hints) / worlds
+    return Hint(turn, alike[0].reason, _mean_expected(hints), "win", sure)

@@ -2,68 +2,213 @@
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 
-from engine.api import Announcement
+from engine.api import Announcement, Certainty, Strength
+from engine.deblockle.ahead import ahead_of
+from engine.deblockle.fast import OVER, core_of, known_position
 from engine.errors import IllegalTurnError
 from engine.registry import load
+from engine.search.budget import CountingClock
+from tests.engine import oracle_deblockle as oracle
 
 GAME = load("deblockle")
+# Gold's only block is at the side of its goal, the star to come up there.
+WON = "gold c6:G.x/north=slider a2:T.x/north=star removed=3,0"
 
 
-def counting_clock(step_s=1e-4):
-    ticks = itertools.count()
-    return lambda: next(ticks) * step_s
+def hint(state, seed=0, reads=300, **given):
+    """A hint after so many looks at the clock, however fast the machine is."""
+    return GAME.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
 
 
-def hint(state, seed=0, **given):
-    return GAME.hint(state, 0.02, random.Random(seed), clock=counting_clock(), **given)
+def wins_at_once(state, player):
+    """Whether the player has a turn that takes their last block off, by the plain rules."""
+    return any(
+        turn.player == player and turn.end is None and GAME.outcome(GAME.apply(state, turn)) is not None
+        for turn in GAME.legal_turns(state)
+    )
 
 
-def test_a_win_in_one_is_taken():
-    state = GAME.parse_state("gold c6:G.x/north=slider a2:T.x? removed=3,0")
-    found = hint(state)
-    assert (found.turn.end, found.expected, found.sure, found.unit) == (None, 1.0, 1.0, "win")
-    assert "wins" in found.reason
+def drawn_positions(count, seed, wanted):
+    """Random positions of the oracle in which each side has few blocks left and what is wanted holds."""
+    rng = random.Random(seed)
+    found = (GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2))) for _ in itertools.count())
+    return list(itertools.islice((state for state in found if state.to_move and wanted(state)), count))
 
 
-def test_a_loss_in_one_is_avoided():
-    # Teal's last block rolls from e2 to d2 with the star up, unless something stands in the way.
-    state = GAME.parse_state("gold b3:G.x/north=star f3:G.x/north=slider e2:T.x/north=stop removed=0,3")
-    threatening = [turn for turn in GAME.legal_turns(GAME.amend(state, {}, "teal")) if turn.end is None]
-    for seed in range(4):
-        after = GAME.apply(state, hint(state, seed).turn)
-        winning = [turn for turn in GAME.legal_turns(after) if turn.player == "teal" and turn.end is None]
-        assert threatening or not winning
+@pytest.mark.parametrize("strength", Strength)
+def test_a_win_in_one_is_always_taken(strength):
+    for state in drawn_positions(12, 1, lambda state: wins_at_once(state, state.to_move)):
+        found = hint(state, strength=strength, reads=80)
+        assert GAME.outcome(GAME.apply(state, found.turn)).winner == state.to_move
+        assert (found.expected, found.sure, found.reason) == (1.0, 1.0, "wins: the last block leaves the board")
 
 
-def test_the_only_turn_is_given_at_once():
-    state = GAME.new({"blocks_gold": 1, "blocks_teal": 1})
-    while len(GAME.legal_turns(state)) > 1:
-        state = GAME.apply(state, GAME.legal_turns(state)[0])
-    assert GAME.legal_turns(state) in ([], [hint(state).turn])
+def test_nothing_keeps_a_ready_block_from_leaving():
+    """No turn can avoid a loss in one, since nothing ever stands on a star: the hint says that it holds out."""
+    for state in drawn_positions(6, 2, lambda state: wins_at_once(replace(state, to_move=other(state)), other(state))):
+        if wins_at_once(state, state.to_move):
+            continue
+        foe = other(state)
+        assert all(wins_at_once(GAME.apply(state, turn), foe) for turn in GAME.legal_turns(state)), state
+        found = hint(state)
+        assert (found.expected, found.sure) == (0.0, 1.0)
+        assert found.reason == f"holds out longest, though {foe} can win"
+
+
+def other(state):
+    return next(player for player in GAME.players if player != state.to_move)
+
+
+def test_a_loss_in_two_is_avoided():
+    """Teal needs one turn to get ready and one to leave. Gold is slower, so has to stand in the way."""
+    rng = random.Random(4)
+    found = 0
+    while found < 4:
+        state = GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2)))
+        if state.to_move is None or len(state.owned(other(state))) != 1 or known_to_lose(state, 3):
+            continue
+        losing = [turn for turn in GAME.legal_turns(state) if known_to_win(GAME.apply(state, turn), other(state), 3)]
+        if losing:
+            found += 1
+            assert hint(state).turn not in losing
+
+
+def known_to_win(state, player, plies):
+    """Whether the player wins within so many plies whatever is played, by the fast core's moves."""
+    core, position = core_of(state.settings), known_position(state)
+    me = GAME.players.index(player)
+
+    def wins(position, plies):
+        mover, golds, teals = position
+        if not (golds, teals)[me]:
+            return True
+        if not plies or mover == OVER or not (golds, teals)[1 - me]:
+            return False
+        after = (wins(core.play(position, move), plies - 1) for move in core.moves(position))
+        return any(after) if mover == me else all(after)
+
+    return wins(position, plies)
+
+
+def known_to_lose(state, plies):
+    """Whether every turn lets the opponent win within so many plies more."""
+    turns = GAME.legal_turns(state)
+    return all(known_to_win(GAME.apply(state, turn), other(state), plies) for turn in turns)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
     rng = random.Random(seed)
-    state = GAME.new({"blocks_gold": 2, "blocks_teal": 2})
+    options = {"blocks_gold": 2, "blocks_teal": 3, "side_by_side": seed != 1}
+    state = GAME.new(options)
     if hidden:
-        state = GAME.set_up(GAME.appearance(state), {"blocks_gold": 2, "blocks_teal": 2})
-    for _ in range(12):
+        state = GAME.set_up(GAME.appearance(state), options)
+    for _ in range(10):
         if state.to_move is None:
             break
         heard = []
         found = hint(state, seed, better=heard.append)
         assert heard[-1] == found
-        assert found.turn in GAME.legal_turns(state)
-        assert found.turn.player == state.to_move
-        assert 0 <= found.expected <= 1
-        assert 0 <= found.sure <= 1
-        assert found.reason
+        for each in heard:
+            assert each.turn in GAME.legal_turns(state)
+            assert each.turn.player == state.to_move
+            assert 0 <= each.expected <= 1
+            assert 0 <= each.sure <= 1
+            assert each.reason
         state = GAME.apply(state, rng.choice(GAME.legal_turns(state)))
+
+
+@pytest.mark.parametrize("reads", [0, 1, 5, 40])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_there_is_a_hint_however_little_time_there_is(reads, hidden):
+    state = GAME.new({"slider_stops_before_star": reads == 40})
+    if hidden:
+        state = GAME.set_up(GAME.appearance(state), {"slider_stops_before_star": reads == 40})
+    assert hint(state, reads=reads).turn in GAME.legal_turns(state)
+
+
+def test_hints_are_the_same_for_the_same_draws():
+    state = GAME.set_up(GAME.appearance(GAME.new()))
+    assert hint(state, 3) == hint(state, 3)
+    assert hint(GAME.new(), 3) == hint(GAME.new(), 3)
+
+
+def test_the_only_turn_is_given_at_once():
+    def only(state):
+        return len(GAME.legal_turns(state)) == 1 and not wins_at_once(state, state.to_move)
+
+    (state,) = drawn_positions(1, 3, only)
+    clock = CountingClock(1.0)
+    found = GAME.hint(state, 10.0, random.Random(0), clock=clock)
+    assert ([found.turn], found.reason) == (GAME.legal_turns(state), "is the only turn there is")
+    assert clock.now_s < 5
+
+
+def test_a_certain_win_is_taken_though_other_faces_are_hidden():
+    state = GAME.parse_state(WON.replace("a2:T.x/north=star", "a2:T.x? e5:T.stop?"))
+    found = hint(state)
+    assert GAME.certainty(state, found.turn) is Certainty.CERTAIN
+    assert (found.turn.end, found.sure) == (None, 1.0)
+
+
+def test_hidden_faces_make_a_hint_less_sure():
+    # The block may leave in one of the four ways it can be turned; with its sides known it is a certain win.
+    hidden = GAME.parse_state("gold c6:G.x? a2:T.x? removed=3,0")
+    assert hint(hidden).sure < 1 == hint(GAME.parse_state(WON)).sure
+
+
+def test_reasons_say_what_the_turn_is_good_for():
+    rng = random.Random(6)
+    heard = set()
+    for _ in range(150):
+        state = GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=3)))
+        if state.to_move is None:
+            continue
+        found = hint(state, strength=Strength.GENTLE, reads=60)
+        foe = other(state)
+        after = GAME.apply(state, found.turn)
+        if found.reason.startswith("takes a block off"):
+            assert found.turn.end is None
+        if found.reason.startswith("leaves"):
+            assert after.to_move == state.to_move
+        if found.reason.startswith("gets the block ready"):
+            again = GAME.legal_turns(replace(after, to_move=state.to_move))
+            assert any(turn.end is None and turn.start == found.turn.end for turn in again)
+        if found.reason.startswith("stands in the way"):
+            place = found.reason.rpartition(" ")[2]
+            turns = [set(GAME.legal_turns(replace(each, to_move=foe))) for each in (state, after)]
+            lost = {turn for turn in turns[0] - turns[1] if turn.start == place}
+            assert lost
+        heard.add(" ".join(found.reason.split()[:2]))
+    assert heard >= {"takes a", "brings the", "gets the", "stands in", "wins: the"}
+
+
+def test_turns_to_go_are_what_a_lone_block_needs():
+    ahead = ahead_of(GAME.new().settings)
+    ahead.prepare(lambda: None)
+    for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
+        _, (code,), _ = known_position(GAME.parse_state(text))
+        assert ahead.to_go[0][code] == needed
+        assert turns_needed(GAME.parse_state(text)) == needed
+
+
+def turns_needed(state):
+    """Turns until gold's block is off, by the plain rules, the other side never in the way."""
+    settings = replace(state.settings, blocks_gold=1)
+    gold = [block for block in state.blocks if block.owner == "gold"]
+    far = next(block for block in state.blocks if block.owner == "teal")._replace(square=0)
+    reached = {replace(state, settings=settings, blocks=(far, *gold))}
+    for turns in itertools.count(1):
+        following = {GAME.apply(each, turn) for each in reached for turn in GAME.legal_turns(each)}
+        if any(GAME.outcome(each) is not None for each in following):
+            return turns
+        reached = {replace(each, to_move="gold") for each in following}
+    raise AssertionError("turns can be counted for ever")
 
 
 def test_after_the_end_there_is_nothing_to_hint_at():

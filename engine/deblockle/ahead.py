@@ -1,0 +1,139 @@
+"""What looking ahead needs to know of Deblockle: the moves in a good order, and a guess at how a position stands.
+
+The game is a race. On an empty board every block needs some turns to its goal, and that number, worked out once for
+each square and orientation, is most of the guess; a block with several ways to get on so fast is a little better off
+than one with a single way, which another block may close. One block more on the board counts as one turn more.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+
+from engine.deblockle.board import PLAYERS, SQUARES
+from engine.deblockle.fast import OFF, ORIENTATIONS, OVER, Core, Move, Position, codes_of, core_of
+from engine.deblockle.settings import Settings
+from engine.search.alpha_beta import Rules
+from engine.search.budget import Look
+
+TURN = 100
+"""Points for one turn of the race."""
+_TO_MOVE = TURN // 2
+_FEWER_WAYS = 0.6
+_FAR = 20
+
+
+class Ahead(Rules[Position, Move]):
+    """Deblockle with every face known, for the shared search; call `prepare` before the first one."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.to_go: tuple[tuple[int, ...], ...] = ()
+        """``to_go[player][code]``: how many turns a block needs on an empty board; 0 when it has left."""
+        self._points: tuple[tuple[int, ...], ...] = ()
+
+    def prepare(self, look: Look) -> None:
+        """Work out the tables unless they are there; calls ``look`` now and then, and passes on what it raises."""
+        if not self.to_go:
+            ways = [_ways_on(self.core, player, look) for player in range(len(PLAYERS))]
+            to_go = tuple(_turns_to_go(following) for following in ways)
+            self._points = tuple(_points(following, turns) for following, turns in zip(ways, to_go, strict=True))
+            self.to_go = to_go
+
+    def key(self, position: Position) -> Position:
+        """Positions are small and say all there is."""
+        return position
+
+    def mover(self, position: Position) -> int:
+        """Whose turn it is; in a position where neither can move, nobody's."""
+        return position[0]
+
+    def ended(self, position: Position) -> int | None:
+        """1 when the mover has removed every block, -1 when the other has, 0 when neither can move."""
+        mover, golds, teals = position
+        if golds and teals:
+            return 0 if mover == OVER else None
+        return 1 if bool(golds) == bool(mover) else -1
+
+    def moves(self, position: Position, look: Look) -> Sequence[Move]:  # noqa: ARG002
+        """Every move, those that gain most in the race first."""
+        points = self._points[position[0]]
+
+        def loss(move: Move) -> int:
+            before, after = codes_of(move)
+            return points[after] - points[before]
+
+        return sorted(self.core.moves(position), key=loss)
+
+    def play(self, position: Position, move: Move) -> Position:
+        """The position after a move, a player who can't move skipped."""
+        return self.core.play(position, move)
+
+    def evaluate(self, position: Position) -> int:
+        """How far the mover is ahead in the race, in hundredths of a turn."""
+        mover, golds, teals = position
+        of_gold, of_teal = self._points
+        ahead = 0
+        for code in teals:
+            ahead += of_teal[code]
+        for code in golds:
+            ahead -= of_gold[code]
+        return (-ahead if mover else ahead) + _TO_MOVE
+
+    def winning_move(self, position: Position, look: Look) -> Move | None:  # noqa: ARG002
+        """The last block's way off the board, if it is at its goal's side and the star comes up there."""
+        mover, golds, teals = position
+        codes = teals if mover else golds
+        return self.core.leaving(mover, codes[0]) if len(codes) == 1 and mover != OVER else None
+
+
+def ahead_of(settings: Settings) -> Ahead:
+    """What looking ahead needs under these options; its tables are kept from one turn to the next."""
+    return _ahead(core_of(settings))
+
+
+@functools.lru_cache(maxsize=16)
+def _ahead(core: Core) -> Ahead:
+    return Ahead(core)
+
+
+_Following = tuple[tuple[int, ...], ...]
+"""The codes that a block may have after a turn on an empty board, by the code before."""
+
+
+def _ways_on(core: Core, player: int, look: Callable[[], None]) -> _Following:
+    following = []
+    for code in range(SQUARES * ORIENTATIONS):
+        if code % ORIENTATIONS == 0:
+            look()
+        alone: Position = (player, (), (code,)) if player else (player, (code,), ())
+        following.append(tuple(codes_of(move)[1] for move in core.moves(alone)))
+    return tuple(following)
+
+
+def _turns_to_go(following: _Following) -> tuple[int, ...]:
+    """Count back from having left the board; what never gets there is `_FAR`."""
+    leading: dict[int, list[int]] = {}
+    for code, after in enumerate(following):
+        for each in after:
+            leading.setdefault(each, []).append(code)
+    turns = [_FAR] * ((OFF + 1) * ORIENTATIONS)
+    reached = list(range(OFF * ORIENTATIONS, (OFF + 1) * ORIENTATIONS))
+    for code in reached:
+        turns[code] = 0
+    while reached:
+        before = {code for after in reached for code in leading.get(after, ()) if turns[code] == _FAR}
+        count = turns[reached[0]] + 1
+        for code in before:
+            turns[code] = count
+        reached = sorted(before)
+    return tuple(turns)
+
+
+def _points(following: _Following, turns: tuple[int, ...]) -> tuple[int, ...]:
+    """What a block with each code still costs, in hundredths of a turn; nothing when it has left."""
+    points = []
+    for code, after in enumerate(following):
+        ways = sum(turns[each] < turns[code] for each in after)
+        points.append(round(TURN * (1 + turns[code] + _FEWER_WAYS**ways)))
+    return (*points, *[0] * ORIENTATIONS)
