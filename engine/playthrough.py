@@ -56,7 +56,8 @@ def playthrough(
 
 
 def _described(game: Game[Any, Any], state: Any) -> list[str]:
-    seen = {place: look for place, look in game.appearance(state).items() if look != EMPTY}
+    before = game.appearance(state)
+    seen = {place: look for place, look in before.items() if look != EMPTY}
     facings = game.facings(state)
     lines = [f"state: {game.format_state(state)}", f"to move: {state.to_move}"]
     several = game.players_to_move(state)[1:]
@@ -66,7 +67,7 @@ def _described(game: Game[Any, Any], state: Any) -> list[str]:
     lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
     lines += _choices(game, state)
     for position in game.unfinished(state):
-        changed = {place: look for place, look in position.appearance.items() if look != game.appearance(state)[place]}
+        changed = {place: look for place, look in position.appearance.items() if look != before[place]}
         lines.append(f"unfinished: {changed} {position.to_do}")
     lines.append(f"outcome: {game.outcome(state)}")
     return lines

@@ -11,6 +11,12 @@ from engine.api import Game
 from engine.errors import UnknownGameError
 
 
+def _blokus_dice() -> Game[Any, Any]:
+    from engine.blokus_dice.game import BlokusDice
+
+    return BlokusDice()
+
+
 def _deblockle() -> Game[Any, Any]:
     from engine.deblockle.game import Deblockle
 
@@ -30,7 +36,12 @@ def _number_drop() -> Game[Any, Any]:
 
 
 _GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType(
-    {"deblockle": _deblockle, "diaballik": _diaballik, "number-drop": _number_drop}
+    {
+        "blokus-dice": _blokus_dice,
+        "deblockle": _deblockle,
+        "diaballik": _diaballik,
+        "number-drop": _number_drop,
+    }
 )
 
 

@@ -9,6 +9,7 @@ from engine.api import Game, OptionValue
 from engine.errors import OptionError
 from engine.options import read_options
 from referee.judge.belief import EITHER, STARTS_OPTION
+from referee.sheet_files import with_sheet_file
 
 
 def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
@@ -16,7 +17,7 @@ def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dic
 
     With ``either`` the first turn tells who starts. Only what was given is returned. Raises OptionError.
     """
-    rules = dict(given)
+    rules = with_sheet_file(game, given)
     is_open = STARTS_OPTION in rules and str(rules[STARTS_OPTION]).strip().lower() == EITHER
     if is_open and any(option.name == STARTS_OPTION for option in game.options):
         del rules[STARTS_OPTION]

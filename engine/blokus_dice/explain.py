@@ -9,6 +9,7 @@ from engine.blokus_dice.misdeeds import (
     breaches_of_drawing,
     no_strike_left,
     places_on,
+    square_taken,
     wrong_colour,
 )
 from engine.blokus_dice.positions import name_on
@@ -50,9 +51,12 @@ def _on_sheet(before: BlokusState, seat: int, changed: dict[int | None, int]) ->
     drawn = {colour: squares for colour, squares in changed.items() if colour is not None}
     if wiped := changed.get(None):
         found.append(_wiped(before, seat, wiped))
+    filled = before.sheets[seat].filled
     for colour in sorted(set(drawn) - {hand}):
-        places = places_on(before, seat, drawn[colour])
-        found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places))
+        if taken := drawn[colour] & filled:
+            found.append(square_taken(places_on(before, seat, taken)))
+        if rest := drawn[colour] & ~filled:
+            found.append(wrong_colour(PLAYERS[seat], COLOURS[colour], COLOURS[hand], places_on(before, seat, rest)))
     if hand in drawn:
         breaches = breaches_of_drawing(before, seat, drawn[hand])
         found += breaches or _out_of_reach(before, seat, drawn[hand])

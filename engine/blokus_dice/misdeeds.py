@@ -61,6 +61,11 @@ def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) 
     )
 
 
+def square_taken(places: tuple[Place, ...]) -> Breach:
+    """The breach of a player who draws over what is drawn already."""
+    return Breach("square-taken", f"{_named(places)} is filled already.", "Draw on empty squares only.", places)
+
+
 def breaches_of_drawing(state: BlokusState, seat: int, squares: int) -> list[Breach]:
     """Say which rules these squares break as the shape that a player draws with the colour in hand."""
     found = list(_breaches_of_squares(state, seat, squares))
@@ -77,10 +82,7 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
             "closed-square", f"{_named(places)} is closed on this sheet.", "Draw the shape on open squares.", places
         )
     if taken := squares & filled.filled:
-        places = places_on(state, seat, taken)
-        yield Breach(
-            "square-taken", f"{_named(places)} is filled already.", "Draw the shape on empty squares only.", places
-        )
+        yield square_taken(places_on(state, seat, taken))
     places = places_on(state, seat, squares)
     listed = pieces(sheet.grid, squares)
     name = name_on(sheet.grid, squares)

@@ -86,7 +86,7 @@ def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
 
 
 def _read(state: BlokusState, text: str, who: str) -> _Written:
-    written, either = _Written(), ""
+    written, either, as_shape = _Written(), "", False
     grid = state.settings.sheet.grid
     lowered, position = text.lower(), 0
     while position < len(lowered):
@@ -105,14 +105,14 @@ def _read(state: BlokusState, text: str, who: str) -> _Written:
             written.die = int(word)
         elif owner is None and word.upper() in NAMES and written.shape is None and not written.squares:
             written.shape = word.upper()
-            either = word if word in grid.index and not lowered.startswith(":", position) else ""
+            either, as_shape = (word if word in grid.index else ""), lowered.startswith(":", position)
         elif word in grid.index:
             if written.squares >> grid.index[word] & 1:
                 raise unreadable(text, word, column, "each square once")
             written.squares |= 1 << grid.index[word]
         else:
             raise unreadable(text, word, column, f"{_EXPECTED}, with squares from {grid.names[0]} to {grid.names[-1]}")
-    if either and name_on(grid, written.squares) != written.shape:
+    if either and not (written.squares and (as_shape or name_on(grid, written.squares) == written.shape)):
         # A name such as F5 is also that of a square: here it began the list of squares.
         written.shape = None
         written.squares |= 1 << grid.index[either]

@@ -27,6 +27,7 @@ COMMANDS = {
     "export": "referee.cli.export",
     "play": "referee.cli.play",
     "rules": "referee.cli.rules",
+    "sheet": "referee.cli.sheet",
     "perft": "referee.cli.perft",
     "print": "referee.cli.print_sheets",
     "doctor": "referee.cli.doctor",

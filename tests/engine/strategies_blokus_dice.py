@@ -4,11 +4,11 @@ import random
 
 from hypothesis import strategies as st
 
-from engine.blokus_dice.game import BlokusDice
 from engine.dice import drawn
+from engine.registry import load
 from tests.engine import oracle_blokus_dice as oracle
 
-GAME = BlokusDice()
+GAME = load("blokus-dice")
 
 SEEDS = st.integers(0, 2**32)
 SHEETS = st.one_of(st.just("house"), SEEDS.map(lambda seed: oracle.random_paper(random.Random(seed)).text()))

@@ -61,7 +61,7 @@ def test_every_registered_game_answers_by_its_name():
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("deblokle", "did you mean 'deblockle'"), ("chess", "there are: deblockle")]
+    ("name", "message"), [("deblokle", "did you mean 'deblockle'"), ("chess", "there are: .*deblockle")]
 )
 def test_unknown_game_lists_what_there_is(name, message):
     with pytest.raises(UnknownGameError, match=message):

@@ -1,4 +1,7 @@
-"""Write the playthroughs anew: ``python tests/playthroughs/rewrite.py`` from the checkout. Read the difference."""
+"""Write the playthroughs anew: ``python tests/playthroughs/rewrite.py`` from the checkout. Read the difference.
+
+``python tests/playthroughs/rewrite.py diaballik/`` writes only those whose name begins so.
+"""
 
 import random
 import sys
@@ -10,6 +13,18 @@ sys.path.insert(0, str(HERE.parents[1]))
 from engine.playthrough import playthrough  # noqa: E402
 
 PLAYTHROUGHS = {
+    "blokus_dice/two-players": ("blokus-dice", 60, {"players": 2}, False),
+    "blokus_dice/four-players": ("blokus-dice", 14, {}, False),
+    "blokus_dice/all-options": (
+        "blokus-dice",
+        90,
+        {
+            "players": 3,
+            "sheet": "7x6/1/d3,d4/1,2,V3/I3,L4,T4/O4,Z4/I5,L5/P5,U5,V5/W5,Z5,N5",
+            "standby": "follows_start_player",
+        },
+        False,
+    ),
     "deblockle/four-a-side": ("deblockle", 6, {}, False),
     "deblockle/hidden-faces": ("deblockle", 8, {"blocks_gold": 1, "blocks_teal": 2}, True),
     "deblockle/side-by-side-variant": (
@@ -51,8 +66,11 @@ PLAYTHROUGHS = {
 
 
 def main() -> None:
-    """Write every playthrough, its choices drawn from its name."""
+    """Write every playthrough whose name is asked for, its choices drawn from its name."""
+    asked = tuple(sys.argv[1:]) or ("",)
     for name, (game, plies, options, hidden) in PLAYTHROUGHS.items():
+        if not name.startswith(asked):
+            continue
         rng = random.Random(name)
         choices = [rng.randrange(1000) for _ in range(plies)]
         path = HERE / f"{name}.txt"

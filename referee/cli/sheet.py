@@ -1,0 +1,92 @@
+"""``referee sheet``: what is printed on your sheets, as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.group import ExampleCommand
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE
+
+if TYPE_CHECKING:
+    from engine.printed import HasSheet
+
+_GAME = click.option(
+    "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game the sheet is of."
+)
+
+
+@click.group(name="sheet")
+def command() -> None:
+    """Copy, check and show what is printed on a game's sheets.
+
+    What is printed on yours may differ from what comes with the referee.
+    """
+
+
+@command.command(cls=ExampleCommand)
+@_GAME
+@click.option("--output", type=WRITABLE_FILE, help="The file to write. Default: print it.")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def new(game_name: str, output: Path | None, force: bool) -> None:
+    """Write a copy of the sheet that ships, to make your own of.
+
+    Examples:
+      referee sheet new --output ours.toml
+    """
+    text = _game(game_name).sheet_file()
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise click.UsageError(f"{output} is there already; give another name, or --force to write over it.") from error
+    click.echo(f"The sheet is in {output}. Change it, then: referee sheet check {output}")
+
+
+@command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE)
+@_GAME
+def check(file: Path, game_name: str) -> None:
+    """Check a sheet file; every fault is named with its line.
+
+    Examples:
+      referee sheet check ours.toml
+    """
+    from referee.sheet_files import read_text
+
+    game = _game(game_name)
+    value = game.read_sheet_file(read_text(file))
+    click.echo(f"{file} is a sheet of {game_name}. Play with it: --option {game.sheet_option}={file}")
+    click.echo(f"In a position it reads {game.sheet_option}={value}")
+
+
+@command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE, required=False)
+@_GAME
+def show(file: Path | None, game_name: str) -> None:
+    """Draw a sheet file, or the sheet that ships.
+
+    Examples:
+      referee sheet show
+      referee sheet show ours.toml
+    """
+    from referee.sheet_files import read_text
+
+    game = _game(game_name)
+    click.echo(game.draw_sheet(game.sheet_file() if file is None else read_text(file)))
+
+
+def _game(name: str) -> HasSheet:
+    from engine import registry
+    from engine.printed import has_sheet
+
+    game = registry.load(name)
+    if not has_sheet(game):
+        with_one = [each for each in registry.games() if has_sheet(registry.load(each))]
+        raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
+    return game

@@ -1,0 +1,47 @@
+"""Sheet files where options are given: the file is read here, and its content goes on as the option's value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.api import Game, OptionValue
+from engine.errors import OptionError, UnreadableError
+from engine.printed import has_sheet
+
+SUFFIX = ".toml"
+
+
+def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Give the options with a sheet's content in place of the name of a file that holds it.
+
+    A value is a file's name when it ends with ``.toml`` or such a file is there. Raises OptionError for a file with
+    faults, OSError for one that cannot be read.
+    """
+    options = dict(given)
+    if not has_sheet(game) or game.sheet_option not in options:
+        return options
+    value = str(options[game.sheet_option]).strip()
+    if value.lower().endswith(SUFFIX) or _is_file(value):
+        try:
+            options[game.sheet_option] = game.read_sheet_file(read_text(Path(value)))
+        except UnreadableError as error:
+            raise OptionError(f"option {game.sheet_option} is the file {value}, which has faults:\n{error}") from error
+    return options
+
+
+def _is_file(value: str) -> bool:
+    try:
+        return Path(value).is_file()
+    except (OSError, ValueError):
+        # A sheet's text may be longer than any file's name.
+        return False
+
+
+def read_text(path: Path) -> str:
+    """Read a file's text; raises OSError, and UnreadableError when it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error

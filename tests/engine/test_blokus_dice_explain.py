@@ -1,0 +1,216 @@
+"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import EMPTY, Announcement
+from engine.errors import IllegalTurnError, UnreadableError
+from tests.engine.strategies_blokus_dice import GAME, states
+
+DOCS = Path(__file__).parents[2] / "docs" / "games" / "blokus-dice.md"
+
+SHEET = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
+NEW = f"p1 dice=1,4 p1=-:0 p2=-:0 {SHEET}"
+ROLLING = f"p1 dice=- p1=-:0 p2=-:0 {SHEET}"
+OVER = f"over p1=-:0:out p2=-:0:out {SHEET}"
+OUT = f"p1 dice=1 p1=-:0 p2=-:0:out p3=-:0:out {SHEET}"
+# p1 has red I3 on a1 b1 c1 and is to draw red again; one die shows 1, one 5.
+SECOND = f"p1 dice=1,5 p1=6/6/6/6/rrr3:0 p2=6/6/6/6/bbb3:0 {SHEET}"
+# p1 holds red, and has drawn blue in the only round so far.
+BLUE_THERE = SECOND.replace("rrr3", "bbb3")
+NO_STRIKE = SECOND.replace("rrr3:0", "rrr3:1")
+
+# rule: (what raises it), (a near miss). Each: a state, what changed on the table, and for the miss the rule it is.
+CASES = {
+    "game-over": [(OVER, "p1.a1=red"), (OVER, "", None)],
+    "not-in-the-game": [
+        (OUT, "p2.a1=blue"),
+        (OUT.replace("p2=-:0:out", "p2=-:0").replace("dice=1", "dice=1,4"), "p2.a1=blue", "not-your-turn"),
+    ],
+    "roll-first": [(ROLLING, "p1.a1=red"), (NEW, "p1.a1=red", None)],
+    "not-your-turn": [(NEW, "p2.a1=blue"), (NEW.replace("p1 dice", "p2 dice", 1), "p2.a1=blue", None)],
+    "wiped": [(SECOND, "p1.b1=empty"), (SECOND, "p1.d2=red", None)],
+    "square-taken": [(BLUE_THERE, "p1.c1=red p1.c2=red"), (BLUE_THERE, "p1.d1=red p1.d2=red", "first-in-a-corner")],
+    "closed-square": [(NEW, "p1.c3=red p1.c2=red p1.c1=red"), (NEW, "p1.a1=red p1.b1=red", None)],
+    "colour-not-in-hand": [(NEW, "p1.a1=blue"), (NEW, "p1.a1=red", None)],
+    "not-one-shape": [(NEW, "p1.a1=red p1.f1=red"), (NEW, "p1.a1=red p1.b1=red", None)],
+    "no-such-shape": [
+        (NEW, "p1.a1=red p1.b1=red p1.b2=red p1.c2=red"),
+        (NEW, "p1.a1=red p1.b1=red p1.c1=red p1.d1=red", None),
+    ],
+    "shape-used": [(SECOND, "p1.d2=red p1.e2=red p1.f2=red"), (SECOND, "p1.d2=red p1.e2=red", None)],
+    "first-in-a-corner": [(NEW, "p1.b1=red"), (NEW, "p1.f5=red", None)],
+    "touches-side": [(SECOND, "p1.d1=red p1.d2=red"), (SECOND, "p1.d2=red p1.d3=red", None)],
+    "touches-no-corner": [(SECOND, "p1.f5=red"), (SECOND, "p1.d2=red", None)],
+    "no-strike-left": [
+        (NO_STRIKE, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red"),
+        (SECOND, "p1.d2=red p1.d3=red p1.d4=red p1.d5=red", None),
+    ],
+}
+# The same for turns as they are said: state, turn, and for the miss the rule it is.
+SAID = {
+    "another-shape": [(NEW, "4:L4:a1,b1,c1,d1"), (NEW, "4:I4:a1,b1,c1,d1", None)],
+    "no-such-die": [(NEW, "3:V3:a1,b1,a2"), (NEW.replace("1,4", "1,3"), "3:V3:a1,b1,a2", None)],
+    "not-in-the-row": [(NEW, "4:2:a1,b1"), (NEW, "4:2:a1,b1:strike", None)],
+    "strike-not-needed": [(NEW, "1:2:a1,b1:strike"), (NEW, "1:2:a1,b1", None)],
+    "no-strike-left": [(NO_STRIKE, "1:I4:d2,d3,d4,d5:strike"), (SECOND, "1:I4:d2,d3,d4,d5:strike", None)],
+    "game-over": [(OVER, "1:1:a1"), (NEW, "1:1:a1", None)],
+    "roll-first": [(ROLLING, "1:1:a1"), (NEW, "1:1:a1", None)],
+    "square-taken": [(BLUE_THERE, "1:2:c1,c2"), (BLUE_THERE, "1:1:a5", None)],
+    "closed-square": [(NEW, "3:V3:c3,c2,d2"), (NEW, "1:2:a1,b1", None)],
+    "no-such-shape": [(NEW, "4:Z4:a1,b1,b2,c2"), (NEW, "4:L4:a1,b1,c1,c2", None)],
+    "not-one-shape": [(NEW, "1:2:a1,c1"), (NEW, "1:2:a1,b1", None)],
+}
+OTHERWISE = {"sheet-not-clean"}
+"""Raised where a game is set up: tests/engine/test_blokus_dice_game.py."""
+
+
+def changed(text):
+    return dict(part.split("=") for part in text.split())
+
+
+def rules_of(breaches):
+    return [breach.rule for breach in breaches]
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_what_raises_a_rule_and_what_just_does_not(rule):
+    (text, change), (near_text, near_change, near_rule) = CASES[rule]
+    breaches = GAME.explain(GAME.parse_state(text), changed(change))
+    assert rules_of(breaches)[0] == rule
+    near = rules_of(GAME.explain(GAME.parse_state(near_text), changed(near_change)))
+    assert near[:1] == ([] if near_rule is None else [near_rule])
+    for breach in breaches:
+        assert breach.sentence.endswith(".")
+        assert breach.remedy.endswith(".")
+        assert breach.rule in GAME.rules
+
+
+@pytest.mark.parametrize("rule", SAID)
+def test_what_is_said_wrongly_and_what_is_just_right(rule):
+    (text, said), (near_text, near_said, _) = SAID[rule]
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.parse_turn(GAME.parse_state(text), said)
+    assert rules_of(raised.value.breaches)[0] == rule
+    state = GAME.parse_state(near_text)
+    assert GAME.apply(state, GAME.parse_turn(state, near_said)) != state
+
+
+def test_every_rule_has_its_cases():
+    assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules)
+
+
+def test_the_page_lists_the_same_rules():
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+?) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
+    assert {rule: sentence for rule, sentence in rows.items() if rule in GAME.rules} == {
+        rule.id: rule.sentence for rule in GAME.rules.values()
+    }
+
+
+def test_the_page_lists_the_same_options():
+    text = DOCS.read_text(encoding="utf-8")
+    for option in GAME.options:
+        assert f"| `{option.name}` | `{option.default}` |" in text
+
+
+def test_the_nearest_misdeed_comes_first_and_all_are_named():
+    state = GAME.parse_state(SECOND)
+    both = GAME.explain(state, changed("p1.d2=red p2.d2=blue"))
+    assert rules_of(both) == ["not-your-turn"]
+    wrong = GAME.explain(state, changed("p1.d1=red p1.e1=blue p1.a1=empty"))
+    assert rules_of(wrong) == ["wiped", "colour-not-in-hand", "touches-side", "touches-no-corner"]
+    assert wrong[0].remedy == "Draw p1.a1 red again."
+    over_blue = GAME.explain(GAME.parse_state(BLUE_THERE), changed("p1.a1=green"))
+    assert rules_of(over_blue) == ["square-taken"]
+
+
+@pytest.mark.parametrize("change", ["p9.a1=red", "p1.k1=red", "a1=red", "p1.a1=pink", "p1.=red"])
+def test_what_is_no_place_or_look(change):
+    with pytest.raises(UnreadableError, match="expected"):
+        GAME.explain(GAME.parse_state(NEW), changed(change))
+
+
+@given(states(), st.integers(0, 10**6))
+def test_legal_turns_break_no_rule(state, choice):
+    assert GAME.explain(state, GAME.appearance(state)) == ()
+    turns = GAME.legal_turns(state)
+    for turn in turns[choice % 211 :: 211]:
+        after = GAME.appearance(GAME.apply(state, turn))
+        assert GAME.explain(state, after) == ()
+        drawn = {place: look for place, look in after.items() if look != GAME.appearance(state)[place]}
+        assert set(drawn) == set(turn.places)
+        assert set(drawn.values()) == {turn.colour}
+
+
+@given(states(), st.integers(0, 2**32))
+def test_a_change_breaks_a_rule_unless_a_legal_turn_makes_it(state, seed):
+    rng = random.Random(seed)
+    places, looks = list(GAME.appearance(state)), GAME.looks
+    change = {place: rng.choice(looks) for place in rng.sample(places, rng.randint(1, 3))}
+    before = GAME.appearance(state)
+    really = {place: look for place, look in change.items() if look != before[place]}
+    ends = {frozenset(turn.places) for turn in GAME.legal_turns(state)}
+    hand = GAME.legal_turns(state)[0].colour if ends else None
+    legal = not really or (frozenset(really) in ends and set(really.values()) == {hand})
+    assert (GAME.explain(state, change) == ()) == legal
+
+
+@given(states(), st.integers(0, 2**32))
+def test_illegal_turns_say_which_rule(state, seed):
+    rng = random.Random(seed)
+    grid = state.settings.sheet.grid
+    squares = ",".join(rng.sample(grid.names, rng.randint(1, 3)))
+    text = f"{rng.randint(1, 6)}:{squares}{rng.choice(['', ':strike'])}"
+    try:
+        turn = GAME.parse_turn(state, text)
+    except IllegalTurnError as error:
+        rules = rules_of(error.breaches)
+    else:
+        assert turn in list(GAME.legal_turns(state))
+        return
+    assert rules
+    assert set(rules) <= set(GAME.rules)
+
+
+def test_resigning_twice_breaks_a_rule():
+    state = GAME.announce(GAME.parse_state("p1 p1=-:0 p2=-:0 p3=-:0"), Announcement("resign", "p2"))
+    with pytest.raises(IllegalTurnError) as raised:
+        GAME.announce(state, Announcement("resign", "p2"))
+    assert rules_of(raised.value.breaches) == ["not-in-the-game"]
+
+
+def test_putting_a_position_right():
+    state = GAME.parse_state(SECOND)
+    assert GAME.amend(state, {}) == state
+    assert GAME.amend(state, {"p1.a1": "red"}) == state
+    moved = GAME.amend(state, {"p1.c1": EMPTY, "p1.a2": "red", "p1.b1": EMPTY, "p1.a3": "red"})
+    assert GAME.appearance(moved)["p1.a3"] == "red"
+    assert moved.sheets[0].used == state.sheets[0].used
+    rolling = GAME.parse_state(ROLLING)
+    assert GAME.amend(rolling, {}, "p2").to_move == "p2"
+    again = GAME.amend(GAME.parse_state(OVER), {}, "p2")
+    assert (again.to_move, again.sheets[1].standing) == ("p2", "playing")
+
+
+@pytest.mark.parametrize(
+    ("text", "looks", "to_move", "message"),
+    [
+        (SECOND, {"p1.a1": EMPTY, "p1.b1": EMPTY, "p1.c1": EMPTY}, None, "p2 has drawn 1 shapes when p1"),
+        (SECOND, {"p1.b1": EMPTY}, None, "are no shape|drawn 1 twice|hang together"),
+        (NEW, {"p1.c3": "red"}, None, "closed"),
+        (NEW, {"p1.z9": "red"}, None, "no place"),
+        (NEW, {"p1.a1": "pink"}, None, "shows 'pink'"),
+        (NEW, {}, "p4", "no player 'p4'"),
+        (OVER, {}, None, "say who is to play"),
+        (NEW, {}, "p2", "2 dice on the table and 1 players"),
+        (NEW, {"p1.a1": "red"}, None, "p2 has drawn 0"),
+    ],
+)
+def test_what_cannot_be_put_right(text, looks, to_move, message):
+    with pytest.raises(UnreadableError, match=message):
+        GAME.amend(GAME.parse_state(text), looks, to_move)
