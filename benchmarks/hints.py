@@ -1,0 +1,187 @@
+"""How good hints are, and how punctual: whole games against a random and a greedy player.
+
+Run: python benchmarks/hints.py [--games 100] [--seconds 0.2] [--jobs 2] [--game deblockle] [--quick]
+     python benchmarks/hints.py --strengths [--strength-games 20] [--plot docs/pictures/hint-strength.png]
+
+Games of two (Deblockle, Diaballik, Blockade): at least 98 % of the points against a player who draws every turn, and
+80 % against a greedy one; draws count half, seats alternate, and two games running share opening and dice. Number Drop
+alone and Blokus: the mean score ahead of the greedy player's in the same seat with the same dice. Greedy is, for every
+game alike, its own gentle hint: the turn that looks best by the game's evaluation just after it. Then how punctual
+hints are, idle and with a busy process on every core. Exit code 1 when a line is not met.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict
+from multiprocessing import get_context
+from typing import TextIO
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from benchmarks.hints_play import Opponent, Pairing, Played, measure_timing, plans_of, play
+from benchmarks.hints_report import plot_strength, print_scores, print_timings
+from benchmarks.hints_score import PairingScore, TimingScore, score_of
+from engine.api import OptionValue
+from engine.registry import games as known_games
+
+OF_TWO = ("deblockle", "diaballik", "blockade")
+FOR_POINTS: dict[str, tuple[tuple[str, OptionValue], ...]] = {
+    "number-drop": (("players", 1),),
+    "blokus-dice": (("players", 2),),
+}
+OPPONENTS: tuple[Opponent, ...] = ("random", "greedy")
+TIMES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+PICTURE = Path("docs/pictures/hint-strength.png")
+_PLAIN_WIDTH = 150
+
+
+@click.command(help=__doc__)
+@click.option("--games", default=100, show_default=True, type=click.IntRange(1), help="Games of each pairing.")
+@click.option("--seconds", default=0.2, show_default=True, type=click.FloatRange(0.01, 60), help="Time a turn.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Openings, dice and draws.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Games at the same time.")
+@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; several times.")
+@click.option("--opponent", type=click.Choice(OPPONENTS), help="Only against this player.")
+@click.option("--quick", is_flag=True, help="Four games of each pairing and few positions: shows that it runs.")
+@click.option("--positions", default=40, show_default=True, type=click.IntRange(0), help="Hints timed for each game.")
+@click.option("--strengths", is_flag=True, help="Only how strength grows with time, from 0.05 to 1.6 s, as a plot.")
+@click.option("--strength-games", default=20, show_default=True, type=click.IntRange(2), help="Games at each time.")
+@click.option("--plot", default=PICTURE, show_default=True, type=click.Path(path_type=Path), help="Where to plot it.")
+@click.option("--out", type=click.File("a"), help="Add every game played to this file, a line of JSON each.")
+def main(
+    games: int,
+    seconds: float,
+    seed: int,
+    jobs: int,
+    only: tuple[str, ...],
+    opponent: Opponent | None,
+    quick: bool,
+    positions: int,
+    strengths: bool,
+    strength_games: int,
+    plot: Path,
+    out: TextIO | None,
+) -> None:
+    """Play, measure, report."""
+    usual = Console()
+    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console.print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {jobs} at a time")
+    chosen = [name for name in known_games() if not only or name in only]
+    games, positions = (4, min(positions, 6)) if quick else (games, positions)
+    if strengths:
+        pairings = _of_strength(chosen)
+        scores = _play_all(pairings, strength_games, seed, jobs, console, out)
+        print_scores(scores, console)
+        plot_strength({name: [one for one in scores if one.pairing.game == name] for name in chosen}, plot)
+        console.print(f"The plot is in {plot}.")
+        return
+    opponents = OPPONENTS if opponent is None else (opponent,)
+    scores = _play_all(_of_lines(chosen, opponents, seconds), games, seed, jobs, console, out)
+    print_scores(scores, console)
+    timings = _time_all(chosen, seconds, positions, seed) if positions else []
+    print_timings(timings, console)
+    met = all(score.met for score in scores) and all(timing.met for timing in timings)
+    console.print("Every line is met." if met else "A line is NOT met.")
+    sys.exit(0 if met else 1)
+
+
+def _of_lines(chosen: Sequence[str], opponents: Sequence[Opponent], seconds: float) -> list[Pairing]:
+    """Give the pairings that have a line to meet."""
+    pairings = [Pairing(name, who, seconds) for name in chosen if name in OF_TWO for who in opponents]
+    pairings += [
+        Pairing(name, "greedy", seconds, FOR_POINTS[name], points=True)
+        for name in chosen
+        if name in FOR_POINTS and "greedy" in opponents
+    ]
+    return pairings
+
+
+def _of_strength(chosen: Sequence[str]) -> list[Pairing]:
+    """Give the pairings that show how strength grows with time."""
+    pairings = [
+        Pairing(name, "hint", s, opponent_seconds=TIMES_S[0]) for name in chosen if name in OF_TWO for s in TIMES_S
+    ]
+    pairings += [
+        Pairing(name, "greedy", s, FOR_POINTS[name], points=True)
+        for name in chosen
+        if name in FOR_POINTS
+        for s in TIMES_S
+    ]
+    return pairings
+
+
+def _play_all(
+    pairings: Sequence[Pairing], games: int, seed: int, jobs: int, console: Console, out: TextIO | None
+) -> list[PairingScore]:
+    """Play all games, several at a time, and score each pairing."""
+    plans = [plan for pairing in pairings for plan in plans_of(pairing, games, seed)]
+    played: dict[Pairing, list[Played]] = {pairing: [] for pairing in pairings}
+    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with (
+        # Started afresh: a fork would copy the threads of the progress bar half-way.
+        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
+        Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
+    ):
+        task = progress.add_task("", total=len(plans))
+        for done in as_completed([pool.submit(play, plan) for plan in plans]):
+            game = done.result()
+            played[game.plan.pairing].append(game)
+            if out is not None:
+                out.write(json.dumps(asdict(game)) + "\n")
+                out.flush()
+            progress.update(
+                task, advance=1, description=f"{game.plan.pairing.game} against {game.plan.pairing.opponent}"
+            )
+    return [score_of(pairing, played[pairing]) for pairing in pairings]
+
+
+def _time_all(chosen: Sequence[str], seconds: float, positions: int, seed: int) -> list[TimingScore]:
+    """Measure how punctual hints are, idle and busy."""
+    timings = []
+    for name in chosen:
+        pairing = Pairing(name, "greedy", seconds, FOR_POINTS.get(name, ()), points=name in FOR_POINTS)
+        idle = measure_timing(pairing, positions, seed)
+        with _busy():
+            timings.append(TimingScore(pairing, idle, measure_timing(pairing, positions, seed)))
+    return timings
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Keep every core busy with work that nobody needs."""
+    context = get_context("spawn")
+    spinners = [context.Process(target=_spin, daemon=True) for _ in range(os.cpu_count() or 1)]
+    for spinner in spinners:
+        spinner.start()
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.join()
+
+
+def _spin() -> None:
+    number = 1
+    while True:
+        number = number * 3 % 1_000_003
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Games between a hint and a plain player, for ``benchmarks/hints.py``: everything follows from a game's plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from random import Random
+from typing import Any, Literal
+
+from engine.api import Game, Hint, OptionValue, Player, Strength
+from engine.registry import load
+from referee.cli.play_players import RandomPlayer, draw_roll, program_rng
+
+Opponent = Literal["random", "greedy", "hint"]
+OPENING_TURNS = 2
+"""Turns drawn at random before a game of two without dice, so that no two games are the same."""
+MOST_TURNS = 400
+"""A game that goes on longer counts as a draw."""
+_RANDOM = RandomPlayer()
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Who plays whom, at how much time a turn.
+
+    ``opponent`` is ``random``, ``greedy`` (the same game's gentle hint, which looks at the turn alone) or ``hint``
+    (the strong hint at ``opponent_seconds``). ``points``: the mean score counts, not who wins.
+    """
+
+    game: str
+    opponent: Opponent
+    seconds: float
+    options: tuple[tuple[str, OptionValue], ...] = ()
+    points: bool = False
+    opponent_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One game of a pairing: two games running share opening and dice, with the seats changed."""
+
+    pairing: Pairing
+    number: int
+    seed: int
+
+
+@dataclass
+class Timing:
+    """How punctual hints were, in seconds: the longest wait for a first answer, the greatest lateness."""
+
+    hints: int = 0
+    first_s: float = 0.0
+    late_s: float = 0.0
+
+    def add(self, other: Timing) -> None:
+        """Take in what was measured elsewhere."""
+        self.hints += other.hints
+        self.first_s = max(self.first_s, other.first_s)
+        self.late_s = max(self.late_s, other.late_s)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a game: the hint's result (1 won, 0.5 drawn, 0 lost; or points ahead), turns, how punctual."""
+
+    plan: Plan
+    result: float
+    turns: int
+    cut_off: bool
+    timing: Timing
+
+
+@dataclass
+class TimedHint:
+    """Plays what the hint says, and measures how punctual it is."""
+
+    strength: Strength
+    seconds: float
+    timing: Timing = field(default_factory=Timing)
+
+    def choose(self, game: Game[Any, Any], state: Any, rng: Random) -> Any:
+        """Choose a turn of whoever is to move."""
+        heard: list[float] = []
+
+        def hear(hint: Hint[Any]) -> None:
+            del hint
+            if not heard:
+                heard.append(time.monotonic())
+
+        began_s = time.monotonic()
+        hint = game.hint(state, self.seconds, rng, clock=time.monotonic, strength=self.strength, better=hear)
+        ended_s = time.monotonic()
+        self.timing.add(Timing(1, (heard or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
+        return hint.turn
+
+
+@cache
+def warmed_up(name: str) -> Game[Any, Any]:
+    """Give a game whose tables are made: the first hint of a process may take longer, and measures nothing."""
+    game = load(name)
+    state: Any = game.new()
+    number = 0
+    while game.awaits_roll(state):
+        state = game.rolled(state, draw_roll(game, state, 0, number))
+        number += 1
+    for strength in (Strength.GENTLE, Strength.STRONG):
+        game.hint(state, 0.05, Random(0), clock=time.monotonic, strength=strength)
+    return game
+
+
+def play(plan: Plan) -> Played:
+    """Play one game; of a pairing for points two, the second with the opponent in the hint's seat and the same dice."""
+    pairing = plan.pairing
+    game = warmed_up(pairing.game)
+    hint = TimedHint(Strength.STRONG, pairing.seconds)
+    players = _players(game, dict(pairing.options))
+    seat = players[plan.number % len(players)]
+    pair = plan.seed * 1_000_003 + plan.number // (1 if pairing.points else 2)
+    state, turns = _play_out(game, plan, {seat: hint}, pair)
+    if pairing.points:
+        without, _ = _play_out(game, plan, {}, pair)
+        result = float(game.scores(state)[seat] - game.scores(without)[seat])
+    else:
+        result = _share(game, state, seat)
+    return Played(plan, result, turns, game.outcome(state) is None, hint.timing)
+
+
+def _play_out(game: Game[Any, Any], plan: Plan, hints: dict[Player, TimedHint], pair: int) -> tuple[Any, int]:
+    """Play from the start to the end, the players without a hint as the pairing says."""
+    pairing = plan.pairing
+    others = {
+        "random": None,
+        "greedy": TimedHint(Strength.GENTLE, pairing.seconds),
+        "hint": TimedHint(Strength.STRONG, pairing.opponent_seconds),
+    }[pairing.opponent]
+    state: Any = game.new(dict(pairing.options))
+    rolls = turns = 0
+    while game.outcome(state) is None and turns < MOST_TURNS:
+        if game.awaits_roll(state):
+            state = game.rolled(state, draw_roll(game, state, pair, rolls))
+            rolls += 1
+            continue
+        player = state.to_move
+        chooser = hints.get(player, others)
+        opening = rolls == 0 and turns < OPENING_TURNS and not pairing.points
+        rng = program_rng(pair, player, turns)
+        if chooser is None or opening:
+            turn = _RANDOM.choose(game, state, player, rng).turn
+        else:
+            turn = chooser.choose(game, state, rng)
+        state = game.apply(state, turn)
+        turns += 1
+    return state, turns
+
+
+def _players(game: Game[Any, Any], options: dict[str, OptionValue]) -> tuple[Player, ...]:
+    """Those who play: all a game has, or as many as the option says."""
+    count = options.get("players")
+    return game.players[:count] if isinstance(count, int) else game.players
+
+
+def _share(game: Game[Any, Any], state: Any, seat: Player) -> float:
+    outcome = game.outcome(state)
+    if outcome is None or outcome.winner is None:
+        return 0.5
+    return float(outcome.winner == seat)
+
+
+def measure_timing(pairing: Pairing, positions: int, seed: int) -> Timing:
+    """Ask for hints in positions of random games, wherever they are."""
+    game = warmed_up(pairing.game)
+    hint = TimedHint(Strength.STRONG, pairing.seconds)
+    for number in range(positions):
+        state, rng = _somewhere(game, pairing, seed + number)
+        hint.choose(game, state, rng)
+    return hint.timing
+
+
+def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> tuple[Any, Random]:
+    """Give a position of a random game in which somebody has a turn to play."""
+    rng = Random(seed)
+    state: Any = game.new(dict(pairing.options))
+    kept = state
+    rolls = 0
+    for turns in range(rng.randrange(1, 25)):
+        while game.outcome(state) is None and game.awaits_roll(state):
+            state = game.rolled(state, draw_roll(game, state, seed, rolls))
+            rolls += 1
+        if game.outcome(state) is not None:
+            break
+        kept = state
+        state = game.apply(
+            state, _RANDOM.choose(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
+        )
+    return kept, rng
+
+
+def plans_of(pairing: Pairing, games: int, seed: int) -> Sequence[Plan]:
+    """Give the plans of so many games."""
+    return [Plan(pairing, number, seed) for number in range(games)]
