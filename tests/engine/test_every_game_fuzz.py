@@ -124,9 +124,7 @@ def attempt(name, kind, text, at):
                 strict = game.format_state(found)
                 assert game.parse_state(strict) == found
                 assert game.format_state(game.parse_state(strict)) == strict
-                assert (game.outcome(found) is None) == (found.to_move is not None)
-                assert set(game.appearance(found).values()) <= set(game.looks)
-                assert game.diagram(found)
+                check_position(game, found, is_thorough=at % 10 == 0)
             case "turn":
                 player = (None, *game.players)[player_number]
                 turn = game.parse_turn(state, text, player)
@@ -145,6 +143,22 @@ def attempt(name, kind, text, at):
         check_refusal(error, text)
         return False
     return True
+
+
+def check_position(game, state, *, is_thorough):
+    """A position that was read can be shown and played on."""
+    assert (game.outcome(state) is None) == (state.to_move is not None)
+    assert set(game.appearance(state).values()) <= set(game.looks)
+    assert game.diagram(state)
+    assert set(game.scores(state)) <= set(game.players)
+    if is_thorough and game.awaits_roll(state):
+        game.rolled(state, game.possible_rolls(state)[-1].roll)
+    elif is_thorough and state.to_move is not None:
+        turns = game.legal_turns(state)
+        for number in {0, len(turns) // 2, len(turns) - 1}:
+            assert hash(game.apply(state, turns[number])) is not None
+    for said in game.announcements(state) if is_thorough else ():
+        assert hash(game.announce(state, said)) is not None
 
 
 def check_refusal(error, text):

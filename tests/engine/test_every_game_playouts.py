@@ -10,7 +10,7 @@ from engine.registry import games, load
 from tests.engine.whole_games import done, play
 
 MANY = 10_000
-STRETCH = 40
+STRETCH = 24
 """How many steps are played between two looks at the invariants."""
 
 every_game = pytest.mark.parametrize("name", games())
