@@ -1,0 +1,140 @@
+"""``referee sheet``, and a sheet's file given wherever a game's options are."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from engine.errors import OptionError
+from engine.registry import load
+from referee.cli.root import root
+from referee.config_game import table_options
+from referee.sheet_files import with_sheet_file
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run ``referee`` in an empty folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
+    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
+    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+
+    def invoke(*arguments: str, code: int = 0) -> Result:
+        result = runner.invoke(root, arguments, prog_name="referee")
+        assert result.exit_code == code, result.output + result.stderr
+        return result
+
+    return invoke
+
+
+def written(*changes: tuple[str, str]) -> str:
+    """Write ``ours.toml``, the sheet that ships with these changes."""
+    text = load("blokus-dice").sheet_file()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    Path("ours.toml").write_text(text, encoding="utf-8")
+    return "ours.toml"
+
+
+def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
+    printed = run("sheet", "new").output
+    run("sheet", "new", "--output", "ours.toml")
+    assert Path("ours.toml").read_text(encoding="utf-8") == printed == load("blokus-dice").sheet_file()
+    assert "sheet=house" in run("sheet", "check", "ours.toml").output
+
+
+def test_no_file_is_written_over_unless_asked(run):
+    Path("ours.toml").write_text("mine", encoding="utf-8")
+    assert "--force" in run("sheet", "new", "--output", "ours.toml", code=2).stderr
+    assert Path("ours.toml").read_text(encoding="utf-8") == "mine"
+    run("sheet", "new", "--output", "ours.toml", "--force")
+    assert Path("ours.toml").read_text(encoding="utf-8") != "mine"
+
+
+def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
+    ours = written(('"10x10"', '"8x6"'), ("blocked = []", 'blocked = ["b2", "e4"]'), ('"house"', '"ours"'))
+    shown = run("sheet", "show", ours).output
+    assert shown.startswith("ours\n")
+    assert " 2 . # . . . . . .\n" in shown
+    assert "21 shapes, 89 squares; 46 to fill; 3 strikes" in shown
+    assert "house" in run("sheet", "show").output
+    value = "8x6/3/b2,e4/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
+    assert f"sheet={value}" in run("sheet", "check", ours).output
+    assert "8 by 6 squares (46 of them open)" in run("rules", "blokus-dice", "--option", "sheet=ours.toml").output
+    count = ("perft", "blokus-dice", "--depth", "1", "--roll", "1,2,3,4", "--option")
+    counted = run(*count, f"sheet={ours}").output
+    assert counted == run(*count, f"sheet={value}").output
+    assert counted != "184\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "faults"),
+    [
+        ([('"10x10"', '"100x10"')], ["line 7, size: got '100x10'; expected columns x rows"]),
+        ([('size = "10x10"', "")], ["size: is missing; expected a line such as size"]),
+        ([('size = "10x10"', "size = 10")], ["line 7, size: got 10; expected columns x rows"]),
+        ([("strikes = 3", "strikes = true")], ["line 13, strikes: got True; expected a whole number"]),
+        ([("strikes = 3", "strikes = -1")], ["line 13, strikes: got -1; expected a whole number"]),
+        ([("strikes = 3", "strikes = [")], ["is not TOML"]),
+        ([("blocked = []", 'blocked = ["k1", "a1", "a1", 7]')], ["got 'k1'; expected a square", "got 'a1' twice", "got 7"]),
+        ([("blocked = []", "blocked = 3")], ["line 10, blocked: got 3; expected a list of squares"]),
+        ([("blocked = []", 'blocked = ["a1", "j1", "a10", "j10"]')], ["all four corners"]),
+        ([('1 = ["1", "2", "I3", "V3"]', "")], ["rows.1: got nothing; expected a list of at least one shape"]),
+        ([('1 = ["1", "2", "I3", "V3"]', "1 = []")], ["line 18, rows.1: got []"]),
+        ([('"X5"', '"Q5"'), ('"W5"', '"I5"')], ["line 22, rows.5: got 'Q5'", "got I5 again, which is in row 3"]),
+        ([("6 = ", "7 = ")], ["line 23, rows.7: is no number of a die", "rows.6: got nothing"]),
+        ([("[rows]", "[shapes]")], ["line 17, shapes: is no key of a sheet", "rows.1: got nothing"]),
+        ([('title = "house"', "title = 7")], ["line 4, title: got 7; expected one line of text"]),
+    ],
+)  # fmt: skip
+def test_every_hole_in_a_sheet_is_named(run, changes, faults):
+    said = run("sheet", "check", written(*changes), code=4).stderr
+    for fault in faults:
+        assert fault in said
+    assert all(line.startswith("referee: error: ") for line in said.splitlines())
+    assert run("sheet", "show", "ours.toml", code=4).stderr == said
+
+
+def test_rows_that_are_no_table(run):
+    Path("ours.toml").write_text('rows = 3\nsize = "10x10"\nblocked = []\nstrikes = 3\n', encoding="utf-8")
+    assert "line 1, rows: got 3; expected a table [rows]" in run("sheet", "check", "ours.toml", code=4).stderr
+
+
+def test_files_that_cannot_be_read(run):
+    assert "does not exist" in run("sheet", "check", "none.toml", code=2).stderr
+    Path("ours.toml").write_bytes(b"\xff\xfe")
+    assert "is not text in UTF-8" in run("sheet", "check", "ours.toml", code=4).stderr
+    assert "No such file" in run("rules", "blokus-dice", "--option", "sheet=none.toml", code=8).stderr
+    Path("faulty.toml").write_text("", encoding="utf-8")
+    said = run("rules", "blokus-dice", "--option", "sheet=faulty.toml", code=4).stderr
+    assert "option sheet is the file faulty.toml, which has faults" in said
+
+
+def test_games_without_a_sheet_file_say_which_have_one(run):
+    assert "Deblockle has no sheet file; these have: blokus-dice" in run(
+        "sheet", "show", "--game", "deblockle", code=2
+    ).stderr  # fmt: skip
+
+
+def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
+    game, ours = load("blokus-dice"), written(("strikes = 3", "strikes = 1"))
+    value = with_sheet_file(game, {"sheet": ours, "players": 2})
+    assert value == {"sheet": game.new(value).settings.sheet.text, "players": 2}
+    assert table_options(game, {"sheet": ours}) == {"sheet": value["sheet"]}
+    assert with_sheet_file(game, {"sheet": "house"}) == {"sheet": "house"}
+    assert with_sheet_file(game, {"players": 2}) == {"players": 2}
+    assert with_sheet_file(load("deblockle"), {"net": "ours.toml"}) == {"net": "ours.toml"}
+    long = value["sheet"] + "/" + "x" * 5000
+    assert with_sheet_file(game, {"sheet": long}) == {"sheet": long}
+    Path("ours.toml").rename("ours")
+    assert with_sheet_file(game, {"sheet": "ours"}) == {"sheet": value["sheet"]}
+    written(("strikes = 3", "strikes = x"))
+    with pytest.raises(OptionError, match="which has faults"):
+        table_options(game, {"sheet": ours})
