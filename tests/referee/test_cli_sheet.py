@@ -83,7 +83,7 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
         ([("strikes = 3", "strikes = true")], ["line 13, strikes: got True; expected a whole number"]),
         ([("strikes = 3", "strikes = -1")], ["line 13, strikes: got -1; expected a whole number"]),
         ([("strikes = 3", "strikes = [")], ["is not TOML"]),
-        ([("blocked = []", 'blocked = ["k1", "a1", "a1", 7]')], ["got 'k1'; expected a square", "got 'a1' twice", "got 7"]),
+        ([("blocked = []", 'blocked = ["k1", "a1", "a1", 7]')], ["got 'k1'", "got 'a1' twice", "got 7"]),
         ([("blocked = []", "blocked = 3")], ["line 10, blocked: got 3; expected a list of squares"]),
         ([("blocked = []", 'blocked = ["a1", "j1", "a10", "j10"]')], ["all four corners"]),
         ([('1 = ["1", "2", "I3", "V3"]', "")], ["rows.1: got nothing; expected a list of at least one shape"]),

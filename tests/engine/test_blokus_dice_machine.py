@@ -1,0 +1,167 @@
+"""Whole games at random, with what must always hold."""
+
+import random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from engine.api import EMPTY, Roll
+from engine.blokus_dice.playouts import Drawing, play_one
+from engine.playing import play_out
+from tests.engine.strategies_blokus_dice import GAME, OPTIONS
+
+
+class WholeGame(RuleBasedStateMachine):
+    """One game, with everything that was drawn, rolled and said kept beside it."""
+
+    @initialize(options=OPTIONS)
+    def begin(self, options):
+        self.start = self.state = GAME.new(options)
+        self.history = []
+        self.resigned = set()
+
+    @rule(dice=st.lists(st.integers(1, 6), min_size=4, max_size=4))
+    @precondition(lambda self: GAME.awaits_roll(self.state))
+    def roll(self, dice):
+        active = len(GAME.announcements(self.state))
+        roll = Roll(tuple(sorted(map(str, dice[:active]))))
+        assert roll in [each.roll for each in GAME.possible_rolls(self.state)]
+        self.follow(roll, GAME.rolled(self.state, roll))
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: self.state.to_move is not None and not GAME.awaits_roll(self.state))
+    def play(self, choice):
+        turns = GAME.legal_turns(self.state)
+        assert turns
+        turn = turns[choice % len(turns)]
+        before, dice = self.state, list(self.state.dice)
+        dice.remove(turn.die)
+        self.follow(turn, GAME.apply(before, turn))
+        if not GAME.awaits_roll(self.state) and self.state.to_move is not None:
+            assert self.state.dice == tuple(dice)
+        assert GAME.explain(before, GAME.appearance(self.state)) == ()
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: self.state.to_move is not None and len(self.history) % 7 == 6)
+    def resign(self, choice):
+        said = GAME.announcements(self.state)
+        announcement = said[choice % len(said)]
+        self.resigned.add(announcement.player)
+        self.follow(announcement, GAME.announce(self.state, announcement))
+
+    def follow(self, step, after):
+        self.history.append((self.state, step))
+        self.state = after
+
+    @rule()
+    @precondition(lambda self: self.history)
+    def take_back_and_go_on_again(self):
+        before, step = self.history[-1]
+        assert self.replayed([step], before) == self.state
+
+    def replayed(self, steps, state):
+        for step in steps:
+            if isinstance(step, Roll):
+                state = GAME.rolled(state, step)
+            elif hasattr(step, "squares"):
+                state = GAME.apply(state, GAME.parse_turn(state, GAME.format_turn(step)))
+            else:
+                state = GAME.announce(state, step)
+        return state
+
+    @invariant()
+    def what_was_drawn_is_there(self):
+        drawn = {}
+        names = {player: [] for player in self.state.settings.names}
+        strikes = dict.fromkeys(self.state.settings.names, 0)
+        for _, step in self.history:
+            if hasattr(step, "squares"):
+                drawn |= dict.fromkeys(step.places, step.colour)
+                names[step.player].append(step.shape)
+                strikes[step.player] += step.strike
+        seen = {place: look for place, look in GAME.appearance(self.state).items() if look != EMPTY}
+        assert seen == drawn
+        sheet = self.state.settings.sheet
+        for player, filled in zip(names, self.state.sheets, strict=True):
+            assert len(names[player]) == len(set(names[player])) == filled.shapes_drawn
+            assert filled.used == sum(1 << sheet.number_of[name] for name in names[player])
+            assert filled.strikes == strikes[player] <= sheet.strikes
+            assert GAME.scores(self.state)[player] == sum(int(name[-1]) for name in names[player])
+
+    @invariant()
+    def the_game_replays_from_its_steps(self):
+        assert self.replayed([step for _, step in self.history], self.start) == self.state
+
+    @invariant()
+    def markers_are_one_of_each(self):
+        assert sorted(self.state.markers) == [0, 1, 2, 3]
+
+    @invariant()
+    def text_round_trips(self):
+        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+
+    @invariant()
+    def the_game_ends_with_an_outcome(self):
+        outcome = GAME.outcome(self.state)
+        over = self.state.to_move is None
+        assert (outcome is not None) == over
+        assert (len(GAME.legal_turns(self.state)) == 0) == (over or GAME.awaits_roll(self.state))
+        if over:
+            winners = outcome.shared_by or (outcome.winner,)
+            assert not self.resigned & set(winners)
+            best = max(score for player, score in GAME.scores(self.state).items() if player not in self.resigned)
+            assert {GAME.scores(self.state)[winner] for winner in winners} == {best}
+
+
+TestWholeGame = WholeGame.TestCase
+# A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
+TestWholeGame.settings = settings(max_examples=max(15, settings.default.max_examples // 4), stateful_step_count=40)
+
+
+@pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}])
+def test_fast_random_games_are_like_slow_ones(options):
+    start = GAME.new(options)
+    fast, slow = GAME.playouts(start, 150, random.Random(1)), play_out(GAME, start, 60, random.Random(2), 1000)
+    assert (fast.games, fast.unfinished) == (150, 0)
+    assert sum(fast.wins.values()) + fast.draws == 150
+    assert fast.plies / fast.games == pytest.approx(slow.plies / slow.games, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_fast_random_game_ends_as_a_game_may(seed):
+    rng = random.Random(seed)
+    state = GAME.new({"players": 2 + seed % 3})
+    played, final = play_one(state, Drawing(state.settings.sheet), rng, 10_000)
+    assert played == sum(filled.shapes_drawn for filled in final.sheets)
+    # The text is read with every shape made out anew from its squares.
+    assert GAME.parse_state(GAME.format_state(final)) == final
+
+
+def test_fast_random_games_may_be_cut_off_or_be_over():
+    assert GAME.playouts(GAME.new(), 3, random.Random(1), most_plies=5).unfinished == 3
+    assert GAME.playouts(GAME.new(), 3, random.Random(1), most_plies=5).plies == 15
+    over = GAME.parse_state("over p1=-:0:out p2=-:0:resigned")
+    assert dict(GAME.playouts(over, 2, random.Random(1)).wins) == {"p1": 2}
+    lying = GAME.rolled(GAME.new(), Roll(("1", "2", "3", "4")))
+    assert GAME.playouts(lying, 2, random.Random(1)).games == 2
+
+
+def test_a_single_turn_at_random_is_drawn_evenly():
+    state = GAME.rolled(GAME.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
+    turns = list(GAME.legal_turns(state))
+    drawing, rng, counts = Drawing(state.settings.sheet), random.Random(5), {}
+    for _ in range(200 * len(turns)):
+        _, after = play_one(state, drawing, rng, 1)
+        key = (after.sheets[0].colours, after.sheets[0].strikes)
+        counts[key] = counts.get(key, 0) + 1
+    expected = {}
+    for turn in turns:
+        after = GAME.apply(state, turn)
+        key = (after.sheets[0].colours, after.sheets[0].strikes)
+        expected[key] = expected.get(key, 0) + 200
+    assert set(counts) == set(expected)
+    surprise = sum((counts[key] - count) ** 2 / count for key, count in expected.items())
+    # Chi squared has a mean of its degrees of freedom and a spread of the root of twice that.
+    assert surprise < len(expected) + 4 * (2 * len(expected)) ** 0.5
