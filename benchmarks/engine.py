@@ -1,0 +1,151 @@
+"""How fast the rules of all games are, beside python-chess in the same run and the same thread.
+
+Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--seconds 1.0] [--game deblockle] [--quick]
+
+Random games: plies a second; ahead of python-chess's in every game of two. Diaballik: every result of the first turn
+in at most a fortieth of the time of python-chess's perft 3. Counts to a depth, and how their cost grows. What is
+compared takes turns, and the median of the repetitions counts. Exit code 1 when a line is not met, 2 when python-chess
+is missing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+import gc
+import os
+import platform
+from functools import partial
+from random import Random
+from statistics import median
+from types import ModuleType
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from benchmarks.engine_measure import (
+    CHESS_PERFT,
+    FIRST_RESULTS,
+    Counted,
+    RandomGames,
+    Rate,
+    chess_perft,
+    chess_rate,
+    counts_to_depth,
+    diaballik_results,
+    load_chess,
+    middles,
+    time_of,
+)
+from benchmarks.engine_report import print_counts, print_first_turn, print_random_games
+from engine.registry import games as known_games
+from engine.registry import load
+
+MIDDLES = 12
+_PLAIN_WIDTH = 130
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws of turns, dice and positions."
+)
+@click.option("--repetitions", default=5, show_default=True, type=click.IntRange(1), help="How often all take turns.")
+@click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of one turn.")
+@click.option("--count-seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Most time a count.")
+@click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; several times.")
+@click.option("--quick", is_flag=True, help="Little time for everything: shows that it runs.")
+def main(seed: int, repetitions: int, seconds: float, count_seconds: float, only: tuple[str, ...], quick: bool) -> None:
+    """Measure and report."""
+    chess = load_chess()
+    if chess is None:
+        click.echo(
+            "python-chess is missing, and the engine is measured beside it. Install it (it is the dependency group "
+            f"'benchmarks' of pyproject.toml):\n  {sys.executable} -m pip install 'chess>=1.11'",
+            err=True,
+        )
+        sys.exit(2)
+    if quick:
+        repetitions, seconds, count_seconds = 3, 0.05, 0.2
+    usual = Console()
+    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console.print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"python-chess {chess.__version__}; seed {seed}, one thread"
+    )
+    chosen = [name for name in known_games() if not only or name in only]
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    # What was made so far stays, and shouldn't be looked through again and again in the middle of a measurement.
+    gc.collect()
+    gc.freeze()
+    met = True
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=len(chosen) * (repetitions + 2) + repetitions)
+        rates, beside = _random_games(chess, chosen, repetitions, seconds, seed, progress)
+        met &= print_random_games(rates, beside, console)
+        if "diaballik" in chosen:
+            progress.update(task, description="Diaballik's turns")
+            met &= _first_turn(chess, repetitions, seed, console)
+        counts: dict[str, list[Counted]] = {}
+        for name in chosen:
+            progress.update(task, description=f"counting {name}", advance=1)
+            counts[name] = list(counts_to_depth(load(name), count_seconds))
+        print_counts(counts, console)
+    console.print("Every line is met." if met else "A line is NOT met.")
+    sys.exit(0 if met else 1)
+
+
+def _random_games(
+    chess: ModuleType, chosen: list[str], repetitions: int, seconds: float, seed: int, progress: Progress
+) -> tuple[list[Rate], Rate]:
+    """Let python-chess and every game take turns; give the games' rates and python-chess's."""
+    task = progress.task_ids[0]
+    rng = Random(seed)
+    runs: dict[str, RandomGames] = {}
+    for name in chosen:
+        progress.update(task, description=f"trying {name}", advance=1)
+        runs[name] = RandomGames(load(name), seconds, rng)
+    chess_rates: list[float] = []
+    found: dict[str, list[float]] = {name: [] for name in chosen}
+    for _ in range(repetitions):
+        progress.update(task, description="random games of python-chess", advance=1)
+        chess_rates.append(chess_rate(chess, seconds, rng))
+        for name, run in runs.items():
+            progress.update(task, description=f"random games of {name}", advance=1)
+            found[name].append(run.rate())
+    rates = [
+        Rate(name, tuple(found[name]), median(run.plain_rate() for _ in range(3)), run.plies / run.played)
+        for name, run in runs.items()
+    ]
+    return rates, Rate("python-chess", tuple(chess_rates))
+
+
+def _first_turn(chess: ModuleType, repetitions: int, seed: int, console: Console) -> bool:
+    """Time Diaballik's turns and python-chess's perft 3 by turns."""
+    game = load("diaballik")
+    start = game.new()
+    results = len(set(diaballik_results(start)))
+    counted = chess_perft(chess)
+    if (results, counted) != (FIRST_RESULTS, CHESS_PERFT):
+        sys.exit(
+            f"Diaballik's first turn has {results} results, python-chess counts {counted}; wrong counts are not timed"
+        )
+    first_s, chess_s = [], []
+    for _ in range(max(repetitions, 5)):
+        chess_s.append(time_of(partial(chess_perft, chess)))
+        first_s.append(time_of(partial(diaballik_results, start)))
+    from_middles = {
+        len(diaballik_results(state)): time_of(partial(diaballik_results, state))
+        for state in middles(game, MIDDLES, Random(seed))
+    }
+    return print_first_turn(first_s, chess_s, from_middles, console)
+
+
+if __name__ == "__main__":
+    main()

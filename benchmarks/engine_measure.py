@@ -1,0 +1,186 @@
+"""What ``benchmarks/engine.py`` times: random games, first turns, counts to a depth, here and by python-chess."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from statistics import median
+from types import ModuleType
+from typing import Any
+
+from engine.api import Game
+from engine.diaballik.listing import packed_results
+from engine.diaballik.turns import begun
+from engine.perft import perft, start_of_count
+from engine.playing import play_out
+
+OF_TWO = ("blockade", "deblockle", "diaballik")
+"""The games whose random games are to be ahead of python-chess's."""
+COUNTED_FROM: dict[str, tuple[str | None, str | None]] = {
+    "blockade": ("4,1", None),
+    "blokus-dice": ("1,2,3,4", "red"),
+    "number-drop": ("1,3,4,5,T", None),
+}
+"""The roll that counts to a depth go on with where one is awaited, and the colour in hand."""
+CHESS_MOST_PLIES = 400
+CHESS_DEPTH = 3
+CHESS_PERFT = 8902
+FIRST_RESULTS = 290
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Random games: plies a second in each repetition, and by the interface alone, without the fast core."""
+
+    name: str
+    plies_a_second: tuple[float, ...]
+    plain_plies_a_second: float | None = None
+    plies_a_game: float = 0.0
+
+    @property
+    def median(self) -> float:
+        """The median of the repetitions."""
+        return median(self.plies_a_second)
+
+    def ratio(self, other: Rate) -> float:
+        """The median of how many times as fast this was as the other, each repetition beside its own."""
+        return median(mine / theirs for mine, theirs in zip(self.plies_a_second, other.plies_a_second, strict=True))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A count to a depth and how long it took, in seconds."""
+
+    depth: int
+    count: int
+    taken_s: float
+
+
+def load_chess() -> ModuleType | None:
+    """Give python-chess, ``None`` where it isn't installed."""
+    try:
+        return importlib.import_module("chess")
+    except ModuleNotFoundError:
+        return None
+
+
+def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+    """What a call gives, and the seconds it takes."""
+    begin_s = time.perf_counter()
+    given = call()
+    return given, time.perf_counter() - begin_s
+
+
+def chess_rate(chess: ModuleType, seconds: float, rng: Random) -> float:
+    """Plies a second of random chess games, by the shortest code there is: draws are never looked for."""
+    plies = 0
+    begin_s = time.perf_counter()
+    while time.perf_counter() - begin_s < seconds:
+        board = chess.Board()
+        for _ in range(CHESS_MOST_PLIES):
+            moves = list(board.legal_moves)
+            if not moves:
+                break
+            board.push(rng.choice(moves))
+            plies += 1
+    return plies / (time.perf_counter() - begin_s)
+
+
+class RandomGames:
+    """One game's random games, as many at a time as take about ``seconds``."""
+
+    def __init__(self, game: Game[Any, Any], seconds: float, rng: Random) -> None:
+        self._game = game
+        self._start = game.new()
+        self._rng = rng
+        self.games = 1
+        self.plies = 0
+        self.played = 0
+        self.rate()
+        # A game that plays many at once has to be asked for many, so the number grows by what was found.
+        while True:
+            taken_s = timed(self.rate)[1]
+            if taken_s > 0.6 * seconds or self.games >= 1 << 16:
+                break
+            self.games = math.ceil(self.games * min(8.0, max(1.5, seconds / taken_s)))
+        self.plies = self.played = 0
+
+    def rate(self) -> float:
+        """Plies a second, over the number of games found to take long enough."""
+        tally, taken_s = timed(partial(self._game.playouts, self._start, self.games, self._rng))
+        self.plies += tally.plies
+        self.played += tally.games
+        return float(tally.plies / taken_s)
+
+    def plain_rate(self, most_plies: int = 60) -> float:
+        """Plies a second by the interface alone, over the beginning of a game."""
+        tally, taken_s = timed(partial(play_out, self._game, self._start, 2, self._rng, most_plies))
+        return float(tally.plies / taken_s)
+
+
+def chess_perft(chess: ModuleType) -> int:
+    """Count three plies from the start of chess, the last one in bulk."""
+
+    def below(board: Any, depth: int) -> int:
+        if depth == 1:
+            return int(board.legal_moves.count())
+        found = 0
+        for move in board.legal_moves:
+            board.push(move)
+            found += below(board, depth - 1)
+            board.pop()
+        return found
+
+    return below(chess.Board(), CHESS_DEPTH)
+
+
+def diaballik_results(state: Any) -> list[int]:
+    """Every distinct result of a Diaballik turn."""
+    return packed_results(begun(state, state.to_move))
+
+
+def middles(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:
+    """Positions from the middle of random games, 6 to 40 turns after the start, in which the game goes on."""
+    found: list[Any] = []
+    while len(found) < count:
+        state = game.new()
+        for _ in range(rng.randint(6, 40)):
+            turns = game.legal_turns(state)
+            if not turns:
+                break
+            state = game.apply(state, turns[rng.randrange(len(turns))])
+        if state.to_move is not None and game.legal_turns(state):
+            found.append(state)
+    return found
+
+
+def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
+    """The seconds a call takes, over as many calls as take at least ``least_s``."""
+    calls = 1
+    while True:
+        begin_s = time.perf_counter()
+        for _ in range(calls):
+            call()
+        taken_s = time.perf_counter() - begin_s
+        if taken_s >= least_s:
+            return taken_s / calls
+        calls *= 2
+
+
+def counts_to_depth(game: Game[Any, Any], most_s: float) -> Sequence[Counted]:
+    """Count deeper and deeper from the start, until the next depth would take longer than ``most_s``."""
+    roll, colour = COUNTED_FROM.get(game.name, (None, None))
+    start, thrown = start_of_count(game, game.new(), roll, colour)
+    found: list[Counted] = []
+    while True:
+        depth = len(found) + 1
+        count, taken_s = timed(partial(perft, game, start, depth, thrown))
+        found.append(Counted(depth, count, taken_s))
+        growth = found[-1].taken_s / found[-2].taken_s if len(found) > 1 else found[-1].count
+        if count == 0 or taken_s * max(growth, 2.0) > most_s:
+            return found

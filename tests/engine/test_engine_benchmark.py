@@ -1,0 +1,123 @@
+"""The benchmark of the engine: what it counts, when a line is met, and what it says without python-chess."""
+
+import io
+import random
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from benchmarks import engine, engine_measure
+from benchmarks.engine_measure import Counted, RandomGames, Rate, counts_to_depth, diaballik_results, middles
+from benchmarks.engine_report import print_counts, print_first_turn, print_random_games
+from engine.registry import load
+
+CHESS = Rate("python-chess", (20_000.0, 10_000.0, 30_000.0))
+
+
+class Board:
+    """A board as python-chess has it, of a game in which two moves are always legal."""
+
+    depth = 0
+
+    @property
+    def legal_moves(self):
+        return Moves("ab")
+
+    def push(self, move):
+        assert move in "ab"
+        self.depth += 1
+
+    def pop(self):
+        self.depth -= 1
+
+
+class Moves(list):
+    def count(self):
+        return len(self)
+
+
+class Chess:
+    Board = Board
+    __version__ = "0"
+
+
+def console():
+    return Console(file=io.StringIO(), width=130)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "met"),
+    [
+        ("deblockle", (21_000.0, 11_000.0, 31_000.0), True),
+        ("deblockle", (21_000.0, 9_000.0, 29_000.0), False),
+        ("blockade", (10.0, 10.0, 10.0), False),
+        ("number-drop", (10.0, 10.0, 10.0), True),
+    ],
+)
+def test_games_of_two_must_be_ahead_in_the_median_repetition(name, rates, met):
+    out = console()
+    assert print_random_games([Rate(name, rates, 5.0, 7.0)], CHESS, out) is met
+    assert ("NOT MET" in out.file.getvalue()) is not met
+
+
+@pytest.mark.parametrize(("first_s", "met"), [(1 / 4001, True), (1 / 3999, False)])
+def test_the_first_turn_must_take_a_fortieth(first_s, met):
+    out = console()
+    assert print_first_turn([first_s] * 3, [0.01] * 3, {500: 1e-4}, out) is met
+    assert ("NOT MET" in out.file.getvalue()) is not met
+    assert "500" in out.file.getvalue()
+
+
+def test_counts_are_printed_with_their_growth():
+    out = console()
+    print_counts({"deblockle": [Counted(1, 58, 1e-3), Counted(2, 2760, 5e-2)]}, out)
+    assert "47.6" in out.file.getvalue()
+    assert "50.0" in out.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "most_s", "counts"),
+    [("deblockle", 0.05, [58, 2760]), ("blokus-dice", 0.05, [184, 25_120]), ("diaballik", 0.0, [290])],
+)
+def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_s, counts):
+    def by_count(call):
+        count = call()
+        return count, count * 1e-6
+
+    monkeypatch.setattr(engine_measure, "timed", by_count)
+    assert [each.count for each in counts_to_depth(load(name), most_s)] == counts
+
+
+def test_random_games_are_as_many_as_take_long_enough():
+    games = RandomGames(load("deblockle"), 0.01, random.Random(1))
+    assert games.rate() > 0
+    assert games.played == games.games
+    assert games.plain_rate(most_plies=5) > 0
+
+
+def test_the_middle_of_a_game_goes_on():
+    found = middles(load("diaballik"), 2, random.Random(1))
+    assert all(len(set(diaballik_results(state))) == len(diaballik_results(state)) > 0 for state in found)
+
+
+def test_chess_is_played_and_counted():
+    assert engine_measure.chess_perft(Chess) == 8
+    assert engine_measure.chess_rate(Chess, 0.001, random.Random(1)) > 0
+
+
+def test_without_python_chess_it_says_so(monkeypatch):
+    monkeypatch.setattr(engine, "load_chess", lambda: None)
+    result = CliRunner().invoke(engine.main, [])
+    assert result.exit_code == 2
+    assert "python-chess is missing" in result.output
+    assert "pip install 'chess" in result.output
+
+
+def test_wrong_counts_are_not_timed(monkeypatch):
+    monkeypatch.setattr(engine, "load_chess", lambda: Chess)
+    result = CliRunner().invoke(
+        engine.main, ["--game", "diaballik", "--repetitions", "1", "--seconds", "0.01", "--count-seconds", "0.01"]
+    )
+    assert result.exit_code == 1
+    assert "python-chess counts 8" in result.output
