@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from referee.errors import PlayError
 from referee.hinting import RULED_OUT, Stage, advice_of
 from referee.hinting import told as told_hint
 
-_MOST_LISTED_ON_DEMAND = 200
+_MOST_LISTED_ON_DEMAND = 60
+_MOST_SEARCHED = 100_000
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class PlaySession:
         self._commands: Mapping[str, Callable[[str], None]] = {
             "help": lambda _: self._say(words.HELP),
             "?": lambda _: self._say(words.HELP),
-            "turns": lambda _: self._list_turns(),
+            "turns": self._list_turns,
             "hint": lambda _: self._give_hint(),
             "roll": lambda _: self._roll(),
             "undo": lambda _: self._undo(),
@@ -179,17 +181,25 @@ class PlaySession:
             for number, turn in enumerate(turns, 1):
                 self._say(f"{number:4}  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
 
-    def _list_turns(self) -> None:
+    def _list_turns(self, part: str) -> None:
+        """List the first legal turns, or the first whose text has ``part`` in it."""
         if self._game.awaits_roll(self._state):
             rolls = self._game.possible_rolls(self._state)
-            self._say(f"The dice come first; {len(rolls)} rolls are possible, such as "
-                      f"{self._game.format_roll(rolls[0].roll)}.")  # fmt: skip
+            such_as = self._game.format_roll(rolls[0].roll)
+            self._say(f"The dice come first; {len(rolls)} rolls are possible, such as {such_as}.")
             return
         turns = turns_of(self._game, self._state, self._game.players_to_move(self._state)[0])
-        for number in range(min(len(turns), _MOST_LISTED_ON_DEMAND)):
-            self._say(f"  {self._game.format_turn(turns[number])}  {self._game.describe(turns[number])}")
-        more = len(turns) - _MOST_LISTED_ON_DEMAND
-        self._say(f"{len(turns)} legal turns" + (f", the last {more} are not shown." if more > 0 else "."))
+        searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
+        fitting = (turn for turn in searched if part.lower() in self._game.format_turn(turn).lower())
+        listed = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
+        for turn in listed:
+            self._say(f"  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
+        if len(listed) == len(turns):
+            self._say(f"{len(turns)} legal turns.")
+        elif part:
+            self._say(f"{len(listed)} shown of {len(turns)} legal turns, those with {part!r} in them.")
+        else:
+            self._say(f"{len(listed)} shown of {len(turns)} legal turns; `turns PART` lists those with that in them.")
 
     def _give_hint(self) -> None:
         if not self._settings.gives_hints:

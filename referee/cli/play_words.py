@@ -12,7 +12,7 @@ from referee.errors import PlayError
 
 HELP = """\
 Type a turn as the game's page in docs/games writes it, or the number of a listed one. Also:
-  turns            list the legal turns        hint             what to play, and why
+  turns [PART]     list the legal turns        hint             what to play, and why
   roll             draw the dice               undo             take back what you typed last
   board            show the board again        resign [PLAYER]  give up
   rules            the rules in short          draw             all agree on a draw

@@ -151,6 +151,17 @@ def test_a_claim_by_its_short_name(play, tmp_path):
     assert "nothing can be claimed now" in said
 
 
+def test_legal_turns_are_listed_and_searched(play):
+    said = play("diaballik", typed="turns\nturns D1*F1 d1-d2\nturns z\nquit\n").output
+    first, searched, none = re.findall(r"((?:^  \S.*\n)*)^(\d+ shown of 290 legal turns.*)$", said, re.MULTILINE)
+    assert first[0].count("\n") == 60
+    assert first[1].endswith("; `turns PART` lists those with that in them.")
+    listed = searched[0].splitlines()
+    assert len(listed) > 2
+    assert all("d1*f1 d1-d2" in line for line in listed)
+    assert none == ("", "0 shown of 290 legal turns, those with 'z' in them.")
+
+
 # Dice, and several who play at the same time
 
 
