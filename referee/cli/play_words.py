@@ -49,7 +49,7 @@ def said(announcement: Announcement) -> str:
         return f"{str(announcement.player).capitalize()} resigns."
     if announcement.kind == DRAW:
         return "A draw is agreed."
-    return f"{(announcement.player or EVERYONE).capitalize()} announces: {announcement.kind.replace('-', ' ')}."
+    return f"{(announcement.player or EVERYONE).capitalize()} announces: {announcement.kind}."
 
 
 def ended(game: Game[Any, Any], state: Any) -> str:

@@ -144,11 +144,16 @@ def test_what_cannot_be_claimed_or_said_is_refused(play):
     assert "58 legal turns." in said
 
 
-def test_a_claim_by_its_short_name(play, tmp_path):
-    there_and_back = "d1-e1=cross-d1\nd7-e7=cross-d7\nd1-e1=stop\nd7-e7=stop\n"
-    options = (*ONE_EACH, "--option", "repetition_draw=true")
-    said = play("deblockle", *options, typed=there_and_back + "claim\n").output
-    assert "nothing can be claimed now" in said
+@pytest.mark.parametrize("typed", ["claim", "claim anti-play", "Black: anti-play"])
+def test_what_the_rules_let_one_claim_is_claimed(play, tmp_path, typed):
+    wall = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+    said = play("diaballik", "--position", wall, typed=f"white:anti-play\n{typed}\n").output
+    assert said.count("Not possible: ") == 1
+    assert "Black announces: anti-play." in said
+    assert "Black wins: " in said
+    record = kept(tmp_path)
+    assert [entry.announcement for entry in record.entries] == ["black:anti-play"]
+    assert replay(record).outcome.winner == "black"
 
 
 def test_legal_turns_are_listed_and_searched(play):
