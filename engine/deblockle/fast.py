@@ -14,10 +14,11 @@ import functools
 from collections.abc import Callable, Iterator
 from random import Random
 
-from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to, members
+from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
 from engine.deblockle.settings import Settings
 from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
 from engine.deblockle.turns import Ground, slide_ends
+from engine.grid import members
 
 ORIENTATIONS = 24
 OFF = SQUARES

@@ -12,22 +12,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.api import Breach
-from engine.deblockle.board import (
-    GOAL,
-    HOME_STAR,
-    PLACES,
-    RAYS,
-    SIDES,
-    STARS,
-    beside,
-    columns_and_rows_apart,
-    members,
-    other,
-)
+from engine.deblockle.board import GOAL, HOME_STAR, PLACES, RAYS, SIDES, STARS, beside, columns_and_rows_apart, other
 from engine.deblockle.changes import Moved
 from engine.deblockle.state import Block, DeblockleState
 from engine.deblockle.turns import Ground, ends_of, ground_for, slide_ends
 from engine.deblockle.unfinished import either
+from engine.grid import members
 
 _HOP_RULES = {
     "cross": ("cross-one-orthogonal", "hops one square straight"),

@@ -7,11 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from engine.api import Appearance, Breach
-from engine.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, members, other
+from engine.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
 from engine.deblockle.settings import MOST_BLOCKS, Settings
 from engine.deblockle.state import Block, DeblockleState, read_look
 from engine.deblockle.turns import settled
 from engine.errors import IllegalTurnError
+from engine.grid import members
 
 START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {

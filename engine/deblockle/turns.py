@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from engine.announcing import ordinary_outcome
 from engine.api import Certainty, Outcome
-from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, members, other
+from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.deblockle.settings import Settings
 from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
+from engine.grid import members
 
 
 class RollOption(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api import EMPTY, LookName, Unfinished
-from engine.deblockle.board import PLACES, members, other
+from engine.deblockle.board import PLACES, other
 from engine.deblockle.state import DeblockleState, appearance_of, change_by, look_of
 from engine.deblockle.turns import legal_turns, possibly_blocked, roll_options
+from engine.grid import members
 
 _HOW = {
     "cross": "one square straight",
