@@ -18,6 +18,8 @@ OPENING_TURNS = 2
 """Turns drawn at random before a game of two without dice, so that no two games are the same."""
 MOST_TURNS = 400
 """A game that goes on longer counts as a draw."""
+MOST_TURNS_OF_HINTS = 150
+"""The same where a hint plays a hint: both would go on at length."""
 _RANDOM = RandomPlayer()
 
 
@@ -137,7 +139,8 @@ def _play_out(game: Game[Any, Any], plan: Plan, hints: dict[Player, TimedHint], 
     }[pairing.opponent]
     state: Any = game.new(dict(pairing.options))
     rolls = turns = 0
-    while game.outcome(state) is None and turns < MOST_TURNS:
+    most_turns = MOST_TURNS_OF_HINTS if pairing.opponent == "hint" else MOST_TURNS
+    while game.outcome(state) is None and turns < most_turns:
         if game.awaits_roll(state):
             state = game.rolled(state, draw_roll(game, state, pair, rolls))
             rolls += 1

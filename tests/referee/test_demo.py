@@ -56,6 +56,15 @@ def test_a_game_is_refereed_filmed_and_kept(tmp_path: Path) -> None:
     assert events[0][1].data["seed"] == 7
 
 
+def test_whoever_looks_on_may_ask_for_a_hint_and_no_more(tmp_path: Path) -> None:
+    options = DemoOptions(turns=1, fast=True, journal=tmp_path / "journal.sqlite", keys=["b\n", "\n", "h\n"])
+    code, output = play(options)
+    assert code == 0, output
+    assert "No hint: the board is not set up yet." in output
+    assert "taken back" not in output
+    assert "1 turn played, 1 accepted as played" in output
+
+
 def test_ctrl_c_ends_with_a_sentence_and_keeps_what_was_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,161 @@
+"""``referee turn``, ``roll``, ``announce`` and ``hint`` without a referee that runs; with one: tests/bad_input."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from engine import registry
+from engine.record import read, replay
+from engine.registry import load
+from referee.cli.root import root
+from referee.journal import Journal, fold
+from tests.engine.toy_harvest import Harvest
+
+Run = Callable[..., Result]
+GAME = load("deblockle")
+NEXT = "No referee is running; the next one goes on from here."
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    for variable in list(os.environ):
+        if variable.startswith(("REFEREE_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nseconds = 0.1\n')
+    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
+    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
+    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+    return lambda *arguments: runner.invoke(root, [str(part) for part in arguments], prog_name="referee")
+
+
+@pytest.fixture
+def harvest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+
+
+def kinds() -> list[str]:
+    with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        return [event.kind for _, event in journal.events()]
+
+
+def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> None:
+    assert run("new", "harvest", "--option", "players=3", "--option", "rounds=1").exit_code == 0
+    assert run("hint").stderr == "referee: error: No hint: p1 has to roll first.\n"
+    assert run("roll", "5", "--by", "Ann").stdout == f"5 is rolled. {NEXT}\n"
+    assert run("roll", "6").stderr == "referee: error: 6 can't be rolled now.\n"
+    assert run("turn", "keep", "--player", "P3").stdout == f"p3 keeps the die. {NEXT}\n"
+    again = run("turn", "keep", "--player", "p3")
+    assert (again.exit_code, again.stderr) == (
+        4,
+        "referee: error: p3 may not play now; it is the turn of p1 and p2.\n",
+    )
+    hint = run("hint", "--by", "Ben")
+    assert hint.stdout == (
+        "Hint: p1 keeps the die. Take the die that shows 5. That gives more points. "
+        "Expected: 5 points, worked out to the end.\n"
+    )
+    assert run("turn", "leave").exit_code == 0
+    assert run("announce", "resign").stdout == f"P2 announces: resign. {NEXT}\n"
+    assert run("turn", "keep", "--player", "p2").stderr == "referee: error: p2 may not play now; the game is over.\n"
+    assert kinds() == ["new game", "set up", "rolled", "turn", "hint given", "turn", "announced", "end"]
+    told = run("replay", tmp_path / "game.sqlite").stdout
+    assert "5 is rolled" in told
+    assert "a fair hint for p1: p1 keeps the die." in told
+    assert "p3 won" in told
+    ended = replay(read(run("export").stdout))
+    assert ended.outcome is not None
+    assert ended.outcome.winner == "p3"
+    assert run("take-back").stdout == f"p2:resign is taken back. {NEXT}\n"
+    assert run("turn", "keep").exit_code == 0
+
+
+def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
+    run("new", "deblockle")
+    turn = GAME.format_turn(GAME.legal_turns(GAME.new())[0])
+    assert run("turn", turn).exit_code == 0
+    before = kinds()
+    for arguments, words in (
+        (("turn", turn), "no block stands there"),
+        (("turn", "c9"), "column 2 of 'c9'"),
+        (("roll", "3"), "Deblockle has no dice"),
+        (("announce", "repetition"), "teal:repetition is not allowed here"),
+        (("announce", "dance"), "means nothing in this game"),
+        (("announce", "resign", "--player", "red"), "no player 'red'"),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == 4
+        assert done.stderr.startswith("referee: error: ")
+        assert words in done.stderr
+    assert kinds() == before
+
+
+def test_a_hint_for_any_position(run: Run) -> None:
+    start = GAME.format_state(GAME.new())
+    whole = run("hint", "--game", "deblockle", "--position", start)
+    assert whole.exit_code == 0, whole.stderr
+    assert whole.stdout.startswith("Hint: Gold rolls ")
+    piece = run("hint", "--position", start, "--strength", "gentle").stdout
+    assert piece.startswith("Hint: look at ")
+    assert piece.endswith(", gold block, star up.\n")
+    told = run("hint", "--position", start, "--strength", "gentle", "--whole").stdout
+    assert told.startswith(f"Hint: Gold rolls {piece.split()[3].rstrip(',')} to ")
+    assert not Path("game.sqlite").exists()
+    over = GAME.format_state(GAME.announce(GAME.new(), GAME.announcements(GAME.new())[0]))
+    for arguments, code, words in (
+        (("--position", over), 4, "No hint: "),
+        (("--position", "rubbish"), 4, "rubbish"),
+        (("--position", start, "--roll", "4"), 4, "no dice"),
+        (("--whole",), 2, "belong to --position"),
+        (("--strength", "mighty"), 2, "mighty"),
+    ):
+        done = run("hint", *arguments)
+        assert (done.exit_code, words in done.stderr) == (code, True), done.stderr
+
+
+def test_a_position_before_the_roll_takes_the_roll(run: Run, harvest: None) -> None:
+    done = run("hint", "--game", "harvest", "--position", "0,0 1 - - -", "--roll", "1")
+    assert done.stdout.startswith("Hint: p1 leaves the die.")
+
+
+def test_a_gentle_hint_says_more_when_asked_again(run: Run) -> None:
+    run("new", "deblockle")
+    first = run("hint", "--strength", "gentle").stdout
+    second = run("hint", "--strength", "gentle").stdout
+    assert first.startswith("Hint: look at ")
+    assert second.startswith(f"Hint: Gold rolls {first.split()[3].rstrip(',')} to ")
+    assert run("hint", "--strength", "gentle").stdout == second
+    assert kinds() == ["new game", "hint given", "hint given"]
+
+
+def test_where_hints_are_ruled_out_no_flag_brings_them_back(run: Run) -> None:
+    Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
+    run("new", "deblockle")
+    ruled_out = (4, "referee: error: The players ruled hints out.\n")
+    for arguments in ((), ("--strength", "strong"), ("--position", GAME.format_state(GAME.new()))):
+        done = run("hint", *arguments)
+        assert (done.exit_code, done.stderr) == ruled_out
+    # A game that was begun so stays so, whatever the settings say later.
+    Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n')
+    done = run("hint")
+    assert (done.exit_code, done.stderr) == ruled_out
+    assert kinds() == ["new game"]
+    run("new", "deblockle")
+    assert run("hint", "--seconds", "0.05").exit_code == 0
+
+
+def test_players_and_that_hints_are_ruled_out_are_both_kept(run: Run) -> None:
+    Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
+    run("new", "deblockle", "--player", "gold=Ann")
+    with Journal.open(Path("game.sqlite"), wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        ((_, begun),) = journal.events()
+        assert begun.data == {"game": "deblockle", "options": {}, "players": {"gold": "Ann"}, "hints": "none"}
+        assert fold(GAME, journal.events()).game == "deblockle"
