@@ -63,8 +63,10 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
     state, step, after = fitting[0]
     states = tuple(dict.fromkeys(each for _, _, each in fitting))
     texts: list[JsonValue] = [game.format_state(each) for each in states]
-    data = {**_data(game, state, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
     places = () if isinstance(step, Roll | Announcement) else tuple(step.places)
+    data = {**_data(game, state, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
+    if places:
+        data["places"] = list(places)
     return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.outcome(after))
 
 

@@ -109,9 +109,10 @@ def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correctio
 
 
 def last_word(events: Sequence[Event]) -> int | None:
-    """Give the index of the correction or take-back after which no turn was accepted, ``None`` without one."""
+    """Give the index of the correction, take-back or typed turn after which no turn was seen, ``None`` without one."""
     for index in range(len(events) - 1, -1, -1):
-        if events[index].kind in {"correction", "take back"}:
+        typed = events[index].kind == "turn" and "by" in events[index].data
+        if events[index].kind in {"correction", "take back"} or typed:
             return index
         if events[index].kind in {"turn", "set up", "new game"}:
             return None

@@ -20,6 +20,7 @@ from engine.dice import drawn
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.registry import load
 from engine.search.budget import CountingClock
+from referee.cli.play_players import RandomPlayer
 from referee.correcting_journal import enter_in_journal, take_back_in_journal
 from referee.entering import Entry, entered, refusal, usual_start
 from referee.errors import CorrectionError, EventError, FoldError
@@ -313,3 +314,34 @@ def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (2,)
     raw.close()
+
+
+@pytest.mark.parametrize("name", [name for name in registry.games() if name != "harvest"])
+def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
+    game = load(name)
+    kept = Kept(game)
+    rng = random.Random(name)
+    state = game.new()
+    for _ in range(8):
+        if game.outcome(state) is not None:
+            break
+        if game.awaits_roll(state):
+            roll = drawn(game.possible_rolls(state), rng)
+            kept.enter("rolled", game.format_roll(roll))
+            state = game.rolled(state, roll)
+            continue
+        # Where several play at the same time, the last may be first.
+        player = game.players_to_move(state)[-1]
+        choice = RandomPlayer().choose(game, state, player, rng).turn
+        kept.enter("turn", game.format_turn(choice), player)
+        state = game.apply(state, choice)
+    before = state
+    if game.outcome(state) is None:
+        kept.enter("announced", "resign")
+        kept.take_back()
+    assert kept.state == before
+    folded = fold(game, kept.events)
+    assert len(tell(game, kept.events)) == len(kept.events)
+    replayed = record.replay(record.read(record.write(record_of(game, kept.events))))
+    assert replayed.states[-1] == folded.states[0]
+    kept.journal.close()

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from engine.errors import EngineError
 from hardware.signals import Mood, Sound
 from referee.correcting import Correction
+from referee.entering import Entry
 from referee.errors import CorrectionError, JournalFullError
 from referee.events import Event, Evidence
 from referee.journal import BufferedJournal, Journal, fold
@@ -498,6 +500,63 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
     press(on.service, "take back")
     assert on.kinds()[-1] == "take back"
     assert press(on.service, "no such button") == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, start: Any, restarted: bool) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    turn, after = on.play(start="c1", top="hoops")
+    text = on.game.format_turn(turn)
+    assert on.service.enter(Entry("turn", text, "Ann")) == on.game.describe(turn)
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.ACCEPTED, Sound.ACCEPTED)
+    assert [light.place for light in on.lamp.signals[-1].lights] == list(turn.places)
+    assert on.lamp.signals[-1].words == f"{on.game.describe(turn)} Teal to play."
+    assert on.kinds() == ["new game", "set up", "turn"]
+    if restarted:
+        on = table(on.journal)
+        on.service.start()
+    # The pieces stand as before for a while, then somebody moves them.
+    assert {verdict.kind for verdict in on.show(start, 3)} <= {VerdictKind.UNCHANGED}
+    on.hand(start, 1)
+    assert {verdict.kind for verdict in on.show(after, 3)} <= {VerdictKind.UNCHANGED}
+    on.hand(after, 1)
+    _, later = on.play(player="teal", start="e5")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(later, 3))
+    assert on.kinds() == ["new game", "set up", "turn", "turn"]
+
+
+def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    with pytest.raises(CorrectionError, match="not set up yet"):
+        on.service.enter(Entry("turn", "c1-c2=hoops", "Ann"))
+    on.show(start, 2)
+    shown = len(on.lamp.signals)
+    with pytest.raises(EngineError):
+        on.service.enter(Entry("turn", "c7-c6=hoops", "Ann"))
+    with pytest.raises(EngineError):
+        on.service.enter(Entry("rolled", "4", "Ann"))
+    assert on.kinds() == ["new game", "set up"]
+    assert len(on.lamp.signals) == shown
+
+
+def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    assert on.service.enter(Entry("announced", "resign", "Ann")) == "Gold announces: resign."
+    assert on.service.finished
+    assert on.lamp.signals[-1].mood is Mood.FINISHED
+    assert on.lamp.signals[-1].words == "Gold announces: resign. Teal wins: gold resigned."
+    assert on.kinds()[-2:] == ["announced", "end"]
+    assert on.service.take_back("Ann")
+    assert not on.service.finished
+    assert on.lamp.signals[-1].mood is Mood.WAITING
+    again = table(on.journal)
+    again.service.start()
+    assert again.service.belief == on.service.belief
 
 
 @pytest.mark.parametrize("wrong", [{"turn_end": "bell"}, {"rest_s": -1.0}, {"patience_s": -1.0}, {"stall_s": -1.0}])
