@@ -32,9 +32,9 @@ Move = int
 _SHIFT = 11
 _AFTER = (1 << _SHIFT) - 1
 _GONE = OFF * ORIENTATIONS
-_STOP, _CROSS, _X, _SLIDER, _HOOPS, _LEAVES = range(6)
-_KINDS = {"stop": _STOP, "cross": _CROSS, "x": _X, "slider": _SLIDER, "hoops": _HOOPS}
-_Roll = tuple[int, int, int, int]
+STOP, CROSS, X, SLIDER, HOOPS, LEAVES = range(6)
+_KINDS = {"stop": STOP, "cross": CROSS, "x": X, "slider": SLIDER, "hoops": HOOPS}
+FastRoll = tuple[int, int, int, int]
 """A roll no empty board forbids: the bit of the square rolled to, its number, the hop's kind, and the code before the
 roll shifted as in a move, the orientation after it added. Adding 24 times the end square makes it a move."""
 
@@ -57,20 +57,23 @@ class Core:
     def __init__(self, settings: Settings) -> None:
         self._side_by_side = settings.side_by_side
         self._forfeited = settings.hop_forfeited_when_stuck
-        self._rolls = tuple(
+        self.has_plain_hops = settings.side_by_side and not settings.hop_forfeited_when_stuck
+        """Whether a turn's end hangs on nothing but the squares it needs open."""
+        self.rolls = tuple(
             tuple(_rolls_of(settings, player, code) for code in range(SQUARES * ORIENTATIONS)) for player in PLAYERS
         )
-        self._beside = _Filled(beside)
-        self._lines = tuple(_lines_through(square) for square in range(SQUARES))
-        self._slides = tuple(
-            tuple(_Filled(_slide_table(square, line, settings)) for line in self._lines[square])
+        """``rolls[player][code]``: what a block may roll to on an empty board."""
+        self.beside = _Filled(beside)
+        self.lines = tuple(_lines_through(square) for square in range(SQUARES))
+        self.slides = tuple(
+            tuple(_Filled(_slide_table(square, line, settings)) for line in self.lines[square])
             for square in range(SQUARES)
         )
 
     def leaving(self, player: int, code: int) -> Move | None:
         """The move by which a block leaves the board from where it stands, if nothing else forbids it."""
-        rolls = self._rolls[player][code]
-        return rolls[0][3] + _GONE if rolls and rolls[0][2] == _LEAVES else None
+        rolls = self.rolls[player][code]
+        return rolls[0][3] + _GONE if rolls and rolls[0][2] == LEAVES else None
 
     def groups(self, position: Position) -> Iterator[tuple[Move, int]]:
         """Every legal roll: a move short of 24 times its end square, and the set of squares it may end on."""
@@ -80,15 +83,15 @@ class Core:
         own_codes, foe_codes = (teals, golds) if mover else (golds, teals)
         own = foes = 0
         for code in own_codes:
-            own |= _BIT[code]
+            own |= BIT_OF_CODE[code]
         for code in foe_codes:
-            foes |= _BIT[code]
-        rolls = self._rolls[mover]
-        around = self._beside
+            foes |= BIT_OF_CODE[code]
+        rolls = self.rolls[mover]
+        around = self.beside
         side_by_side = self._side_by_side
-        allowed = _OPEN_TO_END if side_by_side else _OPEN_TO_END & ~beside(foes)
+        allowed = OPEN_TO_END if side_by_side else OPEN_TO_END & ~beside(foes)
         for code in own_codes:
-            others = own ^ _BIT[code]
+            others = own ^ BIT_OF_CODE[code]
             if not side_by_side and others and beside(foes) & others:
                 continue
             taken = others | foes
@@ -96,18 +99,18 @@ class Core:
             for bit, square, kind, base in rolls[code]:
                 if taken & bit:
                     continue
-                if kind == _HOOPS:
+                if kind == HOOPS:
                     ends = around[around[around[bit] & free] & free] & free & allowed
-                elif kind == _CROSS:
+                elif kind == CROSS:
                     ends = around[bit] & free & allowed
-                elif kind == _X:
-                    ends = _DIAGONAL[square] & free & allowed
-                elif kind == _SLIDER:
-                    across, along = self._lines[square]
-                    slides_across, slides_along = self._slides[square]
+                elif kind == X:
+                    ends = DIAGONAL[square] & free & allowed
+                elif kind == SLIDER:
+                    across, along = self.lines[square]
+                    slides_across, slides_along = self.slides[square]
                     ground = taken if side_by_side else others | foes << SQUARES
                     ends = (slides_across[ground & across] | slides_along[ground & along]) & allowed
-                elif kind == _STOP:
+                elif kind == STOP:
                     ends = bit & allowed
                 else:
                     yield base, 1 << OFF
@@ -127,34 +130,13 @@ class Core:
         for base, ends in self.groups(position):
             while ends:
                 lowest = ends & -ends
-                found.append(base + _END[lowest])
+                found.append(base + END_OF_BIT[lowest])
                 ends ^= lowest
         return found
 
-    def drawn(self, position: Position, rng: Random) -> Move:
-        """A legal turn, each as likely as any other; there must be one."""
-        groups = list(self.groups(position))
-        left = int(rng.random() * sum(ends.bit_count() for _, ends in groups))
-        for base, ends in groups:
-            size = ends.bit_count()
-            if left < size:
-                for _ in range(left):
-                    ends &= ends - 1
-                return base + _END[ends & -ends]
-            left -= size
-        raise ValueError(f"there is no turn to draw in {position}; expected a position in which somebody can move")
-
     def play(self, position: Position, move: Move) -> Position:
         """The position after a legal turn, a player who can't move skipped."""
-        mover, golds, teals = position
-        before, after = move >> _SHIFT, move & _AFTER
-        codes = [code for code in (teals if mover else golds) if code != before]
-        if after < _GONE:
-            codes.append(after)
-            codes.sort()
-        own = tuple(codes)
-        following: Position = (0, golds, own) if mover else (1, own, teals)
-        return self.settled(following) if own else following
+        return self.settled(moved(position, move))
 
     def settled(self, position: Position) -> Position:
         """The position with whoever can really play to move."""
@@ -171,6 +153,18 @@ class Core:
         if depth == 1:
             return self.count(position)
         return sum(self.perft(self.play(position, move), depth - 1) for move in self.moves(position))
+
+
+def moved(position: Position, move: Move) -> Position:
+    """The position after a legal turn, the other player to move whether they can or not."""
+    mover, golds, teals = position
+    before, after = move >> _SHIFT, move & _AFTER
+    codes = [code for code in (teals if mover else golds) if code != before]
+    if after < _GONE:
+        codes.append(after)
+        codes.sort()
+    own = tuple(codes)
+    return (0, golds, own) if mover else (1, own, teals)
 
 
 def core_of(settings: Settings) -> Core:
@@ -225,9 +219,9 @@ def turn_of(settings: Settings, player: str, move: Move) -> DeblockleTurn:
     return DeblockleTurn(player, PLACES[square], (rolled_to,), top, None if end == OFF else PLACES[end])
 
 
-def _rolls_of(settings: Settings, player: str, code: int) -> tuple[_Roll, ...]:
+def _rolls_of(settings: Settings, player: str, code: int) -> tuple[FastRoll, ...]:
     square, orientation = divmod(code, ORIENTATIONS)
-    rolls: list[_Roll] = []
+    rolls: list[FastRoll] = []
     for side, ((top, _, after),) in enumerate(settings.cube.rolls(1 << orientation)):
         if not RAYS[square][side]:
             continue
@@ -235,10 +229,10 @@ def _rolls_of(settings: Settings, player: str, code: int) -> tuple[_Roll, ...]:
         onto_star = STARS >> target & 1
         if (onto_star and (top != "star" or target != GOAL[player])) or (top == "star" and not onto_star):
             continue
-        kind = _LEAVES if onto_star else _KINDS[top]
+        kind = LEAVES if onto_star else _KINDS[top]
         rolls.append((1 << target, target, kind, (code << _SHIFT) + after.bit_length() - 1))
     # First the roll that leaves the board, where there is one.
-    return tuple(sorted(rolls, key=lambda roll: roll[2] != _LEAVES))
+    return tuple(sorted(rolls, key=lambda roll: roll[2] != LEAVES))
 
 
 def _lines_through(square: int) -> tuple[int, int]:
@@ -257,7 +251,7 @@ def _slide_table(square: int, line: int, settings: Settings) -> Callable[[int], 
 
 
 _BOARD = (1 << SQUARES) - 1
-_OPEN_TO_END = _BOARD & ~STARS
-_BIT = tuple(1 << code // ORIENTATIONS for code in range(SQUARES * ORIENTATIONS))
-_DIAGONAL = tuple(diagonal_to(1 << square) for square in range(SQUARES))
-_END = {1 << square: square * ORIENTATIONS for square in range(SQUARES + 1)}
+OPEN_TO_END = _BOARD & ~STARS
+BIT_OF_CODE = tuple(1 << code // ORIENTATIONS for code in range(SQUARES * ORIENTATIONS))
+DIAGONAL = tuple(diagonal_to(1 << square) for square in range(SQUARES))
+END_OF_BIT = {1 << square: square * ORIENTATIONS for square in range(SQUARES + 1)}

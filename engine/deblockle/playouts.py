@@ -7,7 +7,8 @@ from random import Random
 
 from engine.api import Tally
 from engine.deblockle.board import PLAYERS
-from engine.deblockle.fast import OVER, core_of, known_position, world_of
+from engine.deblockle.fast import OVER, core_of, known_position, moved, world_of
+from engine.deblockle.lots import lots_of
 from engine.deblockle.state import DeblockleState
 from engine.deblockle.turns import outcome_of
 
@@ -23,15 +24,22 @@ def played_out(state: DeblockleState, count: int, rng: Random, most_plies: int) 
     if outcome is not None:
         return Tally(count, 0, {outcome.winner: count} if outcome.winner else {}, 0 if outcome.winner else count, 0)
     core = core_of(state.settings)
+    lots = lots_of(core)
     known = known_position(state)
     for _ in range(count):
-        position = core.settled(known or world_of(state, rng))
+        position = known or world_of(state, rng)
         left = most_plies
-        while left and position[1] and position[2] and position[0] != OVER:
-            position = core.play(position, core.drawn(position, rng))
-            left -= 1
+        while left and position[1] and position[2]:
+            move = lots.drawn(position, rng)
+            if move is None:
+                position = core.settled(position)
+                if position[0] == OVER:
+                    break
+            else:
+                position = moved(position, move)
+                left -= 1
         plies += most_plies - left
-        mover, golds, teals = position
+        mover, golds, teals = core.settled(position)
         if golds and teals:
             draws += mover == OVER
             unfinished += mover != OVER

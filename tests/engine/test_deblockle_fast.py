@@ -7,6 +7,7 @@ import pytest
 
 from engine.api import Announcement, Tally
 from engine.deblockle import fast
+from engine.deblockle.lots import lots_of
 from engine.playing import play_out
 from engine.registry import load
 from tests.engine import oracle_deblockle as oracle
@@ -84,9 +85,22 @@ def test_hidden_faces_are_no_position_and_every_world_is_drawn():
     assert GAME.count_results(state) == len(GAME.legal_turns(state))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_every_turn_and_no_other_is_drawn(seed):
+    """On random positions, blocked ones among them, under all options."""
+    rng = random.Random(200 + seed)
+    for _ in range(12):
+        state = GAME.parse_state(oracle.text(oracle.random_position(rng)))
+        core, position = fast.core_of(state.settings), fast.known_position(state)
+        moves = core.moves(position)
+        drawn = {lots_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
+        assert drawn == set(moves or [None])
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "gold c3:G.cross/north=star e5:G.x/north=hoops b3:T.hoops/north=cross c5:T.stop/north=cross removed=1,0",
         "gold c3:G.slider/north=star e5:G.x/north=hoops d5:T.hoops/north=cross removed=1,0",
         "teal a1:G.x/north=star d3:T.cross/north=star b2:T.cross/north=star removed=0,1 side_by_side=false",
     ],
@@ -96,7 +110,8 @@ def test_turns_are_drawn_evenly(text):
     core, position = fast.core_of(state.settings), fast.known_position(state)
     rng = random.Random(2)
     turns = core.count(position)
-    drawn = Counter(core.drawn(position, rng) for _ in range(turns * 200))
+    lots = lots_of(core)
+    drawn = Counter(lots.drawn(position, rng) for _ in range(turns * 200))
     assert set(drawn) == set(core.moves(position))
     # Pearson's statistic has a mean of turns - 1 and a spread of its root of twice that.
     statistic = sum((count - 200) ** 2 / 200 for count in drawn.values())
@@ -107,8 +122,8 @@ def test_there_is_no_turn_to_draw_after_the_end():
     state = GAME.parse_state("over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false")
     core, position = fast.core_of(state.settings), fast.known_position(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast.OVER)
-    with pytest.raises(ValueError, match="no turn to draw"):
-        core.drawn(position, random.Random(0))
+    assert lots_of(core).drawn(position, random.Random(0)) is None
+    assert lots_of(core).drawn((0, *position[1:]), random.Random(0)) is None
     assert core.perft((0, position[1], ()), 2) == 0
 
 
@@ -146,7 +161,7 @@ def test_ten_thousand_games_at_random_break_no_invariant():
         state = games[number % 2]
         core, position = fast.core_of(state.settings), fast.known_position(state)
         while position[0] != fast.OVER and position[1] and position[2]:
-            move = core.drawn(position, rng)
+            move = lots_of(core).drawn(position, rng)
             following = core.play(position, move)
             before, after = fast.codes_of(move)
             side = 1 + position[0]

@@ -1,0 +1,130 @@
+"""Drawing legal turns at random without listing them.
+
+For each block there is a fixed set of proposals that holds each of its turns once, whatever else stands on the board.
+One is drawn out of those of all the player's blocks, and again until it is legal: so all legal turns are equally likely
+(rejection sampling, von Neumann 1951, "Various techniques used in connection with random digits"). About every other
+proposal is legal, and one look at the board says whether it is.
+"""
+
+from __future__ import annotations
+
+import functools
+from random import Random
+from typing import NamedTuple
+
+from engine.deblockle.board import RAYS
+from engine.deblockle.fast import (
+    BIT_OF_CODE,
+    CROSS,
+    DIAGONAL,
+    END_OF_BIT,
+    HOOPS,
+    LEAVES,
+    OFF,
+    OPEN_TO_END,
+    OVER,
+    SLIDER,
+    STOP,
+    Core,
+    Move,
+    Position,
+    X,
+)
+from engine.grid import members
+
+_MOST_PROPOSALS = 48
+
+
+class _Proposal(NamedTuple):
+    """A turn that may be legal: ``must_be_open`` are squares without which it never is.
+
+    Where ``bit`` is 0 that is enough. Else the hoops have to reach ``end`` from the square of ``bit`` by an open way;
+    or, where ``line`` isn't 0, it is a slide to wherever it ends among the squares of ``end``, looked up in ``slides``
+    by what stands on ``line``; the end is then still to be added to ``move``.
+    """
+
+    must_be_open: int
+    bit: int
+    end: int
+    line: int
+    slides: dict[int, int]
+    move: Move
+
+
+class Lots:
+    """Draws turns under the options of a core."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._proposals: tuple[dict[int, tuple[_Proposal, ...]], ...] = ({}, {})
+
+    def drawn(self, position: Position, rng: Random) -> Move | None:
+        """A legal turn, each as likely as any other; ``None`` when there is none."""
+        mover, golds, teals = position
+        if mover == OVER:
+            return None
+        core = self._core
+        if core.has_plain_hops:
+            everything = 0
+            proposals = self._proposals[mover]
+            sets = []
+            total = 0
+            for code in teals if mover else golds:
+                everything |= BIT_OF_CODE[code]
+                of_block = proposals.get(code) or self._made(mover, code)
+                sets.append((BIT_OF_CODE[code], of_block))
+                total += len(of_block)
+            for code in golds if mover else teals:
+                everything |= BIT_OF_CODE[code]
+            random, around = rng.random, core.beside
+            for _ in range(_MOST_PROPOSALS if total else 0):
+                number = int(random() * total)
+                taken = everything
+                for own_bit, of_block in sets:
+                    if number < len(of_block):
+                        taken ^= own_bit
+                        break
+                    number -= len(of_block)
+                must_be_open, bit, end, line, slides, move = of_block[number]
+                if must_be_open & taken:
+                    continue
+                if not bit:
+                    return move
+                if line:
+                    ends = slides[taken & line] & end
+                    if ends:
+                        return move + END_OF_BIT[ends]
+                elif around[around[around[bit] & ~taken] & ~taken] & end:
+                    return move
+        moves = core.moves(position)
+        return moves[int(rng.random() * len(moves))] if moves else None
+
+    def _made(self, player: int, code: int) -> tuple[_Proposal, ...]:
+        core = self._core
+        made: list[_Proposal] = []
+        for bit, square, kind, base in core.rolls[player][code]:
+            near = core.beside[bit]
+            if kind == LEAVES:
+                made.append(_Proposal(0, 0, 0, 0, {}, base + END_OF_BIT[1 << OFF]))
+            elif kind == SLIDER:
+                for side, ray in enumerate(RAYS[square]):
+                    along = side % 2 == 0
+                    passed = sum(1 << each for each in ray)
+                    if ray:
+                        line, slides = core.lines[square][along], core.slides[square][along]
+                        made.append(_Proposal(bit, bit, passed, line, slides, base))
+            else:
+                at_once = {STOP: bit, CROSS: near, HOOPS: near, X: DIAGONAL[square]}[kind] & OPEN_TO_END
+                for end in members(at_once):
+                    made.append(_Proposal(bit | 1 << end, 0, 0, 0, {}, base + END_OF_BIT[1 << end]))
+                far = core.beside[core.beside[near]] & OPEN_TO_END & ~near if kind == HOOPS else 0
+                for end in members(far):
+                    made.append(_Proposal(bit | 1 << end, bit, 1 << end, 0, {}, base + END_OF_BIT[1 << end]))
+        self._proposals[player][code] = tuple(made)
+        return self._proposals[player][code]
+
+
+@functools.lru_cache(maxsize=16)
+def lots_of(core: Core) -> Lots:
+    """What draws turns under the options of ``core``; its proposals are made as they are needed."""
+    return Lots(core)
