@@ -13,7 +13,7 @@ from engine.api import Breach
 from engine.diaballik.board import EVERY, GOAL, GRID, NEAR, PLACES, RAYS
 from engine.diaballik.misplayed import TAKE_BACK, breach_of, pass_line_breach
 from engine.diaballik.state import Action, Side
-from engine.diaballik.turns import MOST_MOVES, Midturn, receivers
+from engine.diaballik.turns import MOST_ACTIONS, MOST_MOVES, Midturn, receivers
 from engine.grid import DIAGONAL, ORTHOGONAL, members, set_of
 
 _DIAGONALS = GRID.neighbours(DIAGONAL)
@@ -34,15 +34,15 @@ class _Laxity(NamedTuple):
 
 _LAXITIES = (
     _Laxity(any_line=True),
+    _Laxity(after_goal=True),
     _Laxity(carrier=True),
     _Laxity(diagonal=True),
     _Laxity(jump=True),
-    _Laxity(after_goal=True),
+    _Laxity(anywhere=True),
     _Laxity(moves=3),
     _Laxity(passes=2),
-    _Laxity(anywhere=True),
 )
-"""From the nearest misdeed to the farthest."""
+"""From the nearest misdeed to the farthest, among those that take as many actions."""
 
 
 class _Lax(NamedTuple):
@@ -55,8 +55,8 @@ class _Lax(NamedTuple):
 
 def breaches_of_result(turn: Midturn, result: Side) -> tuple[Breach, ...]:
     """What is wrong with a turn that left the mover's pieces and ball so, no legal turn having that result."""
-    for laxity in _LAXITIES:
-        for length in range(1, laxity.moves + laxity.passes + 1):
+    for length in range(1, MOST_ACTIONS + 2):
+        for laxity in _LAXITIES:
             found = _search(_Lax(turn, laxity.moves, laxity.passes), result, length, laxity)
             if found is not None:
                 return _judged(turn, found)

@@ -1,0 +1,209 @@
+"""Every rule id: something that raises it, and a near miss that doesn't; and the properties of explain."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api import EMPTY, Announcement
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.registry import load
+from tests.engine.strategies_diaballik import states
+
+GAME = load("diaballik")
+DOCS = Path(__file__).parents[2] / "docs" / "games" / "diaballik.md"
+
+START = "wwwWwww/......./......./......./......./......./bbbBbbb"
+MIDDLE = "ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b"
+OVER = f"over {START} announced=white:resign"
+STUCK = "wb...../wb...../wb...../wb....W/wb...../wb...../B......"
+OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
+CROWDED = ".wwWwww/......./......./......./......./w....../bbbBbbb"
+APART = "wwwWwww/......./b.....b/......b/......b/.b....b/B......"
+WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+
+# rule: what raises it, and a near miss with what that is (None: nothing). Each: a state and what changed, or a turn.
+CASES = {
+    "game-over": [(OVER, "a1- a2:b"), (OVER, "", None)],
+    "not-your-turn": [(START, "a7- a6:w"), (f"white {START}", "a7- a6:w", None)],
+    "no-action-left": [(f"white {STUCK}", "g4- g5:W"), (f"white {STUCK}", "b2- c2:b", None)],
+    "moved-opponent-piece": [(START, "a1- a2:b a7- a6:w"), (START, "a1- a2:b", None)],
+    "passed-opponent-ball": [(START, "a1- a2:b d7:w e7:W"), (START, "d1:b e1:B", None)],
+    "carrier-moved": [(START, "d1- d2:B"), (START, "d1:b e1:B", None)],
+    "moved-diagonally": [(START, "a1- b2:b c1- c2:b"), (START, "a1- b2:b", None)],
+    "square-taken": [(CROWDED, "a1- a3:b"), (START, "a1- a3:b", None)],
+    "too-many-moves": [(START, "a1- a2:b b1- b2:b c1- c2:b"), (START, "a1- a2:b b1- b2:b", None)],
+    "pass-not-straight": [(APART, "a1:b b2:b a5:b g3:B"), (APART, "a1:b b2:B", None)],
+    "pass-blocked": [(MIDDLE, "c1:b c4:B"), (MIDDLE, "c1:b a3:B", None)],
+    "pass-over-own": [(f"{START} pass_over_own=false", "d1:b a1:B"), (START, "d1:b a1:B", None)],
+    "ball-missing": [(START, "d1:b"), (START, "d1:b c1:B", None)],
+    "ball-added": [(START, "c1:B"), (START, "d1:b c1:B", None)],
+    "piece-added": [(START, "d4:b"), (START, "c1- c2:b", None)],
+    "piece-removed": [(START, "a1-"), (START, "a1- a2:b", None)],
+    "colour-changed": [(START, "a1:w"), (START, "", None)],
+    "goal-ends-turn": [(OPEN, "d1- d2:b d7:B"), (OPEN, "d1:b d7:B", None)],
+}
+TURNS = {
+    "carrier-moved": [(START, "d1-d2"), (START, "d1*e1 d1-d2")],
+    "moved-diagonally": [(START, "a1-b2"), (START, "a1-a2 a2-b2")],
+    "square-taken": [(START, "a1-b1"), (START, "b1-b2 a1-b1")],
+    "too-many-moves": [(START, "a1-a2 b1-b2 c1-c2"), (START, "a1-a2 b1-b2")],
+    "second-pass": [(START, "d1*e1 e1*f1"), (START, "d1*f1")],
+    "pass-not-straight": [(MIDDLE, "c1*e4"), (MIDDLE, "c1*e1")],
+    "pass-blocked": [(MIDDLE, "c1*c4"), (MIDDLE, "c1*a3")],
+    "pass-over-own": [(f"{MIDDLE} pass_over_own=false", "c1*g1"), (f"{MIDDLE} pass_over_own=false", "c1*e1")],
+    "pass-to-nobody": [(MIDDLE, "c1*d1"), (MIDDLE, "e1-d1 c1*d1")],
+    "pass-without-ball": [(MIDDLE, "e1*g1"), (MIDDLE, "c1*g1")],
+    "moved-opponent-piece": [(START, "a7-a6"), (START, "a1-a2")],
+    "passed-opponent-ball": [(START, "d7*e7"), (START, "d1*e1")],
+    "goal-ends-turn": [(OPEN, "d1*d7 d1-d2"), (OPEN, "d1*d7")],
+    "null-turn": [(f"{START} null_turn=false", "a1-a2 a2-a1"), (START, "a1-a2 a2-a1")],
+    "anti-play-wall": [(START, "a1-a2 anti-play"), (WALL, "c1*b1 anti-play")],
+    "anti-play-contacts": [(WALL, "a3-a2 anti-play"), (WALL, "f1-f2 anti-play")],
+}
+SAID = {
+    "game-over": [(OVER, "black:resign"), (START, "black:resign")],
+    "anti-play-turn": [(f"white {WALL}", "black:anti-play"), (WALL, "black:anti-play")],
+    "anti-play-wall": [
+        (WALL.replace("w...b.b", "....b.b").replace("w....../", "").replace("b......", "bw....."), "black:anti-play"),
+        (WALL, "black:anti-play"),
+    ],
+    "anti-play-contacts": [
+        (WALL.replace("w...b.b", "w...b..").replace(".bB..bb", "bbB..bb"), "black:anti-play"),
+        (WALL, "black:anti-play"),
+    ],
+    "repetition-too-soon": [(f"{START} repetition_draw=true", "black:repetition"), (START, "all:draw")],
+}
+STARTS = {
+    "too-many-pieces": "d4:b",
+    "too-few-pieces": "a1-",
+    "start-square": "a1- a2:b",
+    "start-ball": "d1:b e1:B",
+}
+LOOKS = {"b": "black piece", "B": "black piece with ball", "w": "white piece", "W": "white piece with ball"}
+
+
+def changed(state, text):
+    after = dict(GAME.appearance(state))
+    for part in text.split():
+        after[part[:2]] = EMPTY if part.endswith("-") else LOOKS[part[3]]
+    return after
+
+
+def check(breaches):
+    for breach in breaches:
+        assert breach.rule in GAME.rules
+        assert breach.sentence.endswith(".")
+        assert breach.remedy.endswith(".")
+        assert set(breach.places) <= set(GAME.places)
+    return [breach.rule for breach in breaches]
+
+
+def seen(text, change):
+    state = GAME.parse_state(text)
+    return check(GAME.explain(state, changed(state, change)))
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_what_is_seen_breaks_its_rule_and_the_near_miss_does_not(rule):
+    (text, change), (near_text, near_change, other) = CASES[rule]
+    assert seen(text, change)[0] == rule
+    assert seen(near_text, near_change)[:1] == ([] if other is None else [other])
+
+
+def broken_by(call, *arguments):
+    """The rules that an illegal turn is refused by; none when it is taken."""
+    refused = None
+    try:
+        call(*arguments)
+    except IllegalTurnError as error:
+        refused = error
+    if refused is None:
+        return []
+    assert all(breach.sentence in str(refused) for breach in refused.breaches)
+    return check(refused.breaches)
+
+
+@pytest.mark.parametrize("rule", TURNS)
+def test_a_written_turn_breaks_its_rule_and_the_near_miss_is_legal(rule):
+    (text, turn), (near_text, near_turn) = TURNS[rule]
+    assert broken_by(GAME.parse_turn, GAME.parse_state(text), turn) == [rule]
+    assert broken_by(GAME.parse_turn, GAME.parse_state(near_text), near_turn) == []
+
+
+@pytest.mark.parametrize("rule", SAID)
+def test_an_announcement_breaks_its_rule_and_the_near_miss_may_be_said(rule):
+    (text, said), (near_text, near_said) = SAID[rule]
+
+    def announce(where, what):
+        player, _, kind = what.partition(":")
+        return GAME.announce(GAME.parse_state(where), Announcement(kind, None if player == "all" else player))
+
+    assert broken_by(announce, text, said) == [rule]
+    assert broken_by(announce, near_text, near_said) == []
+
+
+@pytest.mark.parametrize("rule", STARTS)
+def test_a_start_breaks_its_rule(rule):
+    looks = changed(GAME.new(), STARTS[rule])
+    assert rule in broken_by(GAME.set_up, looks)
+    assert broken_by(GAME.set_up, GAME.appearance(GAME.new())) == []
+
+
+def test_no_ball_starts_where_it_wins():
+    looks = changed(GAME.new(), "d1:b a1- a7- a6:w a7:B")
+    assert broken_by(lambda: GAME.set_up(looks, anywhere=True)) == ["start-at-goal"]
+    assert broken_by(lambda: GAME.set_up(changed(GAME.new(), "d1:b a1- a6:B"), anywhere=True)) == []
+
+
+def test_every_rule_is_raised_by_some_test():
+    assert {*CASES, *TURNS, *SAID, *STARTS, "start-at-goal"} == set(GAME.rules)
+
+
+MORE = [
+    ("square-taken", CROWDED, "a1- a2:b"),
+    ("carrier-moved", START, "d1- d3:B"),
+    ("too-many-moves", START, "a1- a6:b"),
+    ("too-many-moves", START, "a1- a4:b"),
+    ("piece-removed", START, "a7-"),
+    ("piece-added", START, "a4:w"),
+    ("ball-missing", START, "d7:w"),
+    ("ball-added", START, "e7:W"),
+    ("moved-opponent-piece", START, "d7- d6:W"),
+    ("colour-changed", START, "a7:b"),
+    ("pass-not-straight", MIDDLE, "c1:b f5:B c4- c6:b a3- a5:b"),
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "change"), MORE)
+def test_more_misdeeds(rule, text, change):
+    assert rule in seen(text, change)
+
+
+@given(states(), st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
+    turns = GAME.legal_turns(state)
+    after = GAME.appearance(GAME.apply(state, turns[choice % len(turns)]))
+    assert GAME.explain(state, after) == ()
+    rng = random.Random(choice)
+    for _ in range(2):
+        spoiled = {**after, rng.choice(GAME.places): rng.choice(GAME.looks)}
+        explained = any(GAME.appearance(GAME.apply(state, turn)) == spoiled for turn in turns)
+        null = spoiled == GAME.appearance(state)
+        assert bool(check(GAME.explain(state, spoiled))) != (explained or null)
+
+
+@pytest.mark.parametrize("after", [{"h1": EMPTY}, {"a1": "a cat"}])
+def test_what_is_no_place_or_look_is_refused(after):
+    with pytest.raises(UnreadableError):
+        GAME.explain(GAME.new(), after)
+
+
+def test_apply_refuses_with_breaches():
+    turn = GAME.parse_turn(GAME.new(), "a1-a2")
+    with pytest.raises(EngineError) as raised:
+        GAME.apply(GAME.parse_state(f"white {START}"), turn)
+    assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]

@@ -1,0 +1,246 @@
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.registry import load
+from tests.engine import oracle_diaballik as oracle
+from tests.engine.strategies_diaballik import OPTIONS, positions, states
+
+GAME = load("diaballik")
+START = GAME.new()
+STRICT = "black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7"
+BLACK, WHITE = STRICT.split()[1:]
+GOAL = "over black:a1,b1,c1,d1,e1,f1,g7* white:a7,b7,c7,d7*,e7,f7,g6"
+ANTI_PLAY = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+
+
+@given(OPTIONS, st.lists(st.integers(0, 10**6), max_size=6))
+@settings(max_examples=40)
+def test_states_and_turns_round_trip_byte_for_byte(options, choices):
+    state = GAME.new(options)
+    for choice in choices:
+        text = GAME.format_state(state)
+        assert GAME.parse_state(text) == state
+        assert GAME.format_state(GAME.parse_state(text)) == text
+        assert "\n" not in text
+        turns = GAME.legal_turns(state)
+        if not turns:
+            break
+        turn = turns[choice % len(turns)]
+        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
+        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace("-", " -> ", 1)) == turn
+        state = GAME.apply(state, turn)
+
+
+@given(positions())
+def test_a_drawing_and_the_strict_text_are_the_same_state(position):
+    state = GAME.parse_state(oracle.drawing(position))
+    assert GAME.parse_state(GAME.format_state(state)) == state
+    bare = "/".join(row.replace(" ", "") for row in oracle.drawing({**position, "options": oracle.OPTIONS}).split("/"))
+    rows = bare[len(position["to_move"]) :]
+    alone = GAME.parse_state(rows)
+    assert (alone.to_move, GAME.appearance(alone)) == ("black", GAME.appearance(state))
+
+
+@given(states(), st.integers(0, 10**6), st.randoms(use_true_random=False))
+@settings(max_examples=50)
+def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
+    turns = GAME.legal_turns(state)
+    turn = turns[choice % len(turns)]
+    actions = list(turn.actions)
+    rng.shuffle(actions)
+    shuffled = turn.__class__(turn.player, tuple(actions), turn.claims)
+    with contextlib.suppress(IllegalTurnError):
+        after = GAME.apply(state, shuffled)
+        read = GAME.parse_turn(state, GAME.format_turn(shuffled))
+        assert GAME.apply(state, read) == after
+        assert read in list(turns)
+
+
+@given(states())
+@settings(max_examples=25)
+def test_written_turns_differ_within_a_position(state):
+    written = [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    assert len(set(written)) == len(written)
+
+
+JUMBLE = st.text(max_size=40) | st.text("blackwhite bBwW./*:=,-1234567abcdefgx\n", max_size=80)
+
+
+@given(JUMBLE | JUMBLE.map(lambda text: f"{STRICT} {text}") | JUMBLE.map(lambda text: f"a1-a2 {text}"))
+def test_any_text_is_read_or_refused_with_an_engine_error(text):
+    with contextlib.suppress(UnreadableError):
+        state = GAME.parse_state(text)
+        assert GAME.parse_state(GAME.format_state(state)) == state
+    with contextlib.suppress(UnreadableError, IllegalTurnError):
+        GAME.apply(START, GAME.parse_turn(START, text))
+
+
+@pytest.mark.long
+@given(st.text("blackwhite bBwW./*:=,-1234567abcdefgxn \n", max_size=120))
+@settings(max_examples=20_000)
+def test_a_great_many_texts_are_read_or_refused(text):
+    for read in (GAME.parse_state, lambda part: GAME.parse_turn(START, part)):
+        with contextlib.suppress(EngineError):
+            read(text)
+
+
+def test_the_start_is_written_so():
+    assert GAME.format_state(START) == STRICT
+    variant = GAME.format_state(GAME.new({"start": "variant", "null_turn": False}))
+    assert variant == ("black black:a1,c1,d1*,e1,g1,b7,f7 white:b1,f1,a7,c7,d7*,e7,g7 start=variant null_turn=false")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{BLACK} {WHITE}",
+        f"  {WHITE.upper()}   BLACK {BLACK.upper()}",
+        "black black:g1,f1,e1,d1*,c1,b1,a1 white:g7,f7,e7,d7*,c7,b7,a7 null_turn=yes antiplay=announced",
+        "wwwWwww/......./......./......./......./......./bbbBbbb",
+        "7 w w w W w w w\n6 . . . . . . .\n5 .......\n4 .......\n3 .......\n2 .......\n1 bbb B bbb\nblack\n",
+        "black wwwWwww/......./......./......./......./......./bbbBbbb null_turn=true",
+    ],
+)
+def test_states_are_read_leniently(text):
+    assert GAME.parse_state(text) == START
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("", "0 black pieces; expected 7", None),
+        (f"black {BLACK}", "0 white pieces", None),
+        (STRICT.replace("a1,", ""), "6 black pieces", None),
+        (STRICT.replace("g1", "g1,g2"), "8 black pieces", None),
+        (STRICT.replace("d1*", "d1"), "0 balls on black pieces", None),
+        (STRICT.replace("e7", "e7*"), "2 balls on white pieces", None),
+        (STRICT.replace("a1", "a7"), "'a7' at column 41.*a7 has one", 41),
+        (STRICT.replace("a1", "h1"), "'h1' at column 13.*squares such as", 13),
+        (STRICT.replace("a1", ""), "'' at column 13", 13),
+        (f"white {STRICT}", "'black' at column 7.*only one of", 7),
+        (f"{STRICT} bananas", "'bananas' at column 63", 63),
+        (f"{STRICT} =", "'=' at column 63", 63),
+        (f"{STRICT} speed=3", "no option 'speed'", None),
+        (f"{STRICT} start=elsewhere", "takes one of standard, variant", None),
+        (f"{STRICT} start=variant start=variant", "start only once", 77),
+        (f"{STRICT} seen=1", "seen=COUNT", 63),
+        (f"{STRICT} seen=1*0123456789abcdef", "expected repetition_draw=true", None),
+        (STRICT.replace("black ", "over ", 1), "no ball is on the far row", None),
+        (f"{STRICT} announced=white:resign", "say 'over'", 63),
+        (STRICT.replace("black ", "over ", 1) + " announced=red:resign", "what ended the game", 62),
+        (STRICT.replace("black ", "over ", 1) + " announced=white:lunch", "the kind one of anti-play", 62),
+        (STRICT.replace("black ", "over ", 1) + " announced=white:draw", "or all:draw", 62),
+        (STRICT.replace("black ", "over ", 1) + " announced=white:repetition", "repetition_draw=true", 62),
+        (STRICT.replace("black ", "over ", 1) + " announced=white:anti-play", "a wall of black's", 62),
+        (f"{GOAL} announced=white:resign", "nothing announced, as a ball", 62),
+        (GOAL.replace("d7*", "d7").replace("a7", "a2*"), "over", None),
+        ("over black:a1,b1,c1,d1,e1,f1,g7* white:a7,b7,c7,d7,e7,f7,g2*", "over", None),
+        ("black:a2,b2,c2,d2,e2,f2,g7* white:a7,b7,c7,d7,e7,f7,g1*", "both balls", None),
+        ("wwwWwww/.......", "5 more rows", 15),
+        ("wwwWwww/......./......./......./......./....../bbbBbbb", "1 more squares in row 2", 46),
+        ("wwwWwwwb/......./......./......./......./......./bbbBbbb", "seven rows of seven squares", 8),
+        ("wwwWwww/......./......./......./......./......./bbbBbbb/.", "seven rows of seven squares", 57),
+        ("wwwWwww/......./......./..x..../......./......./bbbBbbb", "'..x....' at column 25", 25),
+    ],
+)
+def test_bad_states_name_the_part_and_what_was_expected(text, message, column):
+    if message == "over":
+        assert GAME.parse_state(text).to_move is None
+        return
+    with pytest.raises(UnreadableError, match=message) as raised:
+        GAME.parse_state(text)
+    assert raised.value.column == column
+
+
+@pytest.mark.parametrize(
+    "announced", ["black:resign", "all:draw", "black:anti-play", "white:repetition"], ids=lambda text: text
+)
+def test_states_that_ended_by_a_word_round_trip(announced):
+    text = f"over {ANTI_PLAY} repetition_draw=true announced={announced}"
+    state = GAME.parse_state(text)
+    assert state.to_move is None
+    assert GAME.parse_state(GAME.format_state(state)) == state
+    assert GAME.outcome(state).winner == {"black:resign": "white", "black:anti-play": "black"}.get(announced)
+
+
+MIDDLE = GAME.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [
+        ("c1*e1", "c1*e1"),
+        ("C1 x E1", "c1*e1"),
+        ("pass c1 to e1", "c1*e1"),
+        ("c1 e1", "c1*e1"),
+        ("c4-c5", "c4-c5"),
+        ("c4 to c5, c5 to c6", "c4-c5 c5-c6"),
+        ("c4-c5-c6", "c4-c5 c5-c6"),
+        ("c4→c5→c6", "c4-c5 c5-c6"),
+        ("move c4 c5 and pass c1 e1", "c4-c5 c1*e1"),
+        ("c1*e1; c4-c5", "c4-c5 c1*e1"),
+        ("c1*e1 then c1-c2", "c1*e1 c1-c2"),
+        ("e1-e2 e2-e1", "e1-d1 d1-e1"),
+        ("c4-d4 e4-e3", "c4-d4 e4-e3"),
+        ("e4-d4 c4-c5", "c4-c5 e4-d4"),
+    ],
+)
+def test_turns_are_read_leniently(text, strict):
+    assert GAME.format_turn(GAME.parse_turn(MIDDLE, text)) == strict
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("", "a turn such as", 1),
+        ("   ", "a turn such as", 1),
+        ("anti-play", "without a turn, announce it", 1),
+        ("c1", "a square", 3),
+        ("c1*", "a square", 4),
+        ("c1*e1 c4", "a square", 9),
+        ("c1*e9", "'e9' at column 4", 4),
+        ("c1+e1", r"'\+e1' at column 3", 3),
+        ("*c1 e1", r"'\*' at column 1", 1),
+        ("anti-play c1*e1", "'anti-play' at column 1", 1),
+        ("c1*e12", "'e12' at column 4", 4),
+    ],
+)
+def test_texts_that_are_no_turns_name_the_column(text, message, column):
+    with pytest.raises(UnreadableError, match=message) as raised:
+        GAME.parse_turn(MIDDLE, text)
+    assert raised.value.column == column
+
+
+def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
+    with pytest.raises(IllegalTurnError, match="It is black's turn") as raised:
+        GAME.parse_turn(START, "a7-a6", player="white")
+    assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "places"),
+    [
+        ("c1*e1", "Black passes c1 to e1.", ("c1", "e1")),
+        ("c4-c5 c1*e1", "Black moves c4 to c5 and passes c1 to e1.", ("c4", "c5", "c1", "e1")),
+        (
+            "a3-a2 a2-a1 c1*e1",
+            "Black moves a3 to a2, moves a2 to a1 and passes c1 to e1.",
+            ("a3", "a2", "a1", "c1", "e1"),
+        ),
+    ],
+)
+def test_turns_are_told_in_a_sentence(text, sentence, places):
+    turn = GAME.parse_turn(MIDDLE, text)
+    assert GAME.describe(turn) == sentence
+    assert turn.places == places
+
+
+def test_a_claim_is_part_of_the_turn():
+    state = GAME.parse_state(ANTI_PLAY)
+    turn = GAME.parse_turn(state, "c1xb1 ANTI PLAY")
+    assert GAME.format_turn(turn) == "c1*b1 anti-play"
+    assert GAME.describe(turn) == "Black passes c1 to b1 and announces anti-play."
