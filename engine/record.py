@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from engine.announcing import format_announcement, parse_announcement
+from engine.announcing import REPETITION, format_announcement, parse_announcement
 from engine.api import Announcement, Game, Outcome, Roll, StateT, TurnT
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
 from engine.record_text import (
     DRAW,
+    OLDEST_FORMAT,
     SHARED,
     UNFINISHED,
     Announced,
@@ -84,7 +85,11 @@ def _at(line: int) -> str:
 
 def digest(game: Game[StateT, TurnT], state: StateT) -> str:
     """The digest of a state: 16 hexadecimal digits of BLAKE2b over its strict text."""
-    return hashlib.blake2b(game.format_state(state).encode(), digest_size=8).hexdigest()
+    return _digest_of_text(game.format_state(state))
+
+
+def _digest_of_text(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def result_of(outcome: Outcome | None) -> str:
@@ -157,7 +162,7 @@ def replay(record: Record) -> Replay:
         with _named_line(entry.line):
             step, state = _replayed(game, state, entry)
         if not isinstance(entry, PositionSet):
-            _check_digest(game, state, entry)
+            state = _proven(game, state, entry, record.format)
         steps.append(step)
         states.append(state)
     outcome = game.outcome(state)
@@ -210,19 +215,32 @@ def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
     return turn
 
 
-def _check_digest(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced) -> None:
-    if entry.digest is None:
-        return
+def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | Announced, record_format: int) -> Any:
+    """The state as the line's digest proves it; raises RecordError where it doesn't."""
     found = digest(game, state)
-    if entry.digest != found:
-        match entry:
-            case PlayedTurn():
-                said = entry.turn
-            case RolledDice():
-                said = f"rolling {entry.roll}"
-            case Announced():
-                said = entry.announcement
-        raise RecordError(f"after {said} the digest is {found}, but the record says {entry.digest}", entry.line)
+    if entry.digest in (None, found):
+        return state
+    drawn = _drawn_by_itself(game, state, entry.digest) if record_format == OLDEST_FORMAT else None
+    if drawn is not None:
+        return drawn
+    match entry:
+        case PlayedTurn():
+            said = entry.turn
+        case RolledDice():
+            said = f"rolling {entry.roll}"
+        case Announced():
+            said = entry.announcement
+    raise RecordError(f"after {said} the digest is {found}, but the record says {entry.digest}", entry.line)
+
+
+def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
+    """The draw by repetition with that digest, ``None`` where it is none: at first nobody had to claim it."""
+    claim = Announcement(REPETITION, state.to_move)
+    if claim not in game.announcements(state):
+        return None
+    claimed = game.announce(state, claim)
+    unsaid = game.format_state(claimed).replace(f" announced={format_announcement(claim)}", "")
+    return claimed if _digest_of_text(unsaid) == expected else None
 
 
 def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcome | None) -> None:

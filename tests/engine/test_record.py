@@ -165,3 +165,36 @@ def test_digest_tells_states_apart():
     states = [GAME.new(), GAME.new({"starts": "teal"}), GAME.new({"side_by_side": False})]
     assert len({digest(GAME, state) for state in states}) == 3
     assert digest(GAME, GAME.new()) == digest(GAME, GAME.new())
+
+
+DRAWN_WITHOUT_A_CLAIM = """\
+[Game "deblockle"]
+[Result "draw"]
+[Start "gold b2:G.cross/north=slider f6:T.cross/north=slider removed=3,3 repetition_draw=true"]
+
+1. gold b2-b3=hoops-b2 {15 61a2288e9a1c406c}
+2. teal f6-f7=hoops-f6 {12 e30eb87a08c086c8}
+3. gold b2-b1=cross-b2 {8 21f6c463a873239c}
+4. teal f6-f5=cross-f6 {7 d6096de196cdb523}
+5. gold b2-b3=hoops-b2 {15 2c63abf21472d703}
+6. teal f6-f7=hoops-f6 {12 cfe0ca08e25c230a}
+7. gold b2-b1=cross-b2 {8 05368d4af4d5fd44}
+8. teal f6-f5=cross-f6 {7 af2585cc60409773}
+9. gold b2-b3=hoops-b2 {15 3baf316f0e447dd9}
+"""
+
+
+def test_in_an_older_record_the_third_time_of_a_position_ended_the_game_by_itself():
+    record = read(DRAWN_WITHOUT_A_CLAIM)
+    assert record.format == 1
+    played = replay(record)
+    assert played.outcome.winner is None
+    assert len(played.turns) == 9
+    assert write(record) == DRAWN_WITHOUT_A_CLAIM
+    # The same turns in today's format go on until somebody claims the draw.
+    steps = list(zip(played.turns, played.states[1:], strict=True))
+    state = GAME.apply(steps[-2][1], steps[-1][0])
+    assert GAME.outcome(state) is None
+    wrong = DRAWN_WITHOUT_A_CLAIM.replace(record.entries[-1].digest, "0" * 16)
+    with pytest.raises(RecordError, match="line 13: after .* the digest is"):
+        replay(read(wrong))
