@@ -196,5 +196,5 @@ def test_in_an_older_record_the_third_time_of_a_position_ended_the_game_by_itsel
     state = GAME.apply(steps[-2][1], steps[-1][0])
     assert GAME.outcome(state) is None
     wrong = DRAWN_WITHOUT_A_CLAIM.replace(record.entries[-1].digest, "0" * 16)
-    with pytest.raises(RecordError, match="line 13: after .* the digest is"):
+    with pytest.raises(RecordError, match=r"line 13: after .* the digest is"):
         replay(read(wrong))
