@@ -1,15 +1,49 @@
-"""Hints."""
+"""Hints: a first legal turn at once, then every drop by what it promises, then the best few over sampled rolls.
+
+Combinations are looked at one by one; the solo tiles are worked out to the end. See docs/games/number-drop.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 from engine.api import Clock, Hint, Strength
 from engine.errors import IllegalTurnError
 from engine.number_drop import flow
-from engine.number_drop.state import PLAYERS, NumberDropState, NumberDropTurn
-from engine.number_drop.turns import played, turns_of
+from engine.number_drop.candidates import (
+    Candidate,
+    boards_after,
+    outlook_of,
+    sheet_after,
+    with_best_combination,
+)
+from engine.number_drop.lookahead import ahead
+from engine.number_drop.outlook import board_of
+from engine.number_drop.reasons import reason_of
+from engine.number_drop.sheet import GRID, LINES_BELOW_GAME_OVER
+from engine.number_drop.slide_hints import best_slide, slide_at_once
+from engine.number_drop.state import (
+    PLAYERS,
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    Phase,
+    Slide,
+)
+from engine.number_drop.turns import combinations_of, played, turns_of
+from engine.search.budget import Deadline
+
+Heard = Callable[[Hint[NumberDropTurn]], None]
+_FIRST_TURNS = 24
+_CHUNK = 200
+_MOST_SWEPT = 6000
+_SWEEP_SHARE = 0.4
+_SHORTLIST = 24
+_SHORTLIST_SHARE = 0.5
+_RACING = 6
+_POINTS = "points"
 
 
 def best_turn(
@@ -19,23 +53,177 @@ def best_turn(
     *,
     clock: Clock,
     strength: Strength,
-    better: Callable[[Hint[NumberDropTurn]], None] | None,
+    better: Heard | None,
 ) -> Hint[NumberDropTurn]:
-    """Give the turn that scores most at once; raises IllegalTurnError when there is none to play."""
+    """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""
     busy = state.busy()
     if not busy:
-        raise IllegalTurnError("there is no turn to play now; the game is over, or a roll is awaited")
-    end = clock() + deadline_s
-    turns = turns_of(state, busy[0])
-    best: Hint[NumberDropTurn] | None = None
-    for turn in rng.sample(turns, min(len(turns), 200)):
-        points = flow.scores_of(played(state, turn))[PLAYERS[busy[0]]]
-        if best is None or points > best.expected:
-            best = Hint(turn, "scores most at once", float(points), "points", 0.5)
-            if better is not None:
-                better(best)
-        if clock() > end or strength is Strength.GENTLE:
-            break
-    if best is None:
-        raise IllegalTurnError("there is no turn to play now")
-    return best
+        waits = "the game is over" if state.to_move is None else "a roll is awaited"
+        raise IllegalTurnError(f"there is no turn to hint at: {waits}")
+    return _Search(state, busy[0], Deadline.after(deadline_s, clock), rng, strength, better).run()
+
+
+class _Search:
+    """One hint being looked for."""
+
+    def __init__(
+        self,
+        state: NumberDropState,
+        player: int,
+        deadline: Deadline,
+        rng: Random,
+        strength: Strength,
+        better: Heard | None,
+    ) -> None:
+        self._state = state
+        self._player = player
+        self._sheet = state.sheets[player]
+        self._deadline = deadline
+        self._rng = rng
+        self._strength = strength
+        self._better = better
+        self._outlook = outlook_of(state, player)
+        self._slowest_s = 0.0
+
+    def run(self) -> Hint[NumberDropTurn]:
+        """Look as long and as far as the deadline and the strength allow."""
+        turns = (
+            combinations_of(self._state, self._player)
+            if self._state.combining >> self._player & 1
+            else turns_of(self._state, self._player)
+        )
+        at_once = self._tell(self._at_once(turns))
+        if len(turns) == 1:
+            return at_once
+        if isinstance(turns[0], Slide):
+            return self._tell(best_slide(self._state, turns, self._value_now()))
+        some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._picked(len(turns), _FIRST_TURNS)]
+        ranked = self._ranked(some)
+        first = self._tell(self._hint(self._finished(ranked[0]), 0.5))
+        if self._strength is Strength.GENTLE:
+            return first
+        if len(turns) > len(some):
+            ranked = self._swept(turns, ranked)
+        winning = self._winning([turn for turn, _ in ranked])
+        if winning is not None:
+            return self._tell(winning)
+        shortlist = self._shortlisted(ranked[:_SHORTLIST])
+        best = self._hint(shortlist[0], 0.5)
+        if best.turn != first.turn:
+            self._tell(best)
+        if self._strength is Strength.FAIR or len(shortlist) == 1:
+            return best
+        chosen, expected, sure = ahead(
+            shortlist[:_RACING],
+            self._outlook,
+            self._state.settings.components,
+            self._deadline,
+            self._rng,
+            self._told_better,
+        )
+        return Hint(chosen.turn, reason_of(self._sheet, chosen), expected, _POINTS, sure)
+
+    def _at_once(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
+        """A legal turn without any thought that takes time: low on the sheet, or the tile that is furthest down."""
+        points = float(self._sheet.score(self._state.settings.x_counts_above_line))
+        sure = 1.0 if len(turns) == 1 else 0.0
+        if isinstance(turns[0], Slide):
+            return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
+        if isinstance(turns[0], Combination):
+            longest = max(turns[: _FIRST_TURNS * 4], key=lambda turn: len(turn.places))
+            return Hint(longest, f"scores {len(longest.places)} at once", points, _POINTS, sure)
+        few = turns[:: max(1, len(turns) // _FIRST_TURNS)]
+        lowest = min(few, key=lambda turn: sum(int(place.partition(".")[2][1:]) for place in turn.places))
+        return Hint(lowest, "stays low", points, _POINTS, sure)
+
+    def _picked(self, size: int, count: int) -> list[int]:
+        return sorted(self._rng.sample(range(size), min(size, count)))
+
+    def _tell(self, hint: Hint[NumberDropTurn]) -> Hint[NumberDropTurn]:
+        if self._better is not None:
+            self._better(hint)
+        return hint
+
+    def _told_better(self, candidate: Candidate, value: float) -> None:
+        self._tell(Hint(candidate.turn, reason_of(self._sheet, candidate), value, _POINTS, 0.5))
+
+    def _hint(self, candidate: Candidate, sure: float) -> Hint[NumberDropTurn]:
+        return Hint(candidate.turn, reason_of(self._sheet, candidate), candidate.value, _POINTS, sure)
+
+    def _value_now(self) -> float:
+        return float(self._outlook.of(board_of(self._sheet)[None], [self._sheet])[0])
+
+    def _ranked(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
+        """These turns with their values, the best first; a drop's combination is still to come."""
+        if isinstance(turns[0], Combination):
+            sheets = [played(self._state, turn).sheets[self._player] for turn in turns]
+            worth = self._outlook.of(boards_after(self._sheet, turns), sheets)
+        else:
+            later = -1 if self._state.phase is Phase.DROP else 0
+            worth = self._outlook.with_boxes_of(boards_after(self._sheet, turns), self._sheet, turns_less=later)
+        listed = [(turn, float(value)) for turn, value in zip(turns, worth, strict=True)]
+        return sorted(listed, key=lambda each: -each[1])
+
+    def _swept(
+        self, turns: Sequence[NumberDropTurn], ranked: list[tuple[NumberDropTurn, float]]
+    ) -> list[tuple[NumberDropTurn, float]]:
+        """All turns, or as many of them as there is time for, the best of them first."""
+        until = self._deadline.share(_SWEEP_SHARE)
+        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
+        self._rng.shuffle(order)
+        best = dict(ranked)
+        for start in range(0, len(order), _CHUNK):
+            if until.left_s() <= self._slowest_s:
+                break
+            began_s = self._deadline.clock()
+            best.update(self._ranked([turns[at] for at in order[start : start + _CHUNK]])[:_SHORTLIST])
+            self._slowest_s = max(self._slowest_s, self._deadline.clock() - began_s)
+        return sorted(best.items(), key=lambda each: -each[1])
+
+    def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
+        """A turn with what it leaves once its combination is drawn."""
+        turn, value = ranked
+        state, player = self._state, self._player
+        if isinstance(turn, Combination):
+            sheet = played(state, turn).sheets[player]
+            return Candidate(turn, sheet, None, value)
+        written = sheet_after(state, player, turn)
+        if isinstance(turn, Drop):
+            return with_best_combination(state, turn, written, self._outlook)
+        return Candidate(turn, written, None, value)
+
+    def _shortlisted(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
+        """These turns finished, as many as there is time for, the best first."""
+        until = self._deadline.share(_SHORTLIST_SHARE)
+        found: list[Candidate] = []
+        slowest_s = 0.0
+        for each in ranked:
+            if found and until.left_s() <= slowest_s:
+                break
+            began_s = self._deadline.clock()
+            found.append(self._finished(each))
+            slowest_s = max(slowest_s, self._deadline.clock() - began_s)
+        return sorted(found, key=lambda candidate: -candidate.value)
+
+    def _winning(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn] | None:
+        """A turn that ends the game and wins it at once, where nobody else still plays in this turn."""
+        state = self._state
+        if state.settings.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
+            return None
+        ending = [turn for turn in turns if self._ends_the_game(turn)][:_SHORTLIST]
+        for turn in ending:
+            candidate = self._finished((turn, 0.0))
+            after = played(state, turn)
+            if candidate.follow is not None and after.combining:
+                after = played(after, candidate.follow)
+            outcome = flow.outcome_of(after)
+            if outcome is not None and outcome.winner == PLAYERS[self._player]:
+                points = float(flow.scores_of(after)[outcome.winner])
+                return Hint(turn, "wins", points, _POINTS, 1.0)
+        return None
+
+    def _ends_the_game(self, turn: NumberDropTurn) -> bool:
+        if self._state.last_turn or flow.reached_the_line(self._state) or isinstance(turn, Combination):
+            return True
+        squares = getattr(turn, "squares", ())
+        return any(GRID.row_of(GRID.index[name]) >= LINES_BELOW_GAME_OVER for name in squares)

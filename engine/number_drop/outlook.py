@@ -32,7 +32,7 @@ USED, OPEN = 20, -10
 Boards = NDArray[np.int8]
 Values = NDArray[np.float32]
 
-_SWEEPS_OF_PATCHES = 4
+_SWEEPS_OF_PATCHES = 5
 _SWEEPS_OF_RUNS = 7
 _PATCHES = 4
 """How many patches, and how many runs, are assigned to boxes."""
@@ -54,11 +54,11 @@ class Weights:
     equal: float = 0.8
     run: float = 0.8
     line: float = 1.2
-    hole: float = 0.35
-    bump: float = 0.08
-    turn: float = 2.0
+    hole: float = 1.0
+    bump: float = 0.5
+    turn: float = 3.0
     """What a turn for which there is no room any more would have brought."""
-    letter: float = 1.0
+    letter: float = 3.0
 
 
 WEIGHTS = Weights()
@@ -83,7 +83,7 @@ def _sorted_levels() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     return codes, rows
 
 
-def _code(levels: NDArray[np.int16]) -> NDArray[np.int64]:
+def _code(levels: NDArray[Any]) -> NDArray[np.int64]:
     code = np.zeros(levels.shape[:-1], dtype=np.int64)
     for place in range(_PATCHES):
         code = code * _LEVELS + levels[..., place]
@@ -103,12 +103,12 @@ _RANKS = sorted(range(_LEVELS), key=_size_of)
 """Levels from the least promising on."""
 _RANK_OF_LEVEL = {level: rank for rank, level in enumerate(_RANKS)}
 _RANK_GROWING = np.array(
-    [0, 0, *(_RANK_OF_LEVEL[1 + size - 2] for size in _GROWING)] + [_RANK_OF_LEVEL[len(_GROWING)]] * 100, dtype=np.int16
+    [0, 0, *(_RANK_OF_LEVEL[1 + size - 2] for size in _GROWING)] + [_RANK_OF_LEVEL[len(_GROWING)]] * 100, dtype=np.int8
 )
 _RANK_BURIED = np.array(
     [0, 0, 0, *(_RANK_OF_LEVEL[1 + len(_GROWING) + size - SMALLEST] for size in _BURIED)]
     + [_RANK_OF_LEVEL[_LEVELS - 1]] * 100,
-    dtype=np.int16,
+    dtype=np.int8,
 )
 
 
@@ -159,52 +159,69 @@ def values(
 
     ``boards`` has the shape (sheets, 14, 7); ``same_open`` and ``runs_open`` a bit for each open size from 3 to 8.
     """
-    filled = boards >= 0
-    counts = filled.sum(axis=2, dtype=np.int16)
-    covered = np.flip(np.maximum.accumulate(np.flip(filled, 1), axis=1), 1)
-    holes = covered & ~filled
-    heights = covered.sum(axis=1, dtype=np.int16)
-    below = slice(0, LINES_BELOW_GAME_OVER)
-    full = counts[:, below] == COLUMNS
-    reachable = ~holes[:, below].any(axis=2) & ~full
-    share = (counts[:, below] / COLUMNS) ** 2
-    total = 2.0 * full.sum(axis=1) + weights.line * (share * reachable).sum(axis=1)
-    counted = filled if x_counts else filled & (boards != USED)
-    above = counted[:, LINES_BELOW_GAME_OVER:].any(axis=2).sum(axis=1)
-    whole_turns = int(turns_left + 0.5)
-    equal = _patch_promise(boards, covered, same_open, whole_turns, weights)
-    runs = _run_promise(boards, covered, runs_open, whole_turns, weights)
-    room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=1)
+    # With the sheets last, every step below runs along whole rows of memory.
+    cells = np.ascontiguousarray(boards.transpose(1, 2, 0))
+    filled = cells >= 0
+    counts = filled.sum(axis=1, dtype=np.int8)
+    covered = filled.copy()
+    for line in reversed(range(LINES - 1)):
+        covered[line] |= covered[line + 1]
+    holes = (covered ^ filled)[:LINES_BELOW_GAME_OVER]
+    heights = covered.sum(axis=0, dtype=np.int8)
+    below = counts[:LINES_BELOW_GAME_OVER]
+    full = below == COLUMNS
+    reachable = ~holes.any(axis=1) & ~full
+    total = 2.0 * full.sum(axis=0) + weights.line * ((below / COLUMNS) ** 2 * reachable).sum(axis=0)
+    counted = filled if x_counts else filled & (cells != USED)
+    above = counted[LINES_BELOW_GAME_OVER:].any(axis=1).sum(axis=0)
+    room = np.clip(LINES_BELOW_GAME_OVER - heights, 0, None).sum(axis=0)
     if solo:
-        lacking = np.clip(turns_left * 4.5 - room, 0, None) / 4
-        total -= weights.turn * lacking
+        total -= weights.turn * np.clip(turns_left * 4.5 - room, 0, None) / 4
     else:
         total += weights.turn * room / 5
-    total -= weights.hole * holes[:, below].sum(axis=(1, 2))
-    total -= weights.bump * np.abs(np.diff(heights, axis=1)).sum(axis=1)
-    alive = above == 0
-    total += np.where(alive, weights.equal * equal + weights.run * runs, -weights.turn * turns_left)
+    total -= weights.hole * holes.sum(axis=(0, 1))
+    total -= weights.bump * np.abs(np.diff(heights, axis=0)).sum(axis=0)
+    whole_turns = int(turns_left + 0.5)
+    access = _accessible(cells, covered)
+    equal = _promised(_patches(cells, access), same_open, whole_turns, weights)
+    runs = _promised(_runs(cells, access), runs_open, whole_turns, weights)
+    total += np.where(above == 0, weights.equal * equal + weights.run * runs, -weights.turn * turns_left)
     total += GAME_OVER_POINTS * above
     return np.asarray(total, dtype=np.float32)
 
 
-def _accessible(boards: Boards, covered: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which cells touch an empty one that a shape can still reach from above, below the Game Over line."""
+Mask = NDArray[np.uint8]
+"""All bits set where something holds, none elsewhere."""
+
+
+def _mask(condition: NDArray[np.bool_]) -> Mask:
+    return np.negative(condition.view(np.uint8))
+
+
+def _accessible(cells: Boards, covered: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which free digits touch an empty cell that a shape can still reach from above, below the Game Over line."""
     reach = ~covered
-    reach[:, LINES_BELOW_GAME_OVER:] = False
+    reach[LINES_BELOW_GAME_OVER:] = False
     beside = np.zeros_like(reach)
-    beside[:, :, 1:] |= reach[:, :, :-1]
-    beside[:, :, :-1] |= reach[:, :, 1:]
     beside[:, 1:] |= reach[:, :-1]
     beside[:, :-1] |= reach[:, 1:]
-    return beside & (boards >= 0) & (boards < 10)
+    beside[1:] |= reach[:-1]
+    beside[:-1] |= reach[1:]
+    return beside & _free(cells)
 
 
-def _promised(ranks: NDArray[np.int16], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights) -> Values:
+def _free(cells: Boards) -> NDArray[np.bool_]:
+    return cells.view(np.uint8) < 10
+
+
+def _promised(ranks: NDArray[np.int8], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights) -> Values:
     """The promise of each sheet by the ranks of all its patches, in any order; 0 where there is none."""
     top = np.sort(ranks, axis=1)[:, : -_PATCHES - 1 : -1]
     codes, _ = _sorted_levels()
     rows = codes[_code(top)]
+    first = int(open_sizes[0])
+    if (open_sizes == first).all():
+        return np.asarray(_promises(first, turns_left, weights)[rows], dtype=np.float32)
     promised = np.zeros(len(ranks), dtype=np.float32)
     for sizes in np.unique(open_sizes):
         chosen = open_sizes == sizes
@@ -212,64 +229,51 @@ def _promised(ranks: NDArray[np.int16], open_sizes: NDArray[np.int64], turns_lef
     return promised
 
 
-def _patch_promise(
-    boards: Boards, covered: NDArray[np.bool_], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
-) -> Values:
-    sheets = len(boards)
-    free = (boards >= 0) & (boards < 10)
-    across = (boards[:, :, 1:] == boards[:, :, :-1]) & free[:, :, 1:]
-    upward = (boards[:, 1:] == boards[:, :-1]) & free[:, 1:]
-    label = np.where(free, np.arange(1, SQUARES + 1, dtype=np.int16).reshape(LINES, COLUMNS), 0).astype(np.int16)
+def _patches(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """For each sheet the ranks of its patches of equal digits, each where its highest square is."""
+    sheets = cells.shape[2]
+    free = _free(cells)
+    across = _mask((cells[:, 1:] == cells[:, :-1]) & free[:, 1:])
+    upward = _mask((cells[1:] == cells[:-1]) & free[1:])
+    label = np.arange(1, SQUARES + 1, dtype=np.uint8).reshape(LINES, COLUMNS, 1) & _mask(free)
     for _ in range(_SWEEPS_OF_PATCHES):
-        for line in range(1, LINES):
-            np.maximum(label[:, line], label[:, line - 1] * upward[:, line - 1], out=label[:, line])
-        _spread_across(label, across)
-        for line in reversed(range(LINES - 1)):
-            np.maximum(label[:, line], label[:, line + 1] * upward[:, line], out=label[:, line])
-        _spread_across(label, across)
-    keys = label.reshape(sheets, SQUARES) + np.arange(sheets, dtype=np.int64)[:, None] * (SQUARES + 1)
-    sizes = np.bincount(keys.ravel(), minlength=sheets * (SQUARES + 1)).reshape(sheets, SQUARES + 1)[:, 1:]
-    open_keys = keys[_accessible(boards, covered).reshape(sheets, SQUARES)]
-    grows = np.zeros(sheets * (SQUARES + 1), dtype=bool)
-    grows[open_keys] = True
-    growing = grows.reshape(sheets, SQUARES + 1)[:, 1:]
+        np.maximum(label[:, 1:], label[:, :-1] & across, out=label[:, 1:])
+        np.maximum(label[1:], label[:-1] & upward, out=label[1:])
+        np.maximum(label[:, :-1], label[:, 1:] & across, out=label[:, :-1])
+        np.maximum(label[:-1], label[1:] & upward, out=label[:-1])
+    flat = label.reshape(SQUARES, sheets)
+    keys = flat.astype(np.int32) + np.arange(sheets, dtype=np.int32) * (SQUARES + 1)
+    sizes = np.bincount(keys.ravel(), minlength=sheets * (SQUARES + 1)).astype(np.int8)
+    growing = np.zeros(sheets * (SQUARES + 1), dtype=bool)
+    growing[keys[access.reshape(SQUARES, sheets)]] = True
     ranks = np.where(growing, _RANK_GROWING[sizes], _RANK_BURIED[sizes])
-    return _promised(ranks, open_sizes, turns_left, weights)
+    return ranks.reshape(sheets, SQUARES + 1)[:, 1:]
 
 
-def _spread_across(label: NDArray[Any], across: NDArray[np.bool_]) -> None:
-    for column in range(1, COLUMNS):
-        np.maximum(label[:, :, column], label[:, :, column - 1] * across[:, :, column - 1], out=label[:, :, column])
-    for column in reversed(range(COLUMNS - 1)):
-        np.maximum(label[:, :, column], label[:, :, column + 1] * across[:, :, column], out=label[:, :, column])
-
-
-def _run_promise(
-    boards: Boards, covered: NDArray[np.bool_], open_sizes: NDArray[np.int64], turns_left: int, weights: Weights
-) -> Values:
-    sheets = len(boards)
-    free = (boards >= 0) & (boards < 10)
-    side = boards[:, :, 1:] - boards[:, :, :-1]
-    both_across = free[:, :, 1:] & free[:, :, :-1]
-    right, left = (side == 1) & both_across, (side == -1) & both_across
-    rise = boards[:, 1:] - boards[:, :-1]
-    both_upward = free[:, 1:] & free[:, :-1]
-    up, down = (rise == 1) & both_upward, (rise == -1) & both_upward
-    access = _accessible(boards, covered)
-    # Twice the length of the longest run that rises from here, and 1 when it can go on at its end.
-    reach = np.where(free, 2 + (access & (boards < 9)), 0).astype(np.int16)
-    for _ in range(_SWEEPS_OF_RUNS):
-        before = reach.copy()
-        np.maximum(reach[:, :, :-1], (before[:, :, 1:] + 2) * right, out=reach[:, :, :-1])
-        np.maximum(reach[:, :, 1:], (before[:, :, :-1] + 2) * left, out=reach[:, :, 1:])
-        np.maximum(reach[:, :-1], (before[:, 1:] + 2) * up, out=reach[:, :-1])
-        np.maximum(reach[:, 1:], (before[:, :-1] + 2) * down, out=reach[:, 1:])
+def _runs(cells: Boards, access: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """For each sheet the ranks of its longest runs, each where it begins."""
+    free = _free(cells)
+    across = cells[:, 1:] - cells[:, :-1]
+    both_across = free[:, 1:] & free[:, :-1]
+    right, left = (across == 1) & both_across, (across == -1) & both_across
+    upward = cells[1:] - cells[:-1]
+    both_upward = free[1:] & free[:-1]
+    up, down = (upward == 1) & both_upward, (upward == -1) & both_upward
     begins = free.copy()
-    begins[:, :, 1:] &= ~right
-    begins[:, :, :-1] &= ~left
-    begins[:, 1:] &= ~up
-    begins[:, :-1] &= ~down
+    begins[:, 1:] &= ~right
+    begins[:, :-1] &= ~left
+    begins[1:] &= ~up
+    begins[:-1] &= ~down
+    masks = _mask(right), _mask(left), _mask(up), _mask(down)
+    # Twice the length of the longest run that rises from here, and 1 when it can go on at its end.
+    reach = (free.view(np.uint8) << 1) + (access & (cells < 9)).view(np.uint8)
+    for _ in range(_SWEEPS_OF_RUNS):
+        longer = reach + np.uint8(2)
+        np.maximum(reach[:, :-1], longer[:, 1:] & masks[0], out=reach[:, :-1])
+        np.maximum(reach[:, 1:], longer[:, :-1] & masks[1], out=reach[:, 1:])
+        np.maximum(reach[:-1], longer[1:] & masks[2], out=reach[:-1])
+        np.maximum(reach[1:], longer[:-1] & masks[3], out=reach[1:])
     lengths = reach >> 1
-    growing = (reach & 1).astype(bool) | (access & (boards > 0))
+    growing = (reach & 1).view(bool) | (access & (cells > 0))
     ranks = np.where(growing, _RANK_GROWING[lengths], _RANK_BURIED[lengths]) * begins
-    return _promised(ranks.reshape(sheets, SQUARES), open_sizes, turns_left, weights)
+    return np.ascontiguousarray(ranks.reshape(SQUARES, -1).T)

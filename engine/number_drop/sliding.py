@@ -12,8 +12,11 @@ from typing import NamedTuple
 from engine.number_drop.components import STAR, Components
 from engine.number_drop.state import SLIDES_TO_GO
 
-PENALTY_COST_TURNS = 0.5
-"""What a penalty costs, in turns."""
+PENALTY_COST_TURNS = 0.7
+"""What a penalty that drops now costs, in turns."""
+
+LATER = 0.93
+"""What a penalty costs a turn later, each: its letter may be circled by then."""
 
 
 class Chances(NamedTuple):
@@ -25,11 +28,22 @@ class Chances(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The turns that are left on average, and their worth less the penalties'."""
+    """The turns that are left on average, and what penalties cost meanwhile, in turns."""
 
     turns: float
-    worth: float
+    cost: float
 
+    @property
+    def worth(self) -> float:
+        """The turns less what penalties cost."""
+        return self.turns - self.cost
+
+
+Tile = tuple[int, int]
+"""A tile by its kind (1: it drops a penalty, 0: its letter is circled) and its notch."""
+
+ANY_TILE: Tile = (-1, -1)
+"""What the star slides when the shape die shows it."""
 
 Tiles = tuple[tuple[int, ...], tuple[int, ...]]
 """The notches of tiles that drop nothing, and of the others, each sorted; tiles at the bottom are left out."""
@@ -66,7 +80,7 @@ def slid_tiles(tiles: Tiles, kind: int, notch: int) -> tuple[Tiles, float]:
     return ((tiles[0], after) if kind else (after, tiles[1])), cost
 
 
-def choices(tiles: Tiles) -> tuple[tuple[int, int], ...]:
+def choices(tiles: Tiles) -> tuple[Tile, ...]:
     """The different tiles that may slide, as kind and notch."""
     return tuple((kind, notch) for kind in (0, 1) for notch in dict.fromkeys(tiles[kind]))
 
@@ -76,23 +90,22 @@ def left_from(tiles: Tiles, chances: Chances) -> Left:
     """What is left when the next turn is about to begin."""
     if not any(tiles):
         return Left(0.0, 0.0)
-    plain = after_free_slide(tiles, chances, star=None)
-    wild = after_free_slide(tiles, chances, star=STAR)
-    turns, worth = chances.none * plain.turns, chances.none * plain.worth
-    turns, worth = turns + chances.any_tile * wild.turns, worth + chances.any_tile * wild.worth
     down = 5 - len(tiles[0]) - len(tiles[1])
     # The free slide is chosen after the roll: the tile that the star will slide is known then.
-    turns += chances.shape * down * plain.turns
-    worth += chances.shape * down * plain.worth
-    for kind in (0, 1):
-        for notch in tiles[kind]:
-            starred = after_free_slide(tiles, chances, star=(kind, notch))
-            turns, worth = turns + chances.shape * starred.turns, worth + chances.shape * starred.worth
-    return Left(turns, worth)
+    parts = [
+        (chances.none + chances.shape * down, after_free_slide(tiles, chances, star=None)),
+        (chances.any_tile, after_free_slide(tiles, chances, star=ANY_TILE)),
+    ]
+    parts += [
+        (chances.shape, after_free_slide(tiles, chances, star=(kind, notch)))
+        for kind in (0, 1)
+        for notch in tiles[kind]
+    ]
+    return Left(sum(chance * left.turns for chance, left in parts), sum(chance * left.cost for chance, left in parts))
 
 
 @cache
-def after_free_slide(tiles: Tiles, chances: Chances, star: str | tuple[int, int] | None) -> Left:
+def after_free_slide(tiles: Tiles, chances: Chances, star: Tile | None) -> Left:
     """What is left, this turn counted, before its free slide, when the star then slides that tile (or any, or none)."""
     options = []
     for choice in choices(tiles):
@@ -102,26 +115,23 @@ def after_free_slide(tiles: Tiles, chances: Chances, star: str | tuple[int, int]
     return max(options, key=lambda left: left.worth)
 
 
-def free_slide(
-    tiles: Tiles, chances: Chances, star: str | tuple[int, int] | None, choice: tuple[int, int], *, same: bool
-) -> Left:
+def free_slide(tiles: Tiles, chances: Chances, star: Tile | None, choice: Tile, *, same: bool) -> Left:
     """What is left once this tile has been slid freely; ``same``: it is the very tile that the star slides next."""
     after, cost = slid_tiles(tiles, *choice)
-    if star == STAR:
+    if star == ANY_TILE:
         best = star_slide(after, chances)
-        return Left(best.turns, best.worth - cost)
+        return Left(best.turns, best.cost + cost)
     if star is not None:
         kind, notch = star
         notch += int(same)
         if same and notch == SLIDES_TO_GO:
             star = None
-        elif not same and choice == star and tiles[int(kind)].count(int(star[1])) < 2:
-            return Left(0.0, float("-inf"))
+        elif not same and choice == star and tiles[kind].count(star[1]) < 2:
+            return Left(0.0, float("inf"))
         else:
-            after, more = slid_tiles(after, int(kind), int(notch))
+            after, more = slid_tiles(after, kind, notch)
             cost += more
-    left = left_from(after, chances)
-    return Left(1 + left.turns, 1 + left.worth - cost)
+    return turn_before(left_from(after, chances), cost)
 
 
 def star_slide(tiles: Tiles, chances: Chances) -> Left:
@@ -129,6 +139,10 @@ def star_slide(tiles: Tiles, chances: Chances) -> Left:
     options = []
     for choice in choices(tiles):
         after, cost = slid_tiles(tiles, *choice)
-        left = left_from(after, chances)
-        options.append(Left(1 + left.turns, 1 + left.worth - cost))
-    return max(options, key=lambda left: left.worth, default=Left(1.0, 1.0))
+        options.append(turn_before(left_from(after, chances), cost))
+    return max(options, key=lambda left: left.worth, default=Left(1.0, 0.0))
+
+
+def turn_before(left: Left, cost: float) -> Left:
+    """What is left with one more turn before, in which penalties cost that much."""
+    return Left(1 + left.turns, cost + LATER * left.cost)

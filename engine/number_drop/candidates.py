@@ -1,0 +1,141 @@
+"""What a turn would leave on a player's sheet, many turns at once: the candidates that a hint chooses among."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.grid import members
+from engine.number_drop import flow
+from engine.number_drop.combining import combinations
+from engine.number_drop.outlook import USED, WEIGHTS, Boards, Values, board_of, values
+from engine.number_drop.sheet import BONUS_BOX, BOXES, FULL_COLUMN_POINTS, GRID, LETTERS, Sheet
+from engine.number_drop.sliding import chances_of, left_from, tiles_of
+from engine.number_drop.state import (
+    Combination,
+    Drop,
+    NumberDropState,
+    NumberDropTurn,
+    PenaltyDrop,
+    SetUpDigit,
+    names_of,
+)
+
+_CELLS_A_TURN = 5.0
+"""About how many cells of height a turn takes, for guessing how many turns are left."""
+_MOST_COMBINATIONS = 60
+"""Of more combinations after one drop than these only some are looked at."""
+_BONUS_BIT = 1 << 5
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """How sheets are valued in a state: how many turns are still to come after this one, and the rules in force."""
+
+    turns_left: float
+    solo: bool
+    x_counts: bool
+
+    def of(self, boards: Boards, sheets: Sequence[Sheet]) -> Values:
+        """The value of each board, its boxes and letters being those of its sheet."""
+        opens = np.array([open_sizes(sheet) for sheet in sheets], dtype=np.int64)
+        secured = np.array([secured_points(sheet) for sheet in sheets], dtype=np.float32)
+        return self._values(boards, opens[:, 0], opens[:, 1], self.turns_left) + secured
+
+    def with_boxes_of(self, boards: Boards, sheet: Sheet, *, turns_less: int = 0) -> Values:
+        """The value of boards that all have the boxes and letters of one sheet, so many turns later."""
+        same, runs = open_sizes(sheet)
+        left = max(0.0, self.turns_left - turns_less)
+        return (
+            self._values(boards, np.full(len(boards), same), np.full(len(boards), runs), left)
+            + np.float32(secured_points(sheet))
+        )  # fmt: skip
+
+    def _values(self, boards: Boards, same: NDArray[np.int64], runs: NDArray[np.int64], turns_left: float) -> Values:
+        return values(boards, same, runs, turns_left, solo=self.solo, x_counts=self.x_counts)
+
+
+def outlook_of(state: NumberDropState, player: int) -> Outlook:
+    """How to value a player's sheet once the turn that is being played is over."""
+    settings = state.settings
+    if state.last_turn or flow.reached_the_line(state):
+        left = 0.0
+    elif settings.solo:
+        left = left_from(tiles_of(state.notches, state.sheets[0].letters), chances_of(settings.components)).turns
+    else:
+        highest = max(sum(state.sheets[each].heights) for each in members(flow.everyone(state)))
+        left = max(1.0, (GRID.columns * 11 - max(highest, sum(state.sheets[player].heights))) / _CELLS_A_TURN - 1)
+    return Outlook(left, settings.solo, settings.x_counts_above_line)
+
+
+def open_sizes(sheet: Sheet) -> tuple[int, int]:
+    """The sizes of equal digits and of runs that are still open, a bit each from 3 to 8."""
+    bonus = 0 if sheet.loops[BONUS_BOX] else _BONUS_BIT
+    same = sum(1 << size for size in range(5) if not sheet.loops[size])
+    runs = sum(1 << size for size in range(5) if not sheet.loops[size + 5])
+    return same | bonus, runs | bonus
+
+
+def secured_points(sheet: Sheet) -> float:
+    """What the filled boxes and circled letters are worth, a part of a full column counted in advance."""
+    points = float(sum(size for (_, size), loop in zip(BOXES, sheet.loops, strict=True) if loop))
+    for column in (sheet.loops[:5], sheet.loops[5:10]):
+        points += FULL_COLUMN_POINTS if all(column) else WEIGHTS.column * sum(map(bool, column))
+    return points + WEIGHTS.letter * sheet.letters.bit_count()
+
+
+def boards_after(sheet: Sheet, turns: Sequence[NumberDropTurn]) -> Boards:
+    """The boards that first digits, drops, penalties or loops leave, shape (turns, 14, 7)."""
+    boards = np.tile(board_of(sheet).ravel(), (len(turns), 1))
+    for number, turn in enumerate(turns):
+        row = boards[number]
+        if isinstance(turn, Drop):
+            for name, digit in zip(turn.squares, turn.digits, strict=True):
+                row[GRID.index[name]] = int(digit)
+        elif isinstance(turn, SetUpDigit):
+            row[GRID.index[turn.square]] = int(turn.digit)
+        elif isinstance(turn, PenaltyDrop | Combination):
+            for name in turn.squares:
+                row[GRID.index[name]] = USED
+    return boards.reshape(len(turns), GRID.rows, GRID.columns)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A turn, what is left on the sheet after it (and after the combination that follows a drop), and its value."""
+
+    turn: NumberDropTurn
+    sheet: Sheet
+    follow: Combination | None
+    value: float
+
+
+def with_best_combination(state: NumberDropState, turn: NumberDropTurn, written: Sheet, outlook: Outlook) -> Candidate:
+    """A drop, or a sheet about to be combined, with the combination that promises most after it."""
+    name = turn.player
+    options: list[tuple[Combination, Sheet]] = [(Combination(name), written)]
+    found = combinations(written)
+    step = max(1, len(found) // _MOST_COMBINATIONS)
+    for box, squares in found[::step]:
+        # A letter never does harm: it keeps the penalty away.
+        letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
+        follow = Combination(name, names_of(squares), LETTERS[box % 5] if letter else None)
+        options.append((follow, written.looped(box, squares, letter=letter)))
+    sheets = [sheet for _, sheet in options]
+    worth = outlook.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
+    best = int(worth.argmax())
+    return Candidate(turn, sheets[best], options[best][0], float(worth[best]))
+
+
+def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sheet:
+    """The sheet with a first digit, drop or penalty written."""
+    sheet = state.sheets[player]
+    if isinstance(turn, SetUpDigit):
+        return sheet.written({GRID.index[turn.square]: turn.digit})
+    if isinstance(turn, Drop | PenaltyDrop):
+        squares = tuple(GRID.index[name] for name in turn.squares)
+        return sheet.written(flow.marks_of(squares, turn.digits if isinstance(turn, Drop) else None))
+    return sheet

@@ -1,0 +1,136 @@
+"""Candidates compared over sampled rolls, each roll the same for all: the best of a few random drops after each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.number_drop.candidates import Candidate, Outlook
+from engine.number_drop.components import Components
+from engine.number_drop.dropping import falling, turned_shapes
+from engine.number_drop.loose import any_digits
+from engine.number_drop.outlook import Boards, Values, board_of
+from engine.number_drop.sheet import COLUMNS, LINES
+from engine.polyomino import Shape
+from engine.search.budget import Deadline
+
+ROLLS_A_ROUND = 10
+DROPS_A_ROLL = 8
+ENOUGH_ROLLS = 400
+_FEWEST_TO_DROP = 30
+_CLEARLY = 3.0
+_SPARE_LINES = 4
+"""Lines above the sheet that a shape may stand in before it is found not to fit."""
+_NONE_FITS = -20.0
+"""What a drop that doesn't fit is taken for."""
+
+
+@cache
+def _held(shapes: tuple[Shape, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """For each way to hold a shape: its cells' columns, their rows above its lowest, and what falls below each."""
+    columns, rows, lows = [], [], []
+    for held in falling(shapes):
+        columns.append([held.column + across for across, _ in held.cells])
+        rows.append([up for _, up in held.cells])
+        lows.append([held.lows[across] for across, _ in held.cells])
+    return np.array(columns), np.array(rows), np.array(lows)
+
+
+def _sampled(components: Components, rng: Random) -> tuple[NDArray[np.int64], ...]:
+    """Some rolls with some random drops of each: columns, rows, lows and digits, shape (rolls * drops, 4)."""
+    parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    digits = []
+    for _ in range(ROLLS_A_ROUND):
+        roll = tuple(die[int(rng.random() * len(die))] for die in components.dice)
+        tables = _held(turned_shapes(components, roll[-1]))
+        chosen = [int(rng.random() * len(tables[0])) for _ in range(DROPS_A_ROLL)]
+        for part, table in zip(parts, tables, strict=True):
+            part.append(table[chosen])
+        digits += [[int(digit) for digit in any_digits(roll, rng)] for _ in range(DROPS_A_ROLL)]
+    return (*(np.concatenate(part) for part in parts), np.array(digits))
+
+
+def _dropped(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64], lows: NDArray[np.int64],
+             digits: NDArray[np.int64]) -> tuple[Boards, NDArray[np.bool_]]:  # fmt: skip
+    """The boards after each of these drops, and which of them lie wholly on the sheet."""
+    heights = LINES - np.argmax(np.flip(board, 0) >= 0, axis=0)
+    heights[~(board >= 0).any(axis=0)] = 0
+    rest = np.maximum((heights[columns] - lows).max(axis=1), 0)
+    squares = (rest[:, None] + rows) * COLUMNS + columns
+    boards = np.full((len(columns), (LINES + _SPARE_LINES) * COLUMNS), -10, dtype=np.int8)
+    boards[:, : LINES * COLUMNS] = board.ravel()
+    np.put_along_axis(boards, squares, digits.astype(np.int8), axis=1)
+    fits = (rest[:, None] + rows < LINES).all(axis=1)
+    return boards[:, : LINES * COLUMNS].reshape(-1, LINES, COLUMNS), fits
+
+
+def ahead(
+    candidates: Sequence[Candidate],
+    outlook: Outlook,
+    components: Components,
+    deadline: Deadline,
+    rng: Random,
+    told: Callable[[Candidate, float], None],
+) -> tuple[Candidate, float, float]:
+    """Give the candidate that does best over sampled rolls, its mean value, and how sure it is the best (0 to 1).
+
+    ``told`` hears of each change of mind. Those that are clearly behind (three standard errors over the common rolls)
+    are left out on the way.
+    """
+    left = list(range(len(candidates)))
+    boards = [board_of(candidate.sheet) for candidate in candidates]
+    gained: list[list[float]] = [[] for _ in candidates]
+    leader, slowest_s = 0, 0.0
+    while len(left) > 1 and len(gained[left[0]]) < ENOUGH_ROLLS and deadline.left_s() > slowest_s:
+        began_s = deadline.clock()
+        sample = _sampled(components, rng)
+        for index in left:
+            gained[index] += _best_drops(boards[index], candidates[index], outlook, sample)
+        left.sort(key=lambda index: (-sum(gained[index]), index))
+        if left[0] != leader:
+            leader = left[0]
+            told(candidates[leader], _mean(gained[leader]))
+        if len(gained[leader]) >= _FEWEST_TO_DROP:
+            left = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
+        slowest_s = max(slowest_s, deadline.clock() - began_s)
+    if not gained[leader]:
+        return candidates[0], candidates[0].value, 0.5
+    rivals = [index for index in range(len(candidates)) if index != leader and gained[index]]
+    sure = min((_surely_ahead(gained[leader], gained[index]) for index in rivals), default=1.0)
+    return candidates[leader], _mean(gained[leader]), sure
+
+
+def _best_drops(
+    board: Boards, candidate: Candidate, outlook: Outlook, sample: tuple[NDArray[np.int64], ...]
+) -> list[float]:
+    """For each roll of the sample the value of the best of its drops."""
+    boards, fits = _dropped(board, *sample)
+    worth: Values = np.where(fits, outlook.with_boxes_of(boards, candidate.sheet, turns_less=1), _NONE_FITS)
+    return [float(best) for best in worth.reshape(ROLLS_A_ROUND, DROPS_A_ROLL).max(axis=1)]
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _paired(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """The mean of the differences over the common rolls and its standard error."""
+    differences = [one - other for one, other in zip(first, second, strict=False)]
+    mean = _mean(differences)
+    spread = math.fsum((each - mean) ** 2 for each in differences) / max(1, len(differences) - 1)
+    return mean, math.sqrt(spread / len(differences))
+
+
+def _is_behind(leader: Sequence[float], other: Sequence[float]) -> bool:
+    mean, error = _paired(leader, other)
+    return mean > _CLEARLY * error
+
+
+def _surely_ahead(leader: Sequence[float], other: Sequence[float]) -> float:
+    mean, error = _paired(leader, other)
+    return 1.0 if error == 0 else 0.5 * (1 + math.erf(mean / error / math.sqrt(2)))
