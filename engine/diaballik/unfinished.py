@@ -24,10 +24,11 @@ def unfinished_positions(state: DiaballikState) -> list[Unfinished]:
     for turn in (start, *(start.after(action) for action in actions(start))):
         done = _looks(start, turn)
         for change, to_do in _in_hand(turn):
-            found.setdefault(tuple(sorted({**done, **change}.items())), to_do)
+            changed = {place: look for place, look in {**done, **change}.items() if look != before[place]}
+            found.setdefault(tuple(sorted(changed.items())), to_do)
     return [
-        Unfinished({**before, **dict(change)}, tuple(place for place, look in change if look != before[place]), to_do)
-        for change, to_do in found.items()
+        Unfinished({**before, **dict(changed)}, tuple(place for place, _ in changed), to_do)
+        for changed, to_do in found.items()
     ]
 
 

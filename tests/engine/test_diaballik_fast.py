@@ -1,0 +1,118 @@
+"""The quick ways: results from tables, random games by proposals; each against the rules played out."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from engine.diaballik import fast
+from engine.diaballik.board import GOAL, other
+from engine.diaballik.playouts import RandomGames, lookup
+from engine.diaballik.turns import begun, results_by_playing
+from engine.playing import play_out
+from engine.registry import load
+from tests.engine.strategies_diaballik import states
+
+GAME = load("diaballik")
+USUAL = {"pass_over_own": True, "antiplay": "announced"}
+
+
+def by_tables(state):
+    own, foes = state.side(state.to_move), state.side(other(state.to_move))
+    return fast.distinct_results(
+        own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.settings.null_turn
+    )
+
+
+def by_playing(state):
+    return {side.pieces | side.ball << fast.BALL_SHIFT for side in results_by_playing(begun(state, state.to_move))}
+
+
+@given(states(**USUAL))
+@settings(max_examples=300)
+def test_results_from_tables_are_those_played_out(state):
+    packed = by_tables(state)
+    assert len(set(packed)) == len(packed)
+    assert set(packed) == by_playing(state)
+
+
+@given(states(**USUAL))
+def test_a_win_in_one_turn_is_seen(state):
+    own, foes = state.side(state.to_move), state.side(other(state.to_move))
+    goal = GOAL[state.to_move]
+    wins = any(goal >> (result >> fast.BALL_SHIFT) & 1 for result in by_playing(state))
+    assert fast.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
+
+
+def test_count_is_the_length_of_the_list():
+    assert fast.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42) == 290
+    assert fast.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False) == 289
+
+
+@given(states(**USUAL))
+def test_every_result_is_proposed_exactly_once(state):
+    """So drawing proposals until one is legal draws all results evenly."""
+    games = RandomGames(state, 1, np.random.default_rng(0))
+    numbers = np.arange(lookup().first.size)
+    proposed = games.proposed(np.zeros_like(numbers), numbers)
+    legal, ball, wins = games.judged(proposed)
+    pieces = proposed.own ^ games.change_of(proposed, np.arange(legal.size))
+    packed = (pieces | ball << fast.BALL_SHIFT)[legal].tolist()
+    assert sorted(packed) == sorted(by_tables(state))
+    goal = GOAL[state.to_move]
+    assert wins[legal].tolist() == [bool(goal >> (each >> fast.BALL_SHIFT) & 1) for each in packed]
+
+
+@pytest.mark.parametrize("text", ["", "null_turn=false", "antiplay_contacts=front start=variant"])
+def test_random_games_are_those_of_the_interface_on_the_whole(text):
+    """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
+    state = GAME.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
+    plain = play_out(GAME, state, 150, Random(1), 12)
+    quick = GAME.playouts(state, 6000, Random(2), most_plies=12)
+    for one, two in [
+        (plain.wins.get("black", 0), quick.wins.get("black", 0)),
+        (plain.wins.get("white", 0), quick.wins.get("white", 0)),
+        (plain.unfinished, quick.unfinished),
+    ]:
+        share = two / quick.games
+        assert abs(one / plain.games - share) <= 5 * (max(share * (1 - share), 0.01) / plain.games) ** 0.5
+    assert abs(plain.plies / plain.games - quick.plies / quick.games) <= 5 * 6 / plain.games**0.5
+
+
+def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
+    state = GAME.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
+    turns = GAME.legal_turns(state)
+    claims = sum(turn.claims for turn in turns)
+    tally = GAME.playouts(state, 8000, Random(4), most_plies=1)
+    expected = claims / len(turns)
+    assert abs(tally.wins["black"] / 8000 - expected) <= 5 * (expected * (1 - expected) / 8000) ** 0.5
+
+
+def test_random_games_are_the_same_for_the_same_chance_and_count_to_their_end():
+    state = GAME.new()
+    assert GAME.playouts(state, 40, Random(7)) == GAME.playouts(state, 40, Random(7))
+    tally = GAME.playouts(state, 40, Random(7))
+    assert sum(tally.wins.values()) == 40
+    cut = GAME.playouts(state, 5, Random(7), most_plies=3)
+    assert (cut.unfinished, cut.plies) == (5, 15)
+
+
+def test_a_stuck_player_is_skipped_in_random_games():
+    state = GAME.parse_state("white wb...../wb...../wb...../wb....W/wb...../wb...../B......")
+    assert GAME.playouts(state, 30, Random(1), most_plies=200).plies > 30
+    shut = GAME.amend(state, {"b2": "black piece"}, "black")
+    assert sum(GAME.playouts(shut, 10, Random(2)).wins.values()) == 10
+
+
+@pytest.mark.long
+def test_ten_thousand_random_games_end():
+    tally = GAME.playouts(GAME.new(), 10_000, Random(10))
+    assert sum(tally.wins.values()) == 10_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [{"pass_over_own": False}, {"antiplay": "automatic"}, {"start": "variant"}])
+def test_random_games_under_other_options_end(options):
+    tally = GAME.playouts(GAME.new(options), 30, Random(10))
+    assert sum(tally.wins.values()) == 30
