@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api import Clock, Hint, Strength
+from engine.blokus_dice.endgame import Endgame, TooMuchError
 from engine.blokus_dice.hint_reasons import reason_for
 from engine.blokus_dice.markers import colour_in_hand
 from engine.blokus_dice.outlook import (
+    Course,
     Prospect,
     Rolls,
     course_of,
@@ -23,7 +25,7 @@ from engine.blokus_dice.playouts import Drawing
 from engine.blokus_dice.state import PLAYING, RESIGNED, BlokusState, BlokusTurn
 from engine.blokus_dice.turns import Choice, choices, turn_of
 from engine.errors import IllegalTurnError
-from engine.search.budget import Deadline, Look
+from engine.search.budget import Deadline, EveryFew, Look, TimeIsUpError
 from engine.search.sampling import Estimate, race
 
 _RACED = 12
@@ -33,6 +35,8 @@ _PROMISE_SHARE = 0.2
 _VARIETY_SHARE = 0.3
 _SURE_AT_A_GLANCE = 0.3
 _MOST_SURE = 0.95
+_MOST_WAYS_AT_THE_END = 110
+_ENDGAME_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,23 @@ class _Search:
         weighed = self._ranked(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
         if strength is Strength.FAIR:
             return self._tell(weighed[0], _SURE_AT_A_GLANCE)
-        return self._raced(weighed[:_RACED])
+        course = course_of(self._state, self._seat)
+        return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course)
+
+    def _worked_out(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
+        """The best turn when the end is near enough to be worked out, ``None`` when it isn't."""
+        ways = sum(len(self._drawing.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
+        if ways > _MOST_WAYS_AT_THE_END:
+            return None
+        look = EveryFew(self._deadline.share(_ENDGAME_SHARE), _LOOK_EVERY)
+        endgame = Endgame(self._drawing, course, look)
+        try:
+            values = [endgame.value(candidate.after) for candidate in candidates]
+        except (TooMuchError, TimeIsUpError):
+            return None
+        best = max(range(len(candidates)), key=values.__getitem__)
+        # While others play on, which dice they leave is only thought likely.
+        return self._tell(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
 
     def _candidate(self, choice: Choice, laid: int) -> _Candidate:
         shape = 1 << (self._drawing.squares + choice.shape)
@@ -153,9 +173,7 @@ class _Search:
         rest = candidates[len(looked_at) :]
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
-    def _raced(self, candidates: Sequence[_Candidate]) -> Hint[BlokusTurn]:
-        course = course_of(self._state, self._seat)
-
+    def _raced(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn]:
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
 

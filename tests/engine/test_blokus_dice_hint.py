@@ -1,0 +1,184 @@
+"""Hints: legal, in time, repeatable, exact near the end, and better the more they think."""
+
+import random
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api import Roll, Strength
+from engine.blokus_dice.endgame import Endgame, TooMuchError, mean_of_best
+from engine.blokus_dice.outlook import course_of, prospect_of
+from engine.blokus_dice.playouts import Drawing
+from engine.dice import drawn
+from engine.errors import IllegalTurnError
+from engine.search.budget import CountingClock
+from tests.engine.strategies_blokus_dice import GAME, OPTIONS, played
+
+SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
+
+
+def hint(state, *, seconds=0.2, step_s=0.001, seed=1, **more):
+    return GAME.hint(state, seconds, random.Random(seed), clock=CountingClock(step_s), **more)
+
+
+def to_draw(options, seed, most_turns=60):
+    """A state in which somebody is to draw."""
+    state = played(options, seed, most_turns)
+    if state.to_move is None:
+        state = GAME.new(options)
+    return (
+        GAME.rolled(state, drawn(GAME.possible_rolls(state), random.Random(seed))) if GAME.awaits_roll(state) else state
+    )
+
+
+@settings(max_examples=max(10, settings.default.max_examples // 5))
+@given(OPTIONS, st.integers(0, 2**32), st.sampled_from(Strength))
+def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
+    state = to_draw(options, seed)
+    if state.to_move is None:
+        return
+    heard = []
+    found = hint(state, seconds=0.05, strength=strength, better=heard.append)
+    turns = list(GAME.legal_turns(state))
+    for each in [*heard, found]:
+        assert each.turn in turns
+        assert GAME.roll_of(state).faces[each.die] == str(each.turn.die)
+        assert each.reason
+        assert each.unit == "points"
+        assert 0 <= each.sure <= 1
+    assert heard[-1] == found
+
+
+def test_the_same_seed_and_clock_give_the_same_hint():
+    state = to_draw({}, 5)
+    assert hint(state) == hint(state)
+
+
+def test_a_hint_ends_by_its_deadline_and_begins_at_once():
+    clock, heard = CountingClock(0.002), []
+    began = clock.now_s
+    GAME.hint(to_draw({}, 5), 0.3, random.Random(1), clock=clock, better=lambda each: heard.append(clock.now_s - began))
+    assert heard[0] <= 0.02
+    assert heard == sorted(heard)
+    assert clock.now_s - began <= 0.3 + 0.01
+
+
+def test_no_time_at_all_still_gives_a_hint():
+    state = to_draw({}, 9)
+    assert hint(state, seconds=0).turn in list(GAME.legal_turns(state))
+
+
+def test_there_is_no_hint_without_a_turn():
+    with pytest.raises(IllegalTurnError, match="p1 has to roll first"):
+        hint(GAME.new())
+    with pytest.raises(IllegalTurnError, match="over"):
+        hint(GAME.parse_state("over p1=-:0:out p2=-:0:out"))
+
+
+def test_the_only_turn_is_given_at_once():
+    state = GAME.parse_state("p1 dice=1,1 p1=-:0 p2=-:0 sheet=5x5/0/a1,e1,a5/1/I5/L5/V5/W5/Z5")
+    clock = CountingClock(0.001)
+    found = GAME.hint(state, 60.0, random.Random(1), clock=clock)
+    assert (GAME.format_turn(found.turn), found.sure) == ("1:1:e5", 1.0)
+    assert found.reason == "the only turn there is: fills one square"
+    assert clock.now_s < 0.02
+
+
+# p2 is out with four squares; p1 has three of green and one die shows 1, one could be struck for.
+AHEAD = f"p1 dice=1 starter=p1 markers=red,blue,yellow,green p1=ggg2/5/5/5/5:0 p2=5/5/5/5/bbbb1:0:out sheet={SMALL}"
+
+
+def test_a_turn_that_nobody_can_catch_up_with_is_taken():
+    found = hint(GAME.parse_state(AHEAD))
+    assert found.reason.startswith("wins: fills two squares")
+    still_there = hint(GAME.parse_state(AHEAD.replace("bbbb1:0:out", "bbbb1:0").replace("dice=1", "dice=1,1")))
+    assert not still_there.reason.startswith("wins")
+
+
+def test_words_of_reasons():
+    state = GAME.rolled(GAME.new(), Roll(("1", "3", "4", "6")))
+    assert hint(state).reason == "fills five squares, keeps four red corners open, and every colour can go on"
+    strike = GAME.rolled(GAME.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
+    assert "worth a strike (one strike left)" in hint(strike).reason
+
+
+def test_stronger_hints_look_further():
+    state = GAME.rolled(GAME.new({"players": 2}), Roll(("2", "6")))
+    gentle, fair, strong = (hint(state, strength=strength) for strength in Strength)
+    assert gentle.expected == fair.expected == 5
+    assert strong.expected > 30
+    assert strong.sure >= 0.5
+
+
+def test_the_mean_of_the_best_of_several_dice():
+    assert mean_of_best([1, 2, 3, 4, 5, 6], 1) == pytest.approx(3.5)
+    assert mean_of_best([6, 5, 4, 3, 2, 1], 2) == pytest.approx(161 / 36)
+    assert mean_of_best([7] * 6, 3) == pytest.approx(7)
+
+
+@cache
+def expectation(state):
+    """The squares p1 fills in the end by the best play, through the game's own interface alone."""
+    if state.to_move is None:
+        return float(GAME.scores(state)["p1"])
+    if GAME.awaits_roll(state):
+        return sum(
+            float(each.probability) * expectation(GAME.rolled(state, each.roll)) for each in GAME.possible_rolls(state)
+        )
+    return max(expectation(GAME.apply(state, turn)) for turn in GAME.legal_turns(state))
+
+
+# Only p1 is left, with little room.
+CLOSED = "a3,b3,c3,d3,e3,a4,b4,c4,d4,a5,b5,c5,d5"
+ALONE = f"p1 p1=-:0 p2=-:0:out p3=-:0:out sheet=5x5/1/{CLOSED}/1/2/I3/V3/L4/I4"
+
+
+@pytest.mark.parametrize("strikes", [0, 1])
+def test_the_end_is_worked_out_exactly(strikes):
+    rolling = GAME.parse_state(ALONE.replace("5x5/1/", f"5x5/{strikes}/"))
+    for face in "126":
+        state = GAME.rolled(rolling, Roll((face,)))
+        if state.to_move is None:
+            continue
+        found = hint(state, seconds=100.0)
+        assert found.sure == 1.0
+        assert found.expected == pytest.approx(expectation(state))
+        assert expectation(GAME.apply(state, found.turn)) == pytest.approx(expectation(state))
+
+
+def test_an_end_that_is_too_far_off_is_left_to_chance():
+    state = to_draw({"players": 2}, 3, most_turns=1)
+    sheet, seat = state.settings.sheet, state.seat
+    endgame = Endgame(Drawing(sheet), course_of(state, seat), lambda: None, most_nodes=5)
+    with pytest.raises(TooMuchError):
+        endgame.value(prospect_of(sheet, state.sheets[seat]))
+
+
+def test_the_rounds_to_come():
+    state = GAME.rolled(GAME.new({"players": 2}), Roll(("1", "2")))
+    # p1 rolls first in every other round and then has two dice to choose from; red, then green, yellow, blue.
+    assert course_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))
+    assert course_of(state, 1).rounds[:4] == ((0, 2), (3, 1), (2, 2), (1, 1))
+    assert len(course_of(state, 0).rounds) == 21
+    alone = GAME.rolled(GAME.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
+    assert course_of(alone, 0).alone
+    assert {dice for _, dice in course_of(alone, 0).rounds} == {1}
+
+
+@pytest.mark.long
+def test_strong_hints_fill_more_than_gentle_ones():
+    ahead = []
+    for number in range(20):
+        rng, state = random.Random(number // 2), GAME.new({"players": 2})
+        strong = f"p{number % 2 + 1}"
+        while state.to_move is not None:
+            if GAME.awaits_roll(state):
+                state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+                continue
+            strength = Strength.STRONG if state.to_move == strong else Strength.GENTLE
+            state = GAME.apply(state, hint(state, step_s=0.002, seed=number, strength=strength).turn)
+        scores = GAME.scores(state)
+        ahead.append(2 * scores[strong] - sum(scores.values()))
+    assert sum(ahead) / len(ahead) > 2
