@@ -21,10 +21,12 @@ enter_environment(__name__)
 import gc
 import os
 import platform
+from collections.abc import Mapping
 from functools import partial
 from random import Random
 from statistics import median
 from types import ModuleType
+from typing import Any
 
 import click
 from rich.console import Console
@@ -45,6 +47,7 @@ from benchmarks.engine_measure import (
     time_of,
 )
 from benchmarks.engine_report import print_counts, print_first_turn, print_random_games
+from engine.errors import OptionError
 from engine.registry import games as known_games
 from engine.registry import load
 
@@ -60,8 +63,17 @@ _PLAIN_WIDTH = 130
 @click.option("--seconds", default=1.0, show_default=True, type=click.FloatRange(0.01, 60), help="Time of one turn.")
 @click.option("--count-seconds", default=3.0, show_default=True, type=click.FloatRange(0.01), help="Most time a count.")
 @click.option("--game", "only", multiple=True, type=click.Choice(known_games()), help="Only this game; several times.")
+@click.option("--option", "given", multiple=True, metavar="NAME=VALUE", help="A rule option, with one --game alone.")
 @click.option("--quick", is_flag=True, help="Little time for everything: shows that it runs.")
-def main(seed: int, repetitions: int, seconds: float, count_seconds: float, only: tuple[str, ...], quick: bool) -> None:
+def main(
+    seed: int,
+    repetitions: int,
+    seconds: float,
+    count_seconds: float,
+    only: tuple[str, ...],
+    given: tuple[str, ...],
+    quick: bool,
+) -> None:
     """Measure and report."""
     chess = load_chess()
     if chess is None:
@@ -79,40 +91,46 @@ def main(seed: int, repetitions: int, seconds: float, count_seconds: float, only
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"python-chess {chess.__version__}; seed {seed}, one thread"
     )
-    chosen = [name for name in known_games() if not only or name in only]
+    if given and len(only) != 1:
+        raise click.UsageError("an option belongs to one game; give --game with it")
+    try:
+        options = dict(each.partition("=")[::2] for each in given)
+        starts = {name: load(name).new(options) for name in known_games() if not only or name in only}
+    except OptionError as error:
+        raise click.UsageError(str(error)) from error
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     # What was made so far stays, and shouldn't be looked through again and again in the middle of a measurement.
     gc.collect()
     gc.freeze()
     met = True
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(chosen) * (repetitions + 2) + repetitions)
-        rates, beside = _random_games(chess, chosen, repetitions, seconds, seed, progress)
+        task = progress.add_task("", total=len(starts) * (repetitions + 2) + repetitions)
+        rates, beside = _random_games(chess, starts, repetitions, seconds, seed, progress)
         met &= print_random_games(rates, beside, console)
-        if "diaballik" in chosen:
+        if "diaballik" in starts:
             progress.update(task, description="Diaballik's turns")
             met &= _first_turn(chess, repetitions, seed, console)
         counts: dict[str, list[Counted]] = {}
-        for name in chosen:
+        for name, start in starts.items():
             progress.update(task, description=f"counting {name}", advance=1)
-            counts[name] = list(counts_to_depth(load(name), count_seconds))
+            counts[name] = list(counts_to_depth(load(name), start, count_seconds))
         print_counts(counts, console)
     console.print("Every line is met." if met else "A line is NOT met.")
     sys.exit(0 if met else 1)
 
 
 def _random_games(
-    chess: ModuleType, chosen: list[str], repetitions: int, seconds: float, seed: int, progress: Progress
+    chess: ModuleType, starts: Mapping[str, Any], repetitions: int, seconds: float, seed: int, progress: Progress
 ) -> tuple[list[Rate], Rate]:
     """Let python-chess and every game take turns; give the games' rates and python-chess's."""
     task = progress.task_ids[0]
     rng = Random(seed)
     runs: dict[str, RandomGames] = {}
-    for name in chosen:
+    for name, start in starts.items():
         progress.update(task, description=f"trying {name}", advance=1)
-        runs[name] = RandomGames(load(name), seconds, rng)
+        runs[name] = RandomGames(load(name), start, seconds, rng)
     chess_rates: list[float] = []
-    found: dict[str, list[float]] = {name: [] for name in chosen}
+    found: dict[str, list[float]] = {name: [] for name in starts}
     for _ in range(repetitions):
         progress.update(task, description="random games of python-chess", advance=1)
         chess_rates.append(chess_rate(chess, seconds, rng))

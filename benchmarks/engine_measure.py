@@ -94,9 +94,9 @@ def chess_rate(chess: ModuleType, seconds: float, rng: Random) -> float:
 class RandomGames:
     """One game's random games, as many at a time as take about ``seconds``."""
 
-    def __init__(self, game: Game[Any, Any], seconds: float, rng: Random) -> None:
+    def __init__(self, game: Game[Any, Any], start: Any, seconds: float, rng: Random) -> None:
         self._game = game
-        self._start = game.new()
+        self._start = start
         self._rng = rng
         self.games = 1
         self.plies = 0
@@ -172,10 +172,10 @@ def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
         calls *= 2
 
 
-def counts_to_depth(game: Game[Any, Any], most_s: float) -> Sequence[Counted]:
-    """Count deeper and deeper from the start, until the next depth would take longer than ``most_s``."""
+def counts_to_depth(game: Game[Any, Any], begin: Any, most_s: float) -> Sequence[Counted]:
+    """Count deeper and deeper from the state ``begin``, until the next depth would take longer than ``most_s``."""
     roll, colour = COUNTED_FROM.get(game.name, (None, None))
-    start, thrown = start_of_count(game, game.new(), roll, colour)
+    start, thrown = start_of_count(game, begin, roll, colour)
     found: list[Counted] = []
     while True:
         depth = len(found) + 1

@@ -131,10 +131,10 @@ def test_there_is_no_turn_to_draw_after_the_end():
 def test_games_at_random_end_as_they_do_by_the_interface(options):
     state = GAME.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.playouts(state, 200, random.Random(1))
-    plain = play_out(GAME, state, 20, random.Random(1), 10_000)
+    plain = play_out(GAME, state, 8, random.Random(1), 10_000)
     assert quick.unfinished == plain.unfinished == 0
     assert sum(quick.wins.values()) + quick.draws == quick.games == 200
-    assert quick.plies / 200 == pytest.approx(plain.plies / 20, rel=0.8)
+    assert quick.plies / 200 == pytest.approx(plain.plies / 8, rel=0.8)
     assert all(quick.wins[player] > 40 for player in GAME.players)
 
 

@@ -86,11 +86,11 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
         return count, count * 1e-6
 
     monkeypatch.setattr(engine_measure, "timed", by_count)
-    assert [each.count for each in counts_to_depth(load(name), most_s)] == counts
+    assert [each.count for each in counts_to_depth(load(name), load(name).new(), most_s)] == counts
 
 
 def test_random_games_are_as_many_as_take_long_enough():
-    games = RandomGames(load("deblockle"), 0.01, random.Random(1))
+    games = RandomGames(load("deblockle"), load("deblockle").new(), 0.01, random.Random(1))
     assert games.rate() > 0
     assert games.played == games.games
     assert games.plain_rate(most_plies=5) > 0
@@ -112,6 +112,20 @@ def test_without_python_chess_it_says_so(monkeypatch):
     assert result.exit_code == 2
     assert "python-chess is missing" in result.output
     assert "pip install 'chess" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--option", "side_by_side=false"], "give --game with it"),
+        (["--game", "deblockle", "--option", "bananas=1"], "no option 'bananas'"),
+    ],
+)
+def test_options_belong_to_one_game(monkeypatch, arguments, message):
+    monkeypatch.setattr(engine, "load_chess", lambda: Chess)
+    result = CliRunner().invoke(engine.main, arguments)
+    assert result.exit_code == 2
+    assert message in result.output
 
 
 def test_wrong_counts_are_not_timed(monkeypatch):
