@@ -1,0 +1,39 @@
+"""docs/games/diaballik.md says what the code says."""
+
+from pathlib import Path
+
+from engine.perft import perft
+from engine.registry import load
+
+GAME = load("diaballik")
+PAGE = (Path(__file__).parents[2] / "docs" / "games" / "diaballik.md").read_text(encoding="utf-8")
+
+
+def rows():
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.splitlines() if line[:1] == "|"]
+
+
+def test_every_rule_is_listed_in_order():
+    listed = {row[0].strip("|` "): row[1].strip(" |") for row in rows() if len(row) == 2}
+    documented = {name: sentence for name, sentence in listed.items() if name in GAME.rules}
+    assert documented == {rule.id: rule.sentence for rule in GAME.rules.values()}
+    assert list(documented) == list(GAME.rules)
+
+
+def test_every_option_is_listed():
+    for option in GAME.options:
+        takes = ", ".join(f"`{str(value).lower()}`" for value in option.choices or (True, False))
+        assert f"| `{option.name}` | `{str(option.default).lower()}` | {takes} | {option.help} |" in PAGE
+
+
+def test_the_counts_are_those_counted():
+    for options, text in (({}, "| none | 290 | 84100 | 41099194 |"), ({"null_turn": False}, "| 289 | 83521 |")):
+        assert text in PAGE
+        assert f"| {perft(GAME, GAME.new(options), 1)} | {perft(GAME, GAME.new(options), 2)} |" in text
+
+
+def test_the_texts_shown_are_read():
+    blocks = [block.partition("```")[0].strip() for block in PAGE.split("```text\n")[1:]]
+    assert len(blocks) == 2
+    assert GAME.format_state(GAME.parse_state(blocks[0])) == blocks[0]
+    assert GAME.parse_state(blocks[1]) == GAME.new()
