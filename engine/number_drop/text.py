@@ -58,7 +58,7 @@ _NAMES = (
 )
 _OPTION_NAMES = tuple(option.name for option in OPTIONS)
 _LINE = re.compile(r"[0-9x.]{7}")
-_BARE = re.compile(r"[0-9x.]{7}(/[0-9x.]{7})*/?|/")
+_BARE = re.compile(r"/?[0-9x.]{7}(/[0-9x.]{7})*/?|/")
 _SQUARE_NAMES = re.compile(r"[a-g](1[0-4]|[1-9])(\+[a-g](1[0-4]|[1-9]))*")
 
 

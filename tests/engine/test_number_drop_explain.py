@@ -185,7 +185,7 @@ def any_turn(rng, player):
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
-    before, state = position(seed, {"players": players})
+    before, state = position(seed, {"players": players}, most_steps=50)
     turns = [any_turn(rng, f"p{rng.randrange(1, 7)}") for _ in range(20)]
     for each in (before, state):
         legal = GAME.legal_turns(each)
@@ -197,7 +197,7 @@ def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
 
 @given(st.integers(0, 2**32), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_any_change_of_the_sheets_is_explained_or_legal(seed, players, rng):
-    before, state = position(seed, {"players": players})
+    before, state = position(seed, {"players": players}, most_steps=50)
     if before != state:
         assert GAME.explain(before, GAME.appearance(state)) == ()
     places = [place for place in GAME.appearance(state) if rng.random() < 0.03]

@@ -25,7 +25,7 @@ def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):
 
 
 @given(st.integers(0, 2**32), OPTIONS, st.sampled_from(list(Strength)))
-@settings(max_examples=40)
+@settings(max_examples=settings.default.max_examples // 4)
 def test_hints_are_legal_with_any_options(seed, options, strength):
     _, state = position(seed, options, most_steps=60)
     if not GAME.players_to_move(state) or GAME.awaits_roll(state):

@@ -1,0 +1,107 @@
+"""Whole games of Number Drop at random, alone and together, with what must always hold."""
+
+from collections import Counter
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from engine.api import EMPTY
+from engine.grid import members
+from engine.number_drop.sheet import GRID
+from engine.number_drop.state import Combination, Drop, PenaltyDrop, Slide
+from tests.engine import oracle_number_drop as oracle
+from tests.engine.strategies_number_drop import GAME, OPTIONS, turns_of
+
+
+class WholeGame(RuleBasedStateMachine):
+    """A game with everything that was played in it, added up again after every step."""
+
+    @initialize(options=OPTIONS)
+    def begin(self, options):
+        self.state = GAME.new(options)
+        self.history = []
+        self.marks = Counter()
+        self.loops = {player: [] for player in GAME.players}
+        self.slides = Counter()
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: GAME.awaits_roll(self.state))
+    def roll(self, choice):
+        rolls = GAME.possible_rolls(self.state)
+        roll = rolls[choice % len(rolls)].roll
+        after = GAME.rolled(self.state, roll)
+        assert GAME.appearance(after) == GAME.appearance(self.state)
+        self.history.append((self.state, lambda state: GAME.rolled(state, roll)))
+        self.state = after
+
+    @rule(choice=st.integers(0, 10**6), who=st.integers(0, 5))
+    @precondition(lambda self: self.state.to_move is not None and not GAME.awaits_roll(self.state))
+    def play(self, choice, who):
+        players = GAME.players_to_move(self.state)
+        turns = turns_of(self.state, players[who % len(players)])
+        turn = turns[choice % len(turns)]
+        before, after = self.state, GAME.apply(self.state, turn)
+        self.history.append((before, lambda state: GAME.apply(state, turn)))
+        self.state = after
+        looks, now = GAME.appearance(before), GAME.appearance(after)
+        assert {place for place in now if now[place] != looks[place]} == set(turn.places)
+        if not isinstance(turn, Combination | Slide):
+            assert all(looks[place] == EMPTY for place in turn.places)
+            self.marks[turn.player] += len(turn.places)
+        if isinstance(turn, Drop):
+            assert len(turn.places) == 4
+        if isinstance(turn, PenaltyDrop):
+            assert all(now[place] == "cross" for place in turn.places)
+        if isinstance(turn, Combination) and turn.squares:
+            self.loops[turn.player].append(frozenset(turn.squares))
+        if isinstance(turn, Slide):
+            self.slides[turn.letter] += 1
+        assert GAME.explain(before, now) == ()
+
+    @rule(choice=st.integers(0, 100))
+    @precondition(lambda self: len(self.history) > 25 and GAME.announcements(self.state))
+    def announce(self, choice):
+        said = GAME.announcements(self.state)[choice % len(GAME.announcements(self.state))]
+        self.history.append((self.state, lambda state: GAME.announce(state, said)))
+        self.state = GAME.announce(self.state, said)
+
+    @rule()
+    @precondition(lambda self: self.history)
+    def take_back_and_play_again(self):
+        before, step = self.history[-1]
+        assert step(before) == self.state
+
+    @invariant()
+    def what_was_written_is_all_that_is_there(self):
+        for player, sheet in zip(GAME.players, self.state.sheets, strict=False):
+            assert sum(mark != "." for mark in sheet.cells) == self.marks[player]
+            loops = {frozenset(GRID.names[square] for square in members(loop)) for loop in sheet.loops if loop}
+            assert loops == set(self.loops[player])
+        assert sum(self.slides.values()) == sum(self.state.notches)
+
+    @invariant()
+    def scores_add_up_from_the_record(self):
+        x_counts = self.state.settings.x_counts_above_line
+        for player, sheet in zip(GAME.players, self.state.sheets, strict=False):
+            cells = oracle.read(sheet.cells)
+            by_name = {oracle.square(cell): cell for cell in cells}
+            loops = [frozenset(by_name[name] for name in loop) for loop in self.loops[player]]
+            assert GAME.scores(self.state)[player] == oracle.score(cells, loops, x_counts)
+
+    @invariant()
+    def the_text_goes_round(self):
+        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+
+    @invariant()
+    def the_outcome_agrees_with_who_is_to_move(self):
+        outcome = GAME.outcome(self.state)
+        assert (outcome is None) == (self.state.to_move is not None)
+        if outcome is not None and outcome.shared_by:
+            scores = GAME.scores(self.state)
+            best = max(scores[player] for player in scores if player in outcome.shared_by)
+            assert all(scores[player] == best for player in outcome.shared_by)
+
+
+TestWholeGame = WholeGame.TestCase
+TestWholeGame.settings = settings(max_examples=settings.default.max_examples // 4, stateful_step_count=60)

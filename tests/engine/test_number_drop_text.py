@@ -1,0 +1,274 @@
+"""Number Drop's texts: strict ones go round, lenient ones are read, and every fault is named with its column."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import Roll
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from tests.engine.strategies_number_drop import GAME, OPTIONS, position
+
+TILES = "slots=I4,L4,O4,T4,S4"
+SOLO = f"{TILES} players=1"
+LETTERED = "555..../1234...|loop:a2+b2+c2|loop:a1+b1+c1|letters:A"
+FULL = "/".join(["XXXXXXX"] * 14)
+ROLL = f"p1 roll p1=1...... p2=2...... {TILES}"
+
+
+@given(st.integers(0, 2**32), OPTIONS)
+def test_strict_texts_go_round(seed, options):
+    for state in position(seed, options, most_steps=60):
+        text = GAME.format_state(state)
+        assert GAME.parse_state(text) == state
+        assert GAME.format_state(GAME.parse_state(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p1 tiles p1=- p2=-",
+        f"p2 setup p1=1...... p2=- {TILES} to=p2",
+        ROLL,
+        f"p2 roll p1={LETTERED} p2=2...... {TILES} first=p2 crossed_off=A",
+        f"p2 penalty p1={LETTERED} p2=2...... {TILES} to=p2 slot=A",
+        f"p1 drop p1=1...... p2=555.... {TILES} roll=1,3,4,*,* to=p1 then=p2",
+        f"p1 slide p1=1...... {TILES} roll=1,3,4,5,T to=p1 crossed_off=E notches=0,1,2,3,4 players=1",
+        f"p1 penalty p1=1...... {TILES} roll=1,3,4,*,T to=p1 slot=D crossed_off=D notches=0,0,0,4,0 star_slid=yes "
+        "players=1",
+        f"over p1={'/'.join(['1......'] * 12)} p2=2...... gone=p2",
+        "over p1=- p2=- announced=all:draw",
+        f"p1 roll p1={'/'.join(['XXXXXXX'] * 12)} p2=2...... {TILES} x_counts_above_line=false",
+        f"p2 roll p1=1...... p2=2...... p3=3...... {TILES} first=p2 gone=p1 players=3",
+        "p1 tiles p1=- notches=0,0,0,0,0 players=1 tiles=solo_side tile_backs=I3,V3,U5,X5,T5 "
+        "dice=111111/222222/333333/444444/IIIIII",
+    ],
+)
+def test_a_strict_text_is_written_as_it_was_read(text):
+    assert GAME.format_state(GAME.parse_state(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("lenient", "strict"),
+    [
+        (f"  {TILES.upper()}  ROLL P2=2......   P1=......./1......", ROLL),
+        (ROLL.removeprefix("p1 "), ROLL),
+        (f"p1 Roll p1=..5..../1555... p2=- {TILES}", f"p1 roll p1=..5..../1555... p2=- {TILES}"),
+        (f"roll p1=555..../1234...;letters:a;loop:a2+b2+c2;loop:c1+b1+a1 p2=2...... {TILES}",
+         f"p1 roll p1=555..../1234...|loop:a2+b2+c2|loop:a1+b1+c1|letters:A p2=2...... {TILES}"),
+        (f"drop p1=1...... p2=- {TILES} roll=*,5,*,3,T to=p1", f"p1 drop p1=1...... p2=- {TILES} roll=3,5,*,*,T to=p1"),
+        ("....... 1x.....", "p1 roll p1=1X..... p2=- slots=I3,I4,O4,S4,T4"),
+        ("123..../1x..... players=3 tiles=solo_side", "p1 roll p1=123..../1X..... p2=- p3=- slots=I4,L4,O4,S4,T4 "
+         "players=3 tiles=solo_side"),
+        ("/.......\n", "p1 roll p1=- p2=- slots=I3,I4,O4,S4,T4"),
+    ],
+)  # fmt: skip
+def test_a_lenient_text_is_understood(lenient, strict):
+    assert GAME.format_state(GAME.parse_state(lenient)) == strict
+
+
+def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
+    state = GAME.parse_state(" ".join(["X......"] * 14))
+    assert state.to_move is None
+    assert GAME.scores(state)["p1"] == -15
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("", "doesn't say what is awaited", 1),
+        ("p1", "doesn't say what is awaited", 3),
+        ("p1 roll hello", "cannot read 'hello'", 9),
+        ("roll roll", "cannot read 'roll'", 6),
+        ("p1 p2 roll", "cannot read 'p2'", 4),
+        ("roll p1=-", "lacks p2=", 10),
+        (f"roll p1=- p2=- p3=- {TILES}", "players= for more", 19),
+        ("roll p1=- p1=-", "once", 11),
+        (f"roll p1=1.....* p2=- {TILES}", "7 digits, X and dots", 9),
+        (f"roll p1=1....../1..... p2=- {TILES}", "7 digits", 17),
+        (f"roll p1={'/'.join(['1......'] * 15)} p2=- {TILES}", "at most 14 lines", 9),
+        (f"roll p1=1......|loop:z9 p2=- {TILES}", "loop:a1", 17),
+        (f"roll p1=1......|circle:a1 p2=- {TILES}", "letters:AB", 17),
+        (f"roll p1=1......|letters:F p2=- {TILES}", "letters:AB", 17),
+        ("roll p1=- p2=-", "lacks slots=", 15),
+        (f"p2 roll p1=1...... p2=2...... {TILES}", "p1, who is next", 1),
+        ("p1 over p1=- p2=- announced=all:draw", "nobody, as the game is over", 1),
+        (f"roll p1=- p2=- {TILES} first=p3", "one of p1, p2", 43),
+        (f"roll p1=- p2=- {TILES} crossed_off=F", "letters out of ABCDE", 49),
+        (f"drop p1=- p2=- {TILES} roll=1,3,4,5,T to=p3", "players out of p1, p2", 55),
+        (f"drop p1=- p2=- {TILES} to=p1", "lacks roll=", 42),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2", "slot", None),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=F", "one of ABCDE", None),
+        (f"roll p1=- {TILES} notches=1,2 players=1", "5 numbers", None),
+        (f"roll p1=- p2=- {TILES} notches=1,2,0,0,0", "players=1 only", None),
+        (f"roll p1=- p2=- {TILES} last_turn=no", "expected yes", None),
+        (f"roll p1=- p2=- {TILES} announced=all:draw", "two players are over", None),
+        (f"roll p1=- p2=- {TILES} players=9", "takes one of 1, 2", 45),
+        ("roll 1......", "options beside a bare sheet", 1),
+        ("1...... p1=-", "options beside a bare sheet", 12),
+        ("12.....Y", "cannot read", 1),
+    ],
+)
+def test_a_fault_is_named_with_its_column(text, message, column):
+    with pytest.raises(UnreadableError, match=message) as raised:
+        GAME.parse_state(text)
+    if column is not None:
+        assert raised.value.column == column
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"roll p1=1....../....... p2=- {TILES}", "1 on a2 in the air"),
+        (f"roll p1=1.X....|loop:a1+b1+c1 p2=- {TILES}", "isn't round 3 to 8"),
+        (f"roll p1=12.3...|loop:a1+b1+d1 p2=- {TILES}", "fitting digits side by side"),
+        (f"roll p1=1.....1/11111.1|loop:a1+b1+g1 p2=- {TILES}", "fitting digits side by side"),
+        (f"roll p1=111..../111....|loop:a1+b1+c1|loop:a2+b2+c2 p2=- {TILES}", "same3 is filled twice"),
+        (f"roll p1=1111...|loop:a1+b1+c1|loop:a1+b1+c1+d1 p2=- {TILES}", "used once"),
+        (f"roll p1=111....|loop:a1+b1+c1|letters:A p2=- {TILES}", "without both combinations of 3"),
+        (f"roll p1=- p2=- {TILES} crossed_off=A", "nobody circled"),
+        (f"roll p1={'/'.join(['1......'] * 12)} p2=- {TILES}", "after a turn that ended it"),
+        ("over p1=1...... p2=2......", "nothing ended it"),
+        (f"roll p1=- p2=- {TILES} gone=p2", "given up"),
+        (f"roll p1=- p2=- p3=- {TILES} gone=p1 players=3", "is to roll, but has resigned"),
+        (f"tiles p1=- p2=- {TILES}", "drawn"),
+        (f"setup p1=1...... p2=- {TILES} to=p1,p2", "those with an empty sheet"),
+        (f"setup p1=3...... p2=- {TILES} to=p2", "p1 begins with one 1"),
+        (f"roll p1=- p2=- {TILES} to=p1", "nobody where a roll is awaited"),
+        (f"drop p1=- p2=- {TILES} roll=1,3,4,5,T", "must name who plays"),
+        (f"drop p1=- p2=- {TILES} roll=1,3,4,5,T to=p1 then=p1", "has dropped already"),
+        (f"drop p1=- p2=- {TILES} roll=1,3,4,5,T then=p1", "p1 has no combination"),
+        (f"drop p1=- p2=- {TILES} roll=1,1,1,1,T to=p1", "can't show"),
+        (f"drop p1=- p2=- {TILES} roll=1,3,4,5 to=p1", "expected 4 number dice"),
+        (f"drop p1={'/'.join(['X......'] * 12)} p2=- {TILES} roll=1,3,4,5,T to=p1", "above the Game Over line"),
+        (
+            f"drop p1={'/'.join(['XXXXXXX'] * 14)} p2=- {TILES} roll=1,3,4,5,T to=p1 x_counts_above_line=no",
+            "fits nowhere",
+        ),
+        (f"roll p1=- p2=- {TILES} roll=1,3,4,5,T", "no roll lies"),
+        ("roll p1=- p2=- slots=I4,V3,O4,T4,S4", "one face of each"),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p1,p2 slot=A", "circled A doesn't drop"),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=A crossed_off=A", "is crossed off"),
+        (f"penalty p1={LETTERED} p2=- {TILES} to=p2 slot=B", "nobody circled B"),
+        (f"penalty p1=- roll=1,3,4,5,T to=p1 slot=B notches=0,0,0,0,0 {SOLO}", "isn't at the bottom"),
+        (f"slide p1=- p2=- {TILES} roll=1,3,4,5,T to=p1", "the solo game"),
+        (f"star-slide p1=- roll=1,3,4,5,T to=p1 notches=1,0,0,0,0 {SOLO}", "needs a star"),
+        (f"slide p1=- roll=1,3,4,5,T to=p1 notches=4,4,4,4,4 crossed_off=ABCDE {SOLO}", "needs a tile"),
+        (f"roll p1=- notches=4,0,0,0,0 {SOLO}", "tiles at the bottom are crossed off"),
+        (f"drop p1=- roll=1,3,4,*,T to=p1 notches=4,0,0,0,0 crossed_off=A star_slid=yes {SOLO}", "star_slid= belongs"),
+        ("tiles p1=- notches=1,0,0,0,0 players=1", "no tile slides"),
+        ("tiles p1=11..... p2=-", "begins with one 1"),
+    ],
+)
+def test_an_impossible_position_names_what_it_breaks(text, message):
+    with pytest.raises(UnreadableError, match=message):
+        GAME.parse_state(text)
+
+
+DROP = f"drop p1=......./1...... p2=2...... {TILES} roll=1,3,4,5,T to=p1,p2"
+SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
+PENALTY = f"penalty p1={LETTERED} p2=2...... {TILES} to=p2 slot=A"
+COMBINE = f"drop p1=555..../1234...|loop:a1+b1+c1 p2=2...... {TILES} roll=1,2,3,4,O then=p1"
+SLIDE = f"slide p1=- roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 {SOLO}"
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "player", "strict"),
+    [
+        (DROP, "b1=1,c1=3,d1=4,c2=5", None, "b1=1,c1=3,d1=4,c2=5"),
+        (DROP, " C2 5  D1:4; B1 1 / c1=3 ", None, "b1=1,c1=3,d1=4,c2=5"),
+        (DROP, "p2: b1=1,c1=3,d1=4,c2=5", None, "b1=1,c1=3,d1=4,c2=5"),
+        (DROP, "b1=1,c1=3,d1=4,c2=5", "p2", "b1=1,c1=3,d1=4,c2=5"),
+        (SETUP, "g1=1", None, "g1=1"),
+        (SETUP, "p2.g1=2", None, "g1=2"),
+        (PENALTY, "d1 x e1 x f1 x g1 x", None, "d1=X,e1=X,f1=X,g1=X"),
+        (COMBINE, "loop c2 a2 b2", None, "loop:a2+b2+c2"),
+        (COMBINE, "same: a2,b2,c2; a", None, "loop:a2+b2+c2/A"),
+        (COMBINE, "loop:a2+b2+c2 circle A", None, "loop:a2+b2+c2/A"),
+        (COMBINE, "pass", None, "none"),
+        (SLIDE, "Slide c", None, "slide:C"),
+    ],
+)
+def test_turns_are_read_leniently(state, text, player, strict):
+    turn = GAME.parse_turn(GAME.parse_state(state), text, player)
+    assert GAME.format_turn(turn) == strict
+    if player:
+        assert turn.player == player
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "column"),
+    [
+        (DROP, "", 1),
+        (DROP, "b1=1,h1=3", 6),
+        (DROP, "b1=1,c1=3,d15=4", 11),
+        (DROP, "b1=1,b1=3", 6),
+        (DROP, "b1=1 und c1=3", 6),
+        (COMBINE, "loop:", 6),
+        (COMBINE, "loop:a2+z2", 9),
+        (COMBINE, "loop:a2+a2", 9),
+        (COMBINE, "loop:a2+b2+c2/F", 15),
+        (COMBINE, "loop:a2+b2+c2/A/B", 17),
+        (SLIDE, "slide:F", 1),
+    ],
+)
+def test_a_turn_that_cannot_be_read_says_where(state, text, column):
+    with pytest.raises(UnreadableError) as raised:
+        GAME.parse_turn(GAME.parse_state(state), text)
+    assert raised.value.column == column
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "error"),
+    [
+        (ROLL, "", UnreadableError),
+        (ROLL, "1,3,4,5,Q", UnreadableError),
+        (ROLL, "1,3,4,5", IllegalTurnError),
+        (ROLL, "1,3,4,5,6", IllegalTurnError),
+        (ROLL, "1,3,T,I,4", IllegalTurnError),
+        (ROLL, "1,1,1,1,T", IllegalTurnError),
+        (ROLL, "I4,L4,O4,T4,S4", IllegalTurnError),
+        (DROP, "1,3,4,5,T", IllegalTurnError),
+        ("tiles p1=- p2=-", "I4,L4,O4,T4", IllegalTurnError),
+        ("tiles p1=- p2=-", "1,3,4,5,T", IllegalTurnError),
+        ("over p1=- p2=- announced=all:draw", "1,3,4,5,T", IllegalTurnError),
+    ],
+)
+def test_a_roll_that_cannot_be_is_refused(state, text, error):
+    with pytest.raises(error):
+        GAME.parse_roll(GAME.parse_state(state), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "faces"),
+    [
+        ("1,3,4,5,T", "1,3,4,5,T"),
+        (" t 5 4 3 1", "1,3,4,5,T"),
+        ("*,1,*,3,*", "1,3,*,*,*"),
+        ("*,7,S,1,3", "1,3,7,*,S"),
+    ],
+)
+def test_rolls_are_read_in_any_order(text, faces):
+    roll = GAME.parse_roll(GAME.parse_state(ROLL), text)
+    assert GAME.format_roll(roll) == faces
+    assert roll == Roll(tuple(faces.split(",")))
+
+
+WORDS = st.sampled_from(
+    ["roll", "drop", "p1", "p2", "over", "to=p1", "then=p1", "roll=1,3,4,5,T", TILES, "p1=1......", "p2=-", "slot=A",
+     "notches=0,0,0,0,4", "players=1", "first=p2", "crossed_off=A", "1......", "dice=", "p1=555....|loop:a1+b1+c1",
+     "loop:a1+b1", "slide:", "none", "a1=1,", "b1=X", "gone=p1", "last_turn=yes", "|letters:A", "İ", "½"]
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(WORDS, st.text(max_size=6)), max_size=9), st.sampled_from([" ", ""]), st.integers(0, 2**32))
+def test_only_our_errors_escape_from_any_text(parts, glue, seed):
+    text = glue.join(parts)
+    state = position(seed, {"players": 2}, most_steps=25)[1]
+    with contextlib.suppress(EngineError):
+        GAME.parse_state(text)
+    with contextlib.suppress(EngineError):
+        GAME.parse_turn(state, text)
+    with contextlib.suppress(EngineError):
+        GAME.parse_roll(state, text)
