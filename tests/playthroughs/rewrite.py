@@ -62,6 +62,20 @@ PLAYTHROUGHS = {
         },
         False,
     ),
+    "number_drop/two-players": ("number-drop", 40, {}, False),
+    "number_drop/alone": ("number-drop", 90, {"players": 1}, False),
+    "number_drop/all-options": (
+        "number-drop",
+        90,
+        {
+            "players": 3,
+            "tiles": "other_side",
+            "tile_backs": "T5,X5,U5,I3,V3",
+            "x_counts_above_line": False,
+            "dice": "123123/123123/123123/12*12*/OOO*OO",
+        },
+        False,
+    ),
 }
 
 
