@@ -10,15 +10,15 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five")
 
 
 def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
-    """Say why to draw what makes ``after`` of ``before`` in a colour: ``fills five squares and keeps …``."""
+    """Say why to draw what makes ``after`` of ``before`` in a colour, to go on after *That*: ``fills five squares``."""
     filled = after.filled.bit_count() - before.filled.bit_count()
     said = f"fills {_many(filled, 'square')}"
     if wins:
-        return f"wins: {said}, and nobody can catch up"
+        return f"wins: it {said}, and nobody can catch up"
     if after.strikes_left < before.strikes_left:
         said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
     if only:
-        return f"the only turn there is: {said}"
+        return f"is the only turn there is: it {said}"
     open_now = {
         each: anchors_left(sheet, after.colours[each], after.filled).bit_count() for each in range(len(COLOURS))
     }
@@ -28,7 +28,7 @@ def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, 
         return f"{said}, {corners}, and every colour can go on"
     if open_now[colour]:
         return f"{said} and {corners}"
-    return f"{said}; better than anything that keeps {COLOURS[colour]} open"
+    return f"{said}, though {COLOURS[colour]} can't go on from there"
 
 
 def _many(number: int, thing: str) -> str:

@@ -31,9 +31,7 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     unfilled = state.settings.sheet.open_squares.bit_count() - best[0]
     counted = f"{unfilled} unfilled square{'' if unfilled == 1 else 's'}"
     if len(winners) > 1:
-        return Outcome(
-            None, f"{' and '.join(winners)} share the victory: {counted} and {-best[1]} strikes each", winners
-        )
+        return Outcome(None, f"{counted} and {-best[1]} strikes each", winners)
     (winner,) = winners
     if len(ranked) == 1:
         return Outcome(winner, "all the others resigned")

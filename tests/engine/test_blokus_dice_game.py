@@ -253,8 +253,18 @@ def test_resigning():
     [
         ("p1=-:0:out p2=5/5/5/5/r4:0:out", "p2", (), "fewest unfilled squares: 24"),
         ("p1=5/5/5/5/r4:1:out p2=5/5/5/5/r4:0:out", "p2", (), "fewer strikes used: 0"),
-        ("p1=5/5/5/5/r4:0:out p2=5/5/5/5/r4:0:out p3=-:0:out", None, ("p1", "p2"), "24 unfilled squares"),
-        ("p1=5/5/5/5/r4:0:resigned p2=-:0:out p3=-:0:out", None, ("p2", "p3"), "share"),
+        (
+            "p1=5/5/5/5/r4:0:out p2=5/5/5/5/r4:0:out p3=-:0:out",
+            None,
+            ("p1", "p2"),
+            "24 unfilled squares and 0 strikes each",
+        ),
+        (
+            "p1=5/5/5/5/r4:0:resigned p2=-:0:out p3=-:0:out",
+            None,
+            ("p2", "p3"),
+            "25 unfilled squares and 0 strikes each",
+        ),
         ("p1=5/5/5/5/r4:0:resigned p2=-:0:out", "p2", (), "all the others resigned"),
     ],
 )

@@ -82,7 +82,7 @@ def test_the_only_turn_is_given_at_once():
     clock = CountingClock(0.001)
     found = GAME.hint(state, 60.0, random.Random(1), clock=clock)
     assert (GAME.format_turn(found.turn), found.sure) == ("1:1:e5", 1.0)
-    assert found.reason == "the only turn there is: fills one square"
+    assert found.reason == "is the only turn there is: it fills one square"
     assert clock.now_s < 0.02
 
 
@@ -92,7 +92,7 @@ AHEAD = f"p1 dice=1 starter=p1 markers=red,blue,yellow,green p1=ggg2/5/5/5/5:0 p
 
 def test_a_turn_that_nobody_can_catch_up_with_is_taken():
     found = hint(GAME.parse_state(AHEAD))
-    assert found.reason.startswith("wins: fills two squares")
+    assert found.reason.startswith("wins: it fills two squares")
     still_there = hint(GAME.parse_state(AHEAD.replace("bbbb1:0:out", "bbbb1:0").replace("dice=1", "dice=1,1")))
     assert not still_there.reason.startswith("wins")
 
