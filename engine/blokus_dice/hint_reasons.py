@@ -6,7 +6,7 @@ from engine.blokus_dice.outlook import Prospect, anchors_left
 from engine.blokus_dice.settings import COLOURS
 from engine.blokus_dice.sheet import Sheet
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:

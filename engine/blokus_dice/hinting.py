@@ -37,6 +37,8 @@ _SURE_AT_A_GLANCE = 0.3
 _MOST_SURE = 0.95
 _MOST_WAYS_AT_THE_END = 110
 _ENDGAME_SHARE = 0.3
+_ESTIMATES = 8
+_ESTIMATE_SHARE = 0.15
 
 
 @dataclass(frozen=True)
@@ -101,16 +103,17 @@ class _Search:
         winning = [each for each in every if self._is_won_by(each.after)]
         candidates = winning or every
         self._only, self._wins = len(every) == 1, bool(winning)
+        course = course_of(self._state, self._seat)
         if self._only:
-            return self._tell(candidates[0], 1.0)
+            return self._tell(candidates[0], 1.0, self._estimated(candidates[0], course))
         ranked = self._ranked(candidates, self._promise, self._deadline.share(_PROMISE_SHARE))
         if strength is Strength.GENTLE:
-            return self._tell(ranked[0], _SURE_AT_A_GLANCE)
+            return self._tell(ranked[0], _SURE_AT_A_GLANCE, self._estimated(ranked[0], course))
         weighed = self._ranked(ranked[:_MOST_WEIGHED], self._variety, self._deadline.share(_VARIETY_SHARE))
+        fair = self._tell(weighed[0], _SURE_AT_A_GLANCE, self._estimated(weighed[0], course))
         if strength is Strength.FAIR:
-            return self._tell(weighed[0], _SURE_AT_A_GLANCE)
-        course = course_of(self._state, self._seat)
-        return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course)
+            return fair
+        return self._worked_out(candidates, course) or self._raced(weighed[:_RACED], course) or fair
 
     def _worked_out(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
         """The best turn when the end is near enough to be worked out, ``None`` when it isn't."""
@@ -173,7 +176,18 @@ class _Search:
         rest = candidates[len(looked_at) :]
         return [*sorted(looked_at, key=lambda each: -each.worth), *rest]
 
-    def _raced(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn]:
+    def _estimated(self, candidate: _Candidate, course: Course) -> float:
+        """The squares filled at the end by a few games played on, as far as there is time for them."""
+        until = self._deadline.share(_ESTIMATE_SHARE)
+        ends: list[int] = []
+        while len(ends) < _ESTIMATES and not (ends and until.passed()):
+            rolls = rolls_drawn(course, self._rng)
+            ends.append(played_on(self._drawing, candidate.after, course, rolls, self._rng))
+        return sum(ends) / len(ends)
+
+    def _raced(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
+        """The best over many games played on, ``None`` when there wasn't time for any."""
+
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
 
@@ -189,7 +203,7 @@ class _Search:
 
         raced = race(candidates, draw, value, self._deadline, self._rng, better=tell)
         if not raced.best.samples:
-            return self._tell(candidates[0], _SURE_AT_A_GLANCE)
+            return None
         return self._tell(raced.best.candidate, min(_MOST_SURE, raced.sure), self._expected(raced.best))
 
     def _expected(self, estimate: Estimate[_Candidate]) -> float:
