@@ -86,6 +86,7 @@ class _Search(Generic[PositionT, MoveT]):
         self._killers: list[tuple[MoveT, ...]] = [()] * (MOST_PLIES + 1)
         self._history: dict[MoveT, int] = {}
         self._lost: set[MoveT] = set()
+        self._ranked: dict[MoveT, Found[MoveT]] = {}
 
     def run(
         self, position: PositionT, rng: Random, first: MoveT | None, most_depth: int, window: int | None
@@ -112,6 +113,7 @@ class _Search(Generic[PositionT, MoveT]):
             self._tell(answer)
         try:
             ranked = self._one_ply(position, moves, rng)
+            self._ranked = {each.move: each for each in ranked}
             answer = ranked[0]
             # A win of one ply needs no more thought, and neither does the only move.
             most_depth = 1 if answer.win_in == 1 or len(moves) == 1 else most_depth
@@ -229,7 +231,7 @@ class _Search(Generic[PositionT, MoveT]):
             # Rather a move whose end isn't known than one that is known to lose.
             for move in order[tried:]:
                 if move not in self._lost:
-                    return Found(move, before.score, before.depth, False, self._nodes, (move,))
+                    return self._ranked[move]
         return best
 
     def _after(self, after: PositionT, mover: Hashable, depth: int, alpha: int, beta: int, ply: int) -> int:

@@ -296,6 +296,16 @@ def test_it_ends_at_the_first_look_after_the_deadline_with_a_legal_move(reads_al
     assert clock.now_s <= reads_allowed + 2
 
 
+@pytest.mark.parametrize("window", [None, 1, 10])
+def test_an_answer_cut_short_is_true_of_its_move_and_depth(window: int | None) -> None:
+    """Also where the last window missed: then the answer of the depth before stands."""
+    for reads_allowed in range(20, 700, 5):
+        rules = RandomGame(reads_allowed, 8, 3)
+        found = best_move(rules, START, reads(reads_allowed), Random(1), window=window, nodes_per_look=1)
+        if found.depth and not found.proven:
+            assert found.score == plain_score_of(rules, START, found.move, found.depth)
+
+
 def test_better_answers_come_in_order() -> None:
     told: list[Found[int]] = []
     best_move(RandomGame(11, 30, 5), START, reads(3_000), Random(5), better=told.append)
@@ -403,4 +413,5 @@ def test_the_table_forgets_the_oldest_generation() -> None:
         table.put(number, Entry(1, Bound.EXACT, number, None))
     assert len(table) <= 4
     assert table.get(4) == Entry(1, Bound.EXACT, 4, None)
+    assert table.get(3) == Entry(1, Bound.EXACT, 3, None), "the generation before is still known"
     assert table.get(0) is None

@@ -45,6 +45,21 @@ def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
     assert raced.sure == 1.0
 
 
+def test_nobody_is_dropped_by_bad_luck_alone() -> None:
+    """Luck that is each candidate's own: what looks behind after a few samples may be the best."""
+
+    def value(candidate: int, sample: int, look: Look) -> float:
+        look()
+        return candidate / 10 + Random(f"{candidate} {sample}").gauss(0, 1)
+
+    right = 0
+    for seed in range(60):
+        deadline = Deadline(CountingClock(1.0), 6_000)
+        raced = race(range(12), lambda rng: rng.getrandbits(32), value, deadline, Random(seed))
+        right += raced.best.candidate == 11
+    assert right >= 50
+
+
 def test_all_see_the_same_chance() -> None:
     seen: dict[str, list[float]] = {"a": [], "b": []}
 
