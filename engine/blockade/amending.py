@@ -1,0 +1,139 @@
+"""The set-up seen on a table, and a position put right by a person from what they say is on top."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from engine.api import EMPTY, Appearance, Breach, LookName, Player
+from engine.blockade.board import (
+    BLACK,
+    CLEAR,
+    GRID,
+    LARGE,
+    MEDIUM,
+    PLACES,
+    PLAYERS,
+    SMALL,
+    Stack,
+    colour_of,
+    name_of,
+    piece_of,
+    starting_stacks,
+)
+from engine.blockade.checking import impossibility
+from engine.blockade.settings import Settings
+from engine.blockade.state import BlockadeState, appearance_of, check_looks, new_state, settled
+from engine.errors import IllegalTurnError, UnreadableError
+
+_MOST_TRIED = 20_000
+"""So many ways to put a position right are tried at most; a few changed squares have far fewer."""
+
+
+def set_up_state(appearance: Appearance, settings: Settings) -> BlockadeState:
+    """The start that a table shows; places that are left out count as not looked at.
+
+    Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for another start.
+    """
+    check_looks(appearance)
+    wanted = appearance_of(starting_stacks())
+    breaches = tuple(
+        Breach(
+            "wrong-start",
+            f"{place} shows {look}, and the game starts with a {wanted[place]} on top there.",
+            f"Set {place} up with a {wanted[place]} on top.",
+            (place,),
+        )
+        for place, look in appearance.items()
+        if look != wanted[place]
+    )
+    if breaches:
+        raise IllegalTurnError(f"this is no start: {' '.join(breach.sentence for breach in breaches)}", breaches)
+    return new_state(settings)
+
+
+def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None) -> BlockadeState:
+    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+
+    Pieces are taken off and put on, as few as will do, so that every piece is still there and all rest legally; the
+    dice stay while the same player is to move. Raises UnreadableError for what can't be a position.
+    """
+    check_looks(looks)
+    if to_move is not None and to_move not in PLAYERS:
+        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
+    mover = to_move or state.to_move
+    if mover is None:
+        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    before = appearance_of(state.stacks)
+    changed = [GRID.index[place] for place, look in looks.items() if look != before[place]]
+    stacks = list(state.stacks)
+    if changed:
+        found = next(_put_right(state, changed, looks), None)
+        if found is None:
+            said = ", ".join(f"{PLACES[square]} shows {looks[PLACES[square]]}" for square in changed)
+            raise UnreadableError(
+                f"no position has it that {said}: every piece must be somewhere and rest legally; "
+                "say which other squares look different"
+            )
+        for square, stack in zip(changed, found, strict=True):
+            stacks[square] = stack
+    elif mover == state.to_move:
+        return state
+    keeps_dice = mover == state.to_move
+    return settled(
+        replace(
+            state,
+            stacks=tuple(stacks),
+            to_move=mover,
+            roll=state.roll if keeps_dice else None,
+            opening=state.opening if keeps_dice else None,
+            passes=0,
+            announced=None,
+        )
+    )
+
+
+def _put_right(state: BlockadeState, changed: list[int], looks: Mapping[str, LookName]) -> Iterator[tuple[Stack, ...]]:
+    """Stacks for the changed squares that keep every piece, those with the fewest changes first."""
+    ways = [_ways(state.stacks[square], looks[PLACES[square]]) for square in changed]
+    coloured = _movable(state.stacks[square] for square in changed)
+    partial: list[tuple[int, tuple[Stack, ...]]] = [(0, ())]
+    for each in ways:
+        partial = sorted(
+            ((cost + more, (*chosen, stack)) for cost, chosen in partial for more, stack in each),
+            key=lambda way: way[0],
+        )[:_MOST_TRIED]
+    for _, chosen in partial:
+        if _movable(iter(chosen)) == coloured:
+            stacks = list(state.stacks)
+            for square, stack in zip(changed, chosen, strict=True):
+                stacks[square] = stack
+            if impossibility(tuple(stacks), state.settings) is None:
+                yield chosen
+
+
+def _movable(stacks: Iterator[Stack]) -> Counter[int]:
+    return Counter(piece for stack in stacks for piece in stack[1:] if colour_of(piece) != BLACK)
+
+
+def _ways(stack: Stack, look: LookName) -> list[tuple[int, Stack]]:
+    """The stacks this one could really be when its top looks so, with how many pieces are taken off or put on."""
+    if look == EMPTY:
+        return []
+    colours = sorted({colour_of(stack[0])} - {CLEAR}) or list(range(CLEAR))
+    additions: list[Stack] = [()]
+    for colour in colours:
+        small, medium = piece_of(colour, SMALL), piece_of(colour, MEDIUM)
+        additions += [(small,), (medium,), (medium, small), (medium, medium), (small, small)]
+        for size in (LARGE, MEDIUM, SMALL):
+            black = piece_of(BLACK, size)
+            additions += [(black,), (small, black), (medium, small, black)]
+    found: dict[Stack, int] = {}
+    for kept in range(len(stack), 0, -1):
+        for added in additions:
+            now = (*stack[:kept], *added)
+            if name_of(now[-1]) == look:
+                cost = len(stack) - kept + len(added)
+                found[now] = min(cost, found.get(now, cost))
+    return sorted((cost, now) for now, cost in found.items())

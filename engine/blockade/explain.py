@@ -1,0 +1,211 @@
+"""Which rules a change on the table breaks, from what lay on top before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, permutations
+
+from engine.api import EMPTY, Appearance, Breach, LookName
+from engine.blockade.board import (
+    BLACK,
+    COLOURS,
+    LARGE,
+    LETTERS,
+    PLACES,
+    colour_of,
+    distances,
+    name_of,
+    owner_of,
+    piece_of,
+    size_of,
+)
+from engine.blockade.listing import not_now, turns_of
+from engine.blockade.playing import Path, Played, play
+from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
+from engine.blockade.state import BlockadeState, appearance_of, check_looks
+
+_PIECE_OF: Mapping[LookName, int] = {
+    name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)
+}
+_MOST_ORDERS = 24
+
+
+def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:
+    """The breaches of a change, the nearest misdeed first; empty when no change or a legal turn explains it."""
+    check_looks(after)
+    old = appearance_of(before.stacks)
+    new = {**old, **after}
+    changed = [square for square, place in enumerate(PLACES) if old[place] != new[place]]
+    if not changed:
+        return ()
+    places = tuple(PLACES[square] for square in changed)
+    wrong = not_now(before, before.to_move or "")
+    if wrong is not None:
+        return (Breach(wrong.rule, wrong.sentence, wrong.remedy, places),)
+    if before.roll is None or next(turns_of(before).looking_like(new), None) is not None:
+        return ()
+    return _Change(before, new, changed).breaches()
+
+
+class _Change:
+    """What became of the pieces: which were taken off, which were put on, and the moves that would explain it."""
+
+    def __init__(self, before: BlockadeState, new: Appearance, changed: list[int]) -> None:
+        self.before = before
+        self.new = new
+        self.stacks = before.stacks
+        assert before.to_move is not None
+        self.player = before.to_move
+        self.way = distances(walls_against(before.stacks, self.player))
+        self.gone: list[tuple[int, int]] = []
+        self.come: list[tuple[int, int]] = []
+        self.capped: list[tuple[int, int]] = []
+        for square in changed:
+            self._look_at(square)
+
+    def _look_at(self, square: int) -> None:
+        """Note which pieces were taken off a square or put on it, judged by its new top."""
+        stack, look = self.stacks[square], self.new[PLACES[square]]
+        if look == EMPTY:
+            self.gone += [(square, piece) for piece in reversed(stack)]
+            return
+        piece = _PIECE_OF[look]
+        for depth in range(1, len(stack)):
+            if stack[-1 - depth] == piece:
+                self.gone += [(square, lifted) for lifted in reversed(stack[-depth:])]
+                return
+        if colour_of(piece) == BLACK:
+            self.capped.append((square, piece))
+            colour = colour_of(stack[0])
+            small = piece_of(colour, 1)
+            if owner_of(colour) is not None and makes_tower((*stack, small), self.before.settings.tower):
+                self.come.append((square, small))
+            return
+        self.come.append((square, piece))
+
+    def breaches(self) -> tuple[Breach, ...]:
+        """All breaches, those of the moves first."""
+        moves, lost, found = self._matched()
+        played = self._played(moves)
+        breaches = [*self._capping(played), *played.breaches]
+        breaches += [_gone(square, piece) for square, piece in lost]
+        breaches += [_added(square, piece) for square, piece in found]
+        if not breaches:
+            breaches = [_unexplained(self.new, played)]
+        return tuple(dict.fromkeys(breaches))
+
+    def _matched(self) -> tuple[list[Path], list[tuple[int, int]], list[tuple[int, int]]]:
+        """Moves from where pieces went to where pieces came, and what is left over of either."""
+        gone, moves, found = list(self.gone), list[Path](), list[tuple[int, int]]()
+        for end, piece in self.come:
+            starts = [square for square, lifted in gone if lifted == piece]
+            if starts:
+                start = min(starts, key=lambda square: self.way[square][end])
+                gone.remove((start, piece))
+                moves.append((start, end))
+            elif (hidden := self._same_below(piece, end)) is not None:
+                moves.append((hidden, end))
+            else:
+                found.append((end, piece))
+        lost = []
+        for start, piece in gone:
+            end_hidden = (
+                None if size_of(piece) == LARGE or colour_of(piece) == BLACK else self._same_on_top(piece, start)
+            )
+            if end_hidden is not None:
+                moves.append((start, end_hidden))
+            else:
+                lost.append((start, piece))
+        return moves, lost, found
+
+    def _same_below(self, piece: int, end: int) -> int | None:
+        """Where such a piece may have left without a change of looks: the next one below is the same."""
+        squares = [
+            square
+            for square, stack in enumerate(self.stacks)
+            if square != end and stack[-1] == piece and len(stack) > 2 and stack[-2] == piece
+        ]
+        return min(squares, key=lambda square: self.way[square][end], default=None)
+
+    def _same_on_top(self, piece: int, start: int) -> int | None:
+        """Where such a piece may have gone without a change of looks: the same lies there."""
+        squares = [
+            square
+            for square, stack in enumerate(self.stacks)
+            if square != start and stack[-1] == piece and resting_fault(piece, stack) is None
+        ]
+        return min(squares, key=lambda square: self.way[start][square], default=None)
+
+    def _played(self, moves: list[Path]) -> Played:
+        """The moves played in the order that breaks the fewest rules."""
+        orders = islice(permutations(moves), _MOST_ORDERS)
+        plays = [play(self.before, self.player, self.before.roll, order) for order in orders]
+        return min(plays, key=lambda played: len(played.breaches))
+
+    def _capping(self, played: Played) -> Iterator[Breach]:
+        for square, stack in enumerate(played.stacks):
+            place = PLACES[square]
+            new_tower = is_blockade(stack) and not is_blockade(self.stacks[square])
+            seen = self.new[place]
+            if new_tower and colour_of(stack[-1]) == BLACK and seen != name_of(stack[-1]):
+                colour, black = COLOURS[colour_of(stack[0])], name_of(stack[-1])
+                if seen.startswith(COLOURS[BLACK]):
+                    yield Breach(
+                        "largest-black-first",
+                        f"The new {colour} tower on {place} has a {seen} piece, and a larger one is left.",
+                        f"Take a {black} for {place} instead.",
+                        (place,),
+                    )
+                elif seen == name_of(stack[-2]):
+                    yield Breach(
+                        "tower-not-capped",
+                        f"The {colour} tower on {place} has no black piece yet.",
+                        f"Put a {black} on {place}.",
+                        (place,),
+                    )
+        for square, piece in self.capped:
+            if not is_blockade(played.stacks[square]):
+                place = PLACES[square]
+                yield Breach(
+                    "black-without-tower",
+                    f"A {name_of(piece)} was put on {place}, where no tower was made.",
+                    f"Put the {name_of(piece)} back beside the board.",
+                    (place,),
+                )
+
+
+def _gone(square: int, piece: int) -> Breach:
+    place = PLACES[square]
+    if colour_of(piece) == BLACK:
+        return Breach("black-moved", f"The black piece on {place} was taken off.", f"Put it back on {place}.", (place,))
+    if size_of(piece) == LARGE:
+        return Breach("large-moved", f"The {name_of(piece)} on {place} is gone.", f"Put it back on {place}.", (place,))
+    return Breach(
+        "piece-gone",
+        f"The {name_of(piece)} is gone from {place}, and came nowhere.",
+        f"Put the {name_of(piece)} back on {place}, or where it may go.",
+        (place,),
+    )
+
+
+def _added(square: int, piece: int) -> Breach:
+    place = PLACES[square]
+    if size_of(piece) == LARGE:
+        return Breach("large-moved", f"A {name_of(piece)} lies on {place}.", "Put the large where it stood.", (place,))
+    return Breach(
+        "piece-added",
+        f"A {name_of(piece)} came onto {place}, and none is gone from elsewhere.",
+        f"Take the {name_of(piece)} off {place}.",
+        (place,),
+    )
+
+
+def _unexplained(new: Appearance, played: Played) -> Breach:
+    expected = appearance_of(played.stacks)
+    places = tuple(place for place in PLACES if expected[place] != new[place])
+    return Breach(
+        "piece-gone",
+        f"No turn leaves {', '.join(places)} looking so.",
+        "Put everything back as it was, and play the turn again.",
+        places,
+    )

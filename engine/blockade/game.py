@@ -1,0 +1,245 @@
+"""Blockade behind the engine's one interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from engine.announcing import ordinary_announcements
+from engine.api import (
+    Announcement,
+    Appearance,
+    Breach,
+    Certainty,
+    Facing,
+    LookName,
+    Option,
+    OptionValue,
+    Outcome,
+    Place,
+    Player,
+    PossibleRoll,
+    Roll,
+    Rule,
+    Tally,
+    Unfinished,
+)
+from engine.blockade import state as states
+from engine.blockade import text as state_text
+from engine.blockade import turn_text
+from engine.blockade.amending import amended, set_up_state
+from engine.blockade.board import PLACES, PLAYERS, Stacks
+from engine.blockade.explain import explain_change
+from engine.blockade.listing import not_now, turns_of
+from engine.blockade.playing import play
+from engine.blockade.playouts import play_at_random
+from engine.blockade.rules import RULES
+from engine.blockade.settings import OPTIONS, read_settings
+from engine.blockade.showing import diagram_of, summary_of, unfinished_positions
+from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn
+from engine.dice import ORDINARY_DIE, possible_rolls
+from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
+from engine.playing import OneAtATime, WithoutPoints
+
+_ROLLS = possible_rolls((ORDINARY_DIE, ORDINARY_DIE))
+
+
+class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeState, BlockadeTurn]):
+    """Blockade's rules; see docs/games/blockade.md for the rulings and the options.
+
+    A turn stands for one end position, however it came about. The state keeps whole stacks; a look is the top of one.
+    """
+
+    name: str = "blockade"
+    title: str = "Blockade"
+    players: tuple[Player, ...] = PLAYERS
+    options: tuple[Option, ...] = OPTIONS
+    places: tuple[Place, ...] = PLACES
+    looks: tuple[LookName, ...] = LOOKS
+    rules: Mapping[str, Rule] = RULES
+
+    def new(self, options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
+        """Give the starting state, who starts still to be rolled for unless agreed; raises OptionError."""
+        return states.new_state(read_settings(options))
+
+    def set_up(
+        self,
+        appearance: Appearance,
+        options: Mapping[str, OptionValue] | None = None,
+        *,
+        anywhere: bool = False,  # noqa: ARG002
+    ) -> BlockadeState:
+        """Give the start that a table shows. There is only one, so ``anywhere`` makes no difference.
+
+        Raises IllegalTurnError with breaches when the table shows another, UnreadableError for what isn't a look.
+        """
+        return set_up_state(appearance, read_settings(options))
+
+    def legal_turns(self, state: BlockadeState, roll: Roll | None = None) -> Sequence[BlockadeTurn]:
+        """List one turn for each end position that the roll allows, the one where nothing moves first.
+
+        It is a lazy sequence: its length and its items cost little. Empty while a roll is awaited.
+        """
+        if roll is not None:
+            state = self.rolled(state, roll)
+        return () if state.to_move is None or state.roll is None else turns_of(state)
+
+    def counted_turns(self, state: BlockadeState) -> Sequence[BlockadeTurn]:
+        """List the legal turns, which are what perft counts."""
+        return self.legal_turns(state)
+
+    def count_from(self, state: BlockadeState, roll: Roll | None, colour: str | None) -> BlockadeState:
+        """Give the state whose turns a roll counts; while it is open who starts, warm does.
+
+        Raises IllegalTurnError for a colour, and for a roll that can't be or is missing.
+        """
+        if colour is not None:
+            raise IllegalTurnError(f"got the colour {colour!r}, but in Blockade nobody holds one; leave it out")
+        if state.opening is not None:
+            state = replace(state, opening=None, to_move=PLAYERS[0])
+        if roll is None:
+            if state.to_move is not None and state.roll is None:
+                raise IllegalTurnError("a turn begins with a roll; give one, such as 4,1")
+            return state
+        return self.rolled(state, roll)
+
+    def possible_rolls(self, state: BlockadeState) -> Sequence[PossibleRoll]:
+        """List the 36 rolls of two dice, all equally likely, when one is awaited."""
+        return _ROLLS if self.awaits_roll(state) else ()
+
+    def awaits_roll(self, state: BlockadeState) -> bool:
+        """Say whether the player to move must roll: for who starts, or for the turn."""
+        return state.to_move is not None and state.roll is None
+
+    def rolled(self, state: BlockadeState, roll: Roll) -> BlockadeState:
+        """Give the state after a roll, the die of red or green first; raises IllegalTurnError."""
+        dice = state_text.dice_of(roll)
+        if not self.awaits_roll(state):
+            why = "the game is over" if state.to_move is None else "a roll lies on the table already"
+            raise IllegalTurnError(f"got a roll of {self.format_roll(roll)}, but {why}")
+        return states.rolled_state(state, dice)
+
+    def roll_of(self, state: BlockadeState) -> Roll | None:
+        """Give the roll that is still to be used."""
+        return None if state.roll is None else Roll(tuple(str(die) for die in state.roll))
+
+    def announcements(self, state: BlockadeState) -> Sequence[Announcement]:
+        """List what may be said: either resigns, or both agree on a draw."""
+        return () if state.to_move is None else ordinary_announcements(PLAYERS)
+
+    def announce(self, state: BlockadeState, announcement: Announcement) -> BlockadeState:
+        """Give the state after an announcement; raises IllegalTurnError."""
+        if announcement not in self.announcements(state):
+            over = not_now(state, PLAYERS[0]) if state.to_move is None else None
+            why = over.sentence if over else "Players may resign, or agree on a draw."
+            raise IllegalTurnError(f"{announcement} can't be said now: {why}", (over,) if over else ())
+        return states.settled(replace(state, announced=announcement))
+
+    def playouts(self, state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        """Play games at random; see ``engine.blockade.playouts`` for how a turn is drawn, which isn't evenly."""
+        return play_at_random(state, count, rng, most_plies)
+
+    def certainty(self, state: BlockadeState, turn: BlockadeTurn) -> Certainty:
+        """Say whether the turn is legal: certain or impossible, since nothing is hidden."""
+        return Certainty.IMPOSSIBLE if self._followed(state, turn)[1] else Certainty.CERTAIN
+
+    def apply(self, state: BlockadeState, turn: BlockadeTurn) -> BlockadeState:
+        """Give the state after the turn; raises IllegalTurnError with breaches."""
+        stacks, breaches = self._followed(state, turn)
+        if breaches:
+            raise IllegalTurnError(f"{self.format_turn(turn)} is not legal here: {breaches[0].sentence}", breaches)
+        return states.state_after(state, stacks)
+
+    def _followed(self, state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[Breach, ...]]:
+        wrong = not_now(state, turn.player)
+        if wrong is not None:
+            return state.stacks, (wrong,)
+        played = play(state, turn.player, state.roll, turn_text.paths_of(turn))
+        return played.stacks, played.breaches
+
+    def combine(self, turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
+        """Give the one turn there is; raises AmbiguousError for several, whose stacks differ though they look alike."""
+        if not turns:
+            raise AmbiguousError("no turns were given to combine; expected at least one")
+        if any(turn != turns[0] for turn in turns):
+            listed = ", ".join(self.format_turn(turn) for turn in dict.fromkeys(turns))
+            raise AmbiguousError(f"{listed} don't leave the same stacks; ask which was played")
+        return turns[0]
+
+    def unfinished(self, state: BlockadeState) -> Sequence[Unfinished]:
+        """List the positions with one piece lifted, with one waiting where it can't rest, or a tower not capped yet."""
+        return unfinished_positions(state)
+
+    def outcome(self, state: BlockadeState) -> Outcome | None:
+        """Say how the game ended, or ``None`` while it goes on."""
+        return states.outcome_of(state)
+
+    def appearance(self, state: BlockadeState) -> Appearance:
+        """Map every square to the look of its top piece, a1 first."""
+        return states.appearance_of(state.stacks)
+
+    def facings(self, state: BlockadeState) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
+        """Pyramids have no side faces."""
+        return {}
+
+    def narrow(self, state: BlockadeState, sightings: Mapping[Place, Facing]) -> BlockadeState:
+        """Give the state as it is; raises ContradictionError for any side face seen: pyramids have none."""
+        if sightings:
+            raise ContradictionError(f"side faces were seen on {', '.join(sightings)}, but pyramids have none")
+        return state
+
+    def amend(
+        self, state: BlockadeState, looks: Mapping[Place, LookName], to_move: Player | None = None
+    ) -> BlockadeState:
+        """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""
+        return amended(state, looks, to_move)
+
+    def explain(
+        self, before: BlockadeState, after: Appearance, facings: Mapping[Place, Facing] | None = None
+    ) -> tuple[Breach, ...]:
+        """Say which rules the change breaks, the nearest first; empty when no change or a legal turn explains it.
+
+        Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one,
+        ContradictionError for side faces.
+        """
+        self.narrow(before, facings or {})
+        return explain_change(before, after)
+
+    def format_state(self, state: BlockadeState) -> str:
+        """Write a state in its strict text form."""
+        return state_text.format_state(state)
+
+    def parse_state(self, text: str) -> BlockadeState:
+        """Read a state's text leniently; raises UnreadableError."""
+        return state_text.parse_state(text)
+
+    def format_turn(self, turn: BlockadeTurn) -> str:
+        """Write a turn in its strict text form."""
+        return turn_text.format_turn(turn)
+
+    def parse_turn(self, state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
+        """Read a turn's text leniently, any legal way to its end position; raises UnreadableError, IllegalTurnError."""
+        return turn_text.parse_turn(state, text, player)
+
+    def format_roll(self, roll: Roll) -> str:
+        """Write a roll, ``4,1``: the die of red or green first."""
+        return ",".join(roll.faces)
+
+    def parse_roll(self, state: BlockadeState, text: str) -> Roll:
+        """Read a roll leniently; raises UnreadableError, or IllegalTurnError when none is awaited."""
+        roll = state_text.parse_roll(text)
+        self.rolled(state, roll)
+        return roll
+
+    def diagram(self, state: BlockadeState) -> str:
+        """Draw the stacks, row 5 on top, each from its large upwards, and whose turn it is."""
+        return diagram_of(state)
+
+    def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
+        """Tell the rules in short with these options in force."""
+        return summary_of(read_settings(options))
+
+    def describe(self, turn: BlockadeTurn) -> str:
+        """Say the turn in a short sentence for a person."""
+        return turn_text.describe_turn(turn)

@@ -1,0 +1,417 @@
+"""All end positions of a turn, as products of what each of the two colours can reach alone.
+
+The two colours of a player meet nowhere but on clear squares, in the black supply and in the win that ends the turn.
+So nearly every pair of one colour's end with the other's is a turn: first all moves of the one, then all of the other.
+That holds as long as one colour doesn't come to rest where the other one began (``_in_order``). Pairs that neither
+order gives, though points and clear squares would allow them, are looked into move by move (``engine.blockade.mixed``);
+they are rare.
+
+Ends of a colour that no condition tells apart (same points, clear squares, caps, win) form a *group*; the conditions
+are checked once for each two groups. A list of turns therefore is a list of blocks, each a product of two groups:
+its length is known without walking it, and any item costs little.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import overload
+
+from engine.api import Breach, LookName, Place, Player
+from engine.blockade.board import (
+    BLACK,
+    CLEARS,
+    OWNED,
+    PLACES,
+    SIZE_LETTERS,
+    UNREACHABLE,
+    Stacks,
+    colour_of,
+    name_of,
+    size_of,
+)
+from engine.blockade.explore import (
+    Layout,
+    LayoutMove,
+    Reach,
+    Reached,
+    Terrain,
+    explore,
+    merged_stack,
+    movable_from,
+    terrain_of,
+)
+from engine.blockade.mixed import Ways, mixed_ends
+from engine.blockade.playing import allocations
+from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move, outcome_of
+
+Caps = tuple[int, ...]
+_Pair = tuple[Layout, Layout]
+_TO_COVER_AND_LEAVE = 2
+"""The points it takes at least to step between two pieces of the other colour and out again."""
+
+
+class ColourEnds:
+    """What one of the two colours can reach, in every variant that the other one's play may call for.
+
+    A *variant* is what the colour finds: the clear squares that the other holds, and the caps that are left.
+    """
+
+    def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
+        self.colour = colour
+        self.points = points
+        self._state = state
+        self._supply = state.supply
+        self._variants: dict[tuple[int, int], int] = {}
+        self._explored: list[tuple[int, Caps]] = []
+        self.reaches: list[Reach] = []
+        self.starts_on = sum(
+            1 << square
+            for square in CLEARS
+            if len(state.stacks[square]) > 1 and colour_of(state.stacks[square][1]) == colour
+        )
+
+    def variant(self, taken: int, used: int) -> int:
+        """The number of the variant with these clears taken, after the other colour used so many caps."""
+        if (taken, used) not in self._variants:
+            self._variants[taken, used] = self._explore(taken, self._supply[used : used + self.points])
+        return self._variants[taken, used]
+
+    def _explore(self, taken: int, caps: Caps) -> int:
+        for number, ((known_taken, known_caps), reach) in enumerate(zip(self._explored, self.reaches, strict=True)):
+            tried = reach.most_built + 1
+            if known_taken == taken and known_caps[:tried] == caps[:tried]:
+                return number
+        self._explored.append((taken, caps))
+        self.reaches.append(explore(self.terrain(taken), self.points, caps))
+        return len(self.reaches) - 1
+
+    def terrain(self, taken: int = 0) -> Terrain:
+        """The colour's ground with these clear squares taken."""
+        return terrain_of(self._state.stacks, self._state.settings, self.colour, taken)
+
+    @property
+    def most_built(self) -> int:
+        """The most caps the colour may use, in what was explored so far."""
+        return max(reach.most_built for reach in self.reaches)
+
+    def with_help(self, *, edges: bool = False) -> list[Reach]:
+        """What the colour could reach at the very most if the other one helped; more than it really can."""
+        terrain = self.terrain()
+        sequences = dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored)
+        return [explore(terrain, self.points, caps, covered=True, edges=edges) for caps in sequences]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ends of one colour that no condition tells apart.
+
+    ``points`` are those they take by variant, ``None`` where they can't be reached; ``least`` are the fewest they
+    could take with whatever help of the other colour. ``caps`` are those of new towers, the largest first.
+    """
+
+    clears: int
+    wins: bool
+    caps: Caps
+    points: tuple[int | None, ...]
+    least: int
+
+    @property
+    def alone(self) -> int:
+        """The fewest points they take without help."""
+        return min((points for points in self.points if points is not None), default=UNREACHABLE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """All pairs of two groups: the ends of each, which colour plays first, and each one's variant."""
+
+    ends: tuple[tuple[Layout, ...], tuple[Layout, ...]]
+    first: int
+    variants: tuple[int, int]
+
+    @property
+    def size(self) -> int:
+        """How many turns the block holds."""
+        return len(self.ends[0]) * len(self.ends[1])
+
+
+class TurnList(Sequence[BlockadeTurn]):
+    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
+
+    def __init__(self, state: BlockadeState, dice: Dice) -> None:
+        assert state.to_move is not None
+        self.state = state
+        self.player: Player = state.to_move
+        self.allowed = allocations(dice)
+        self.strict = state.settings.strict
+        most = [max(each[which] for each in self.allowed) for which in (0, 1)]
+        colours = OWNED[self.player]
+        self.colours = (ColourEnds(state, colours[0], most[0]), ColourEnds(state, colours[1], most[1]))
+        self._explore()
+        groups = (self._grouped(0), self._grouped(1))
+        self.blocks, gaps = self._paired(groups)
+        self.mixed = self._alternating(groups, gaps)
+        self._mixed_pairs = tuple(self.mixed)
+        self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
+
+    def _explore(self) -> None:
+        """Explore each colour in every variant that may be asked for."""
+        for ours, theirs in (self.colours, self.colours[::-1]):
+            ours.variant(theirs.starts_on if self.strict else 0, 0)
+        for first, second in (self.colours, self.colours[::-1]):
+            ends = first.reaches[first.variant(second.starts_on if self.strict else 0, 0)].ends
+            for clears, built in {(end.clears if self.strict else 0, end.built) for end in ends}:
+                second.variant(clears, built)
+
+    def _grouped(self, which: int) -> dict[Group, list[Layout]]:
+        ours, theirs = self.colours[which], self.colours[1 - which]
+        points: dict[Layout, list[int | None]] = {}
+        least: dict[Layout, int] = {}
+        ends: dict[Layout, Reached] = {}
+        for number, reach in enumerate(ours.reaches):
+            for end in reach.ends:
+                ends.setdefault(end.layout, end)
+                points.setdefault(end.layout, [None] * len(ours.reaches))[number] = end.points
+                least[end.layout] = min(end.points, least.get(end.layout, end.points))
+        can_cover = theirs.points >= _TO_COVER_AND_LEAVE and any(reach.towers for reach in ours.reaches)
+        for reach in ours.with_help() if self.strict or can_cover else ():
+            for end in reach.ends:
+                ends.setdefault(end.layout, end)
+                points.setdefault(end.layout, [None] * len(ours.reaches))
+                least[end.layout] = min(end.points, least.get(end.layout, end.points))
+        grouped: dict[Group, list[Layout]] = {}
+        for layout, end in ends.items():
+            caps = tuple(sorted((int(mark) for pile in layout for mark in pile if mark.isdigit()), reverse=True))
+            group = Group(end.clears, end.wins, caps, tuple(points[layout]), least[layout])
+            grouped.setdefault(group, []).append(layout)
+        return grouped
+
+    def _paired(
+        self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]]
+    ) -> tuple[list[Block], list[tuple[Group, Group]]]:
+        blocks: list[Block] = []
+        gaps: list[tuple[Group, Group]] = []
+        for one, ends in groups[0].items():
+            for two, other_ends in groups[1].items():
+                if one.clears & two.clears:
+                    continue
+                orders = [order for first in (0, 1) if (order := self._in_order((one, two), first)) is not None]
+                if orders:
+                    _, first, variants = min(orders)
+                    blocks.append(Block((tuple(ends), tuple(other_ends)), first, variants))
+                elif self._thinkable(one, two):
+                    gaps.append((one, two))
+        return blocks, gaps
+
+    def _in_order(self, pair: tuple[Group, Group], first: int) -> tuple[int, int, tuple[int, int]] | None:
+        """Points, order and variants with which one colour plays before the other; ``None`` when that can't be."""
+        second = 1 - first
+        began_on = self.colours[second].starts_on
+        ahead = self.colours[first].variant(began_on if self.strict else 0, 0)
+        clears = pair[first].clears if self.strict else 0
+        if pair[first].points[ahead] is None:
+            return None
+        behind = self.colours[second].variant(clears, len(pair[first].caps))
+        points = [pair[first].points[ahead], pair[second].points[behind]]
+        if points[0] is None or points[1] is None or (not self.strict and pair[first].clears & began_on):
+            return None
+        if pair[first].wins and points[1]:
+            return None
+        used = points if first == 0 else points[::-1]
+        if not self._affordable(used[0] or 0, used[1] or 0):
+            return None
+        return points[0] + points[1], first, (ahead, behind) if first == 0 else (behind, ahead)
+
+    def _affordable(self, first: int, second: int) -> bool:
+        return any(first <= most and second <= other_most for most, other_most in self.allowed)
+
+    def _thinkable(self, one: Group, two: Group) -> bool:
+        """Whether ends of the groups might come about together, if the colours' moves alternate."""
+        caps = tuple(sorted(one.caps + two.caps, reverse=True))
+        return (
+            not (one.wins and two.wins)
+            and self._affordable_with_help(one, two)
+            and caps == self.state.supply[: len(caps)]
+        )
+
+    def _affordable_with_help(self, one: Group, two: Group) -> bool:
+        return (
+            self._affordable(one.alone, two.alone)
+            or self._affordable(max(one.alone, _TO_COVER_AND_LEAVE), two.least)
+            or self._affordable(one.least, max(two.alone, _TO_COVER_AND_LEAVE))
+            or self._affordable(max(one.least, _TO_COVER_AND_LEAVE), max(two.least, _TO_COVER_AND_LEAVE))
+        )
+
+    def _alternating(
+        self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]], gaps: list[tuple[Group, Group]]
+    ) -> dict[_Pair, tuple[LayoutMove, ...]]:
+        """The ends in these pairs of groups that come about when the colours' moves alternate."""
+        by_help: dict[tuple[bool, bool], list[tuple[Group, Group]]] = {}
+        for one, two in gaps:
+            first_helps = not self._affordable(one.least, two.alone)
+            second_helps = not self._affordable(one.alone, two.least)
+            by_help.setdefault((first_helps, second_helps), []).append((one, two))
+        found: dict[_Pair, tuple[LayoutMove, ...]] = {}
+        if not gaps:
+            return found
+        terrains = (self.colours[0].terrain(), self.colours[1].terrain())
+        edges = [[edge for reach in ours.with_help(edges=True) for edge in reach.edges] for ours in self.colours]
+        for helps, pairs in by_help.items():
+            wanted = {
+                (one, two): (frozenset(groups[0][one]), frozenset(groups[1][two])) for one, two in dict.fromkeys(pairs)
+            }
+            ways = tuple(
+                Ways(
+                    terrains[which],
+                    edges[which],
+                    {layout for pair in pairs for layout in groups[which][pair[which]]},
+                    terrains[1 - which].builds if helps[which] else None,
+                )
+                for which in (0, 1)
+            )
+            for end in mixed_ends((ways[0], ways[1]), self.allowed, self.state.supply):
+                if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in wanted.values()):
+                    found.setdefault(end.layouts, end.moves)
+        return found
+
+    def __len__(self) -> int:
+        return self._starts[-1] + len(self.mixed)
+
+    @overload
+    def __getitem__(self, index: int) -> BlockadeTurn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[BlockadeTurn]: ...
+    def __getitem__(self, index: int | slice) -> BlockadeTurn | Sequence[BlockadeTurn]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"turn {index} of {len(self)}")
+        if at >= self._starts[-1]:
+            return self.turn(self.mixed[self._mixed_pairs[at - self._starts[-1]]])
+        number = bisect_right(self._starts, at) - 1
+        block = self.blocks[number]
+        first, second = divmod(at - self._starts[number], len(block.ends[1]))
+        return self.turn(self._moves(block, (block.ends[0][first], block.ends[1][second])))
+
+    def __iter__(self) -> Iterator[BlockadeTurn]:
+        return (self[index] for index in range(len(self)))
+
+    def ending_in(self, stacks: Stacks) -> BlockadeTurn | None:
+        """The turn with this end position, or ``None`` when no turn ends so."""
+        layouts = self.layouts_of(stacks)
+        if layouts is None:
+            return None
+        if layouts in self.mixed:
+            return self.turn(self.mixed[layouts])
+        for block in self.blocks:
+            if layouts[0] in block.ends[0] and layouts[1] in block.ends[1]:
+                return self.turn(self._moves(block, layouts))
+        return None
+
+    def looking_like(self, looks: Mapping[Place, LookName]) -> Iterator[BlockadeTurn]:
+        """The turns after which the board looks so from above."""
+        seen = [looks[place] for place in PLACES]
+        agreeing = tuple(self._agreeing(which, seen) for which in (0, 1))
+        for block in self.blocks:
+            for one in block.ends[0]:
+                for two in block.ends[1] if one in agreeing[0] else ():
+                    if two in agreeing[1] and self._looks_like((one, two), seen):
+                        yield self.turn(self._moves(block, (one, two)))
+        for pair, moves in self.mixed.items():
+            if self._looks_like(pair, seen):
+                yield self.turn(moves)
+
+    def _looks_like(self, pair: _Pair, seen: Sequence[LookName]) -> bool:
+        return all(name_of(stack[-1]) == look for stack, look in zip(self.stacks_of(pair), seen, strict=True))
+
+    def _agreeing(self, which: int, seen: Sequence[LookName]) -> frozenset[Layout]:
+        """The ends of one colour that look as seen on the squares of this colour."""
+        ours = self.colours[which]
+        squares = [
+            (square, stack[: movable_from(stack)])
+            for square, stack in enumerate(self.state.stacks)
+            if colour_of(stack[0]) == ours.colour
+        ]
+        return frozenset(
+            end.layout
+            for reach in ours.reaches
+            for end in reach.ends
+            if all(
+                name_of(merged_stack(below, ours.colour, end.layout[square])[-1]) == seen[square]
+                for square, below in squares
+            )
+        )
+
+    def stacks_of(self, layouts: tuple[Layout, Layout]) -> Stacks:
+        """The stacks at the end of a turn that ends with these layouts of the two colours."""
+        stacks = []
+        for square, stack in enumerate(self.state.stacks):
+            height = movable_from(stack)
+            mine = height < len(stack) and colour_of(stack[height]) in OWNED[self.player]
+            ends = stack[:height] if mine else stack
+            for ours, layout in zip(self.colours, layouts, strict=True):
+                if layout[square]:
+                    ends = merged_stack(stack[:height], ours.colour, layout[square])
+            stacks.append(ends)
+        return tuple(stacks)
+
+    def layouts_of(self, stacks: Stacks) -> tuple[Layout, Layout] | None:
+        """The layouts of the two colours in these stacks, or ``None`` when no turn could end with such."""
+        layouts: list[Layout] = []
+        for ours in self.colours:
+            piles = []
+            for before, after in zip(self.state.stacks, stacks, strict=True):
+                height = movable_from(before)
+                pile = after[height:]
+                mine = bool(pile) and colour_of(pile[0]) == ours.colour
+                piles.append("".join(_mark(piece) for piece in pile) if mine else "")
+            layouts.append(tuple(piles))
+        pair = (layouts[0], layouts[1])
+        return pair if self.stacks_of(pair) == stacks else None
+
+    def turn(self, moves: Iterable[tuple[int, ...]]) -> BlockadeTurn:
+        """The turn of these moves, each from its first square to its last."""
+        tops = {square: list(stack) for square, stack in enumerate(self.state.stacks)}
+        written = []
+        for start, *_, end in moves:
+            piece = tops[start].pop()
+            tops[end].append(piece)
+            written.append(Move(piece, PLACES[start], PLACES[end]))
+        return BlockadeTurn(self.player, tuple(written))
+
+    def _moves(self, block: Block, layouts: tuple[Layout, Layout]) -> tuple[tuple[int, int], ...]:
+        moves = [
+            ours.reaches[variant].moves_to(layout)
+            for ours, variant, layout in zip(self.colours, block.variants, layouts, strict=True)
+        ]
+        return moves[block.first] + moves[1 - block.first]
+
+
+def _mark(piece: int) -> str:
+    return str(size_of(piece)) if colour_of(piece) == BLACK else SIZE_LETTERS[size_of(piece)]
+
+
+@lru_cache(maxsize=8)
+def turns_of(state: BlockadeState) -> TurnList:
+    """The turns with the roll that lies on the table; raises ValueError when none does."""
+    if state.roll is None or state.to_move is None:
+        raise ValueError("no roll lies on the table; expected a state with a roll")
+    return TurnList(state, state.roll)
+
+
+def not_now(state: BlockadeState, player: Player) -> Breach | None:
+    """Why the player can't play a turn at all now, or ``None``."""
+    if state.to_move is None:
+        outcome = outcome_of(state)
+        why = f": {outcome.reason}" if outcome else ""
+        return Breach("game-over", f"The game is over{why}.", "Put everything back, or begin a new game.")
+    if state.to_move != player:
+        return Breach("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
+    if state.roll is None:
+        return Breach("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
+    return None

@@ -1,0 +1,214 @@
+"""Turns in which the moves of a player's two colours must alternate, found move by move.
+
+This is the plain search over both colours at once, for the few positions where playing one colour after the other
+doesn't give every end (see ``engine.blockade.listing``): a pile of the one in the way of the other, a piece that keeps
+a tower from being made by lying between, caps of two sizes shared out in turn. Piles are written as in
+``engine.blockade.explore``, those of the second colour in small letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from engine.blockade.board import TOWERS_TO_WIN, UNREACHABLE
+from engine.blockade.explore import Edge, Layout, LayoutMove, Terrain
+
+_SIZE = {"M": 2, "S": 1}
+_MOST_STEPS = 20
+"""More steps than one colour ever has points for."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixedEnd:
+    """An end position of both colours, each written by itself, and moves that lead there."""
+
+    layouts: tuple[Layout, Layout]
+    moves: tuple[LayoutMove, ...]
+
+
+Stage = tuple[Layout, bool]
+"""A colour's layout, and whether it has helped the other one."""
+
+
+class Ways:
+    """How one colour may go on towards wanted ends: for each stage the fewest steps that are still to be taken.
+
+    ``edges`` are the moves there are. With ``helping`` a piece of the colour must wait on one of these squares on
+    the way, for the good of the other colour.
+    """
+
+    def __init__(
+        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], helping: frozenset[int] | None
+    ) -> None:
+        self.terrain = terrain
+        self.helping = helping
+        into: dict[Layout, set[tuple[Layout, int]]] = {}
+        for before, after, steps in edges:
+            into.setdefault(after, set()).add((before, steps))
+        self.left: dict[Stage, int] = {}
+        buckets: list[list[Stage]] = [[(layout, True) for layout in sorted(wanted)]]
+        for steps_left in range(_MOST_STEPS):
+            if steps_left == len(buckets):
+                break
+            for stage in buckets[steps_left]:
+                if stage in self.left:
+                    continue
+                self.left[stage] = steps_left
+                layout, helped = stage
+                if helped and (helping is None or self.helps(layout)):
+                    buckets[steps_left].append((layout, False))
+                for before, steps in into.get(layout, ()):
+                    while len(buckets) <= steps_left + steps:
+                        buckets.append([])
+                    buckets[steps_left + steps].append((before, helped))
+
+    def helps(self, layout: Layout) -> bool:
+        """Whether a piece of the colour lies where it may help."""
+        return self.helping is None or any(layout[square] for square in self.helping)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    piles: Layout
+    stages: tuple[Stage, Stage]
+    used: tuple[int, int]
+    wins: bool
+    parent: _Node | None
+    move: LayoutMove
+
+
+def mixed_ends(ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> list[MixedEnd]:
+    """Every wanted end that the two colours can reach within one of the ``allowed`` points, the cheapest first."""
+    return _Mixed(ways, allowed, caps).run()
+
+
+class _Mixed:
+    def __init__(self, ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> None:
+        self.ways = ways
+        self.terrains = (ways[0].terrain, ways[1].terrain)
+        self.allowed = allowed
+        self.caps = "".join(str(size) for size in caps)
+        self.strict = self.terrains[0].settings.strict
+        self.rings = self.terrains[0].rings
+        self._needs: dict[tuple[int, str], bool] = {}
+        self.fronts: dict[tuple[Layout, bool, bool], list[tuple[int, int]]] = {}
+        most = max(first + second for first, second in allowed)
+        self.buckets: list[list[_Node]] = [[] for _ in range(most + 1)]
+
+    def run(self) -> list[MixedEnd]:
+        first, second = (terrain.start for terrain in self.terrains)
+        start = tuple(mine or theirs.lower() for mine, theirs in zip(first, second, strict=True))
+        stages = tuple((ways.terrain.start, ways.helps(ways.terrain.start)) for ways in self.ways)
+        self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, parent=None, move=(0, 0)))
+        found: dict[Layout, MixedEnd] = {}
+        for bucket in self.buckets:
+            for node in bucket:
+                if node.used not in self.fronts[_key(node)]:
+                    continue
+                if node.piles not in found and self._ended(node):
+                    found[node.piles] = MixedEnd((node.stages[0][0], node.stages[1][0]), _moves_to(node))
+                if not node.wins:
+                    self._expand(node)
+        return list(found.values())
+
+    def _ended(self, node: _Node) -> bool:
+        return all(ways.left[stage] == 0 for ways, stage in zip(self.ways, node.stages, strict=True)) and all(
+            self._rests(square, pile) for square, pile in enumerate(node.piles) if pile
+        )
+
+    def _push(self, node: _Node) -> None:
+        needed = [
+            used + ways.left.get(stage, UNREACHABLE)
+            for used, ways, stage in zip(node.used, self.ways, node.stages, strict=True)
+        ]
+        if not any(needed[0] <= first and needed[1] <= second for first, second in self.allowed):
+            return
+        front = self.fronts.setdefault(_key(node), [])
+        if any(first <= node.used[0] and second <= node.used[1] for first, second in front):
+            return
+        front[:] = [each for each in front if not (node.used[0] <= each[0] and node.used[1] <= each[1])]
+        front.append(node.used)
+        self.buckets[sum(node.used)].append(node)
+
+    def _expand(self, node: _Node) -> None:
+        for start, pile in enumerate(node.piles):
+            if not pile or not pile[-1].isalpha():
+                continue
+            which = int(pile[-1].islower())
+            left = max(allowed[which] for allowed in self.allowed) - node.used[which]
+            for steps in range(1, min(left, len(self.rings[start]) - 1) + 1):
+                for end in self.rings[start][steps]:
+                    self._move(node, start, end, which, steps)
+
+    def _move(self, node: _Node, start: int, end: int, which: int, steps: int) -> None:
+        piles = node.piles
+        mark = piles[start][-1]
+        after = piles[end] + mark
+        tower = self._tower(which, end, after)
+        black = ""
+        if tower:
+            built = sum(each.isdigit() for other in piles for each in other)
+            black = self.caps[built : built + 1]
+        if self.strict and not self._rests(end, after + black):
+            return
+        following = list(piles)
+        following[start] = piles[start][:-1]
+        following[end] = after + black
+        layout = list(node.stages[which][0])
+        layout[start] = layout[start][:-1]
+        ways = self.ways[which]
+        covered = not tower and mark in "Ss" and ways.terrain.tower(end, layout[end] + "S")
+        layout[end] += "C" if covered else mark.upper() + black
+        reached = tuple(layout)
+        stage = (reached, node.stages[which][1] or ways.helps(reached))
+        if stage not in ways.left:
+            return
+        stages = (stage, node.stages[1]) if which == 0 else (node.stages[0], stage)
+        used = (node.used[0] + steps, node.used[1]) if which == 0 else (node.used[0], node.used[1] + steps)
+        wins = tower and self._wins(which, following)
+        self._push(_Node(tuple(following), stages, used, wins, node, (start, end)))
+
+    def _tower(self, which: int, square: int, pile: str) -> bool:
+        own = pile if which == 0 else pile.swapcase()
+        return own.isalpha() and own.isupper() and self.terrains[which].tower(square, own)
+
+    def _wins(self, which: int, piles: Sequence[str]) -> bool:
+        terrain = self.terrains[which]
+        towers = terrain.standing + sum(
+            any(mark.isdigit() for mark in piles[square]) or self._tower(which, square, piles[square])
+            for square in terrain.builds
+        )
+        return towers >= TOWERS_TO_WIN
+
+    def _rests(self, square: int, pile: str) -> bool:
+        known = self._needs.get((square, pile))
+        if known is None:
+            known = self._needs[square, pile] = self._may_rest(square, pile)
+        return known
+
+    def _may_rest(self, square: int, pile: str) -> bool:
+        rooms = [terrain.room[square] for terrain in self.terrains]
+        for mark in pile:
+            if mark.isdigit():
+                rooms = [int(mark) - 1 if square in terrain.builds else 0 for terrain in self.terrains]
+                continue
+            which = int(mark.islower())
+            size = _SIZE[mark.upper()]
+            if size > rooms[which]:
+                return False
+            rooms[which], rooms[1 - which] = size, 0
+        return True
+
+
+def _key(node: _Node) -> tuple[Layout, bool, bool]:
+    return node.piles, node.stages[0][1], node.stages[1][1]
+
+
+def _moves_to(node: _Node) -> tuple[LayoutMove, ...]:
+    moves: list[LayoutMove] = []
+    at: _Node = node
+    while at.parent is not None:
+        moves.append(at.move)
+        at = at.parent
+    return tuple(reversed(moves))

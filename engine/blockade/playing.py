@@ -1,0 +1,140 @@
+"""Playing one turn move by move: what it leads to, and every rule it breaks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engine.api import Breach, Player
+from engine.blockade import misdeeds
+from engine.blockade.board import (
+    BLACK,
+    CLEAR,
+    LARGE,
+    OWNED,
+    TOWERS_TO_WIN,
+    UNREACHABLE,
+    Stack,
+    Stacks,
+    colour_of,
+    distances,
+    owner_of,
+    size_of,
+)
+from engine.blockade.settings import Settings
+from engine.blockade.stacks import cap, first_fault, is_blockade, makes_tower, supply, towers_of, walls_against
+from engine.blockade.state import BlockadeState, Dice
+
+Path = tuple[int, ...]
+"""The squares of one move: where the piece stood, any squares named on its way, where it stops."""
+
+SHARED_AT_MOST = 3
+"""Dice that both show this or less may be added up for one colour."""
+
+
+def allocations(dice: Dice) -> tuple[Dice, ...]:
+    """The ways to give a roll's points to the two colours, each the most that the colour may use."""
+    first, second = dice
+    if max(dice) > SHARED_AT_MOST:
+        return (dice,)
+    return dice, (first + second, 0), (0, first + second)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a turn leads to: the stacks, the points each colour used, and the rules it breaks, in order."""
+
+    stacks: Stacks
+    used: Dice
+    breaches: tuple[Breach, ...]
+
+
+def merged(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The moves with runs of one piece put together: where one ends and the next goes on, it is one move."""
+    whole: list[Path] = []
+    for path in paths:
+        if whole and whole[-1][-1] == path[0]:
+            whole[-1] = whole[-1] + path[1:]
+        else:
+            whole.append(path)
+    return tuple(whole)
+
+
+def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequence[Path]) -> Played:
+    """Play the moves one after the other; with ``dice`` ``None`` points don't matter.
+
+    A move that can't be made at all is noted and left out.
+    """
+    return _Play(state, player).through(merged(paths), dice)
+
+
+class _Play:
+    def __init__(self, state: BlockadeState, player: Player) -> None:
+        self.settings: Settings = state.settings
+        self.player = player
+        self.before = state.stacks
+        self.stacks: list[Stack] = list(state.stacks)
+        self.way = distances(walls_against(state.stacks, player))
+        self.used = [0, 0]
+        self.breaches: list[Breach] = []
+        self.won = False
+
+    def through(self, paths: Sequence[Path], dice: Dice | None) -> Played:
+        for path in paths:
+            if self.won:
+                self.breaches.append(misdeeds.after_the_win(path))
+                break
+            self._move(path)
+        self._rest(range(len(self.stacks)))
+        used = (self.used[0], self.used[1])
+        if dice is not None and not any(used[0] <= a and used[1] <= b for a, b in allocations(dice)):
+            self.breaches.append(misdeeds.points(self.player, dice, used))
+        return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
+
+    def _move(self, path: Path) -> None:
+        start, end = path[0], path[-1]
+        piece = self.stacks[start][-1]
+        wrong = self._unmovable(piece, path)
+        if wrong is not None:
+            self.breaches.append(wrong)
+            return
+        steps = [self.way[here][there] for here, there in pairwise(path)]
+        if UNREACHABLE in steps:
+            walls = walls_against(self.before, self.player)
+            self.breaches.append(misdeeds.over_blockade(piece, path, walls))
+            return
+        self.used[OWNED[self.player].index(colour_of(piece))] += sum(steps)
+        self.stacks[start] = self.stacks[start][:-1]
+        self.stacks[end] = (*self.stacks[end], piece)
+        if start != end:
+            self._build(end)
+        if self.settings.strict:
+            self._rest((end,))
+
+    def _unmovable(self, piece: int, path: Path) -> Breach | None:
+        colour = colour_of(piece)
+        if colour == BLACK:
+            return misdeeds.black_moved(path)
+        if colour == CLEAR or size_of(piece) == LARGE:
+            return misdeeds.large_moved(piece, path)
+        if owner_of(colour) != self.player:
+            return misdeeds.opponent_moved(self.player, piece, path)
+        return None
+
+    def _build(self, square: int) -> None:
+        stack = self.stacks[square]
+        if is_blockade(stack) or not makes_tower(stack, self.settings.tower):
+            return
+        left = supply(self.stacks)
+        if left:
+            self.stacks[square] = (*stack, cap(left[0]))
+        towers = towers_of(tuple(self.stacks), colour_of(stack[0]), self.settings.tower)
+        self.won = len(towers) >= TOWERS_TO_WIN
+
+    def _rest(self, squares: Sequence[int]) -> None:
+        for square in squares:
+            fault = first_fault(self.stacks[square])
+            if fault is not None:
+                height, rule = fault
+                self.breaches.append(misdeeds.rested(rule, self.stacks[square], height, square))

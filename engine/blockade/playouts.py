@@ -1,0 +1,235 @@
+"""Games played at random, quickly.
+
+A turn has far too many ends to draw evenly among them without listing them, so a random turn here is drawn so: when the
+dice may be added up, one of the three ways to give the points out is drawn evenly. Then, again and again, one thing is
+drawn evenly among all moves of one of the player's pieces from rest to rest that the points allow, and ending the
+turn. Every such turn is legal with any options; ends that are reached in more ways come up more often, and those for
+which a piece has to wait where it can't rest never do.
+
+Sets of squares are integers as in ``engine.grid``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+
+from engine.api import Player, Tally
+from engine.blockade.board import (
+    BLACK,
+    CLEAR,
+    GRID,
+    LARGE,
+    MEDIUM,
+    OWNED,
+    PLAYERS,
+    SMALL,
+    TOWERS_TO_WIN,
+    colour_of,
+    other,
+    owner_of,
+    piece_of,
+    size_of,
+)
+from engine.blockade.playing import SHARED_AT_MOST
+from engine.blockade.settings import EXACT
+from engine.blockade.stacks import is_blockade, makes_tower, supply, towers_of
+from engine.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
+
+_MOST_POINTS = 6
+
+
+@lru_cache(maxsize=1 << 16)
+def within(square: int, walls: int) -> tuple[int, ...]:
+    """``within(square, walls)[points]``: the squares at most so many steps away, none of them a wall."""
+    reached = 1 << square
+    rings = [reached]
+    for _ in range(_MOST_POINTS):
+        reached |= GRID.around(reached) & ~walls
+        rings.append(reached)
+    return tuple(rings)
+
+
+class Table:
+    """A position that is changed in place: stacks, and the sets of squares that every draw needs.
+
+    ``tops[piece]`` are the squares with such a movable piece on top, ``rests[piece]`` those where it may rest.
+    """
+
+    __slots__ = ("black", "rests", "stacks", "tops", "tower", "towers", "walls")
+
+    def __init__(self, state: BlockadeState) -> None:
+        self.tower = state.settings.tower
+        self.stacks = [list(stack) for stack in state.stacks]
+        self.black = list(reversed(supply(state.stacks)))
+        self.tops = [0] * (BLACK * 4)
+        self.rests = [0] * (BLACK * 4)
+        self.towers = [0] * BLACK
+        self.walls = dict.fromkeys(PLAYERS, 0)
+        for square, stack in enumerate(state.stacks):
+            colour = colour_of(stack[0])
+            if is_blockade(stack):
+                self.towers[colour] += 1
+                self._wall(square, colour)
+            elif makes_tower(stack, state.settings.tower):
+                self.towers[colour] += 1
+            self._show(square)
+
+    def _wall(self, square: int, colour: int) -> None:
+        owner = owner_of(colour)
+        assert owner is not None
+        self.walls[other(owner)] |= 1 << square
+
+    def _show(self, square: int) -> None:
+        """Note what the top of a square means for resting there, after all was forgotten of it."""
+        stack = self.stacks[square]
+        top = stack[-1]
+        colour, size = colour_of(top), size_of(top)
+        bit = 1 << square
+        if colour == CLEAR:
+            for each in range(CLEAR):
+                self.rests[piece_of(each, SMALL)] |= bit
+                self.rests[piece_of(each, MEDIUM)] |= bit
+            return
+        if colour == BLACK:
+            colour, size = colour_of(stack[0]), size - 1
+        elif size != LARGE:
+            self.tops[top] |= bit
+        if size >= SMALL:
+            self.rests[piece_of(colour, SMALL)] |= bit
+        if size >= MEDIUM:
+            self.rests[piece_of(colour, MEDIUM)] |= bit
+
+    def _hide(self, square: int) -> None:
+        """Forget what the top of a square means."""
+        mask = ~(1 << square)
+        stack = self.stacks[square]
+        top = stack[-1]
+        colour = colour_of(top)
+        if colour == CLEAR:
+            for each in range(CLEAR):
+                self.rests[each * 4 + SMALL] &= mask
+                self.rests[each * 4 + MEDIUM] &= mask
+            return
+        if colour == BLACK:
+            colour = colour_of(stack[0])
+        elif size_of(top) != LARGE:
+            self.tops[top] &= mask
+        self.rests[colour * 4 + SMALL] &= mask
+        self.rests[colour * 4 + MEDIUM] &= mask
+
+    def move(self, start: int, end: int) -> bool:
+        """Move the top piece, cap the tower it makes; says whether that is the fifth."""
+        self._hide(start)
+        self._hide(end)
+        source, target = self.stacks[start], self.stacks[end]
+        piece = source.pop()
+        target.append(piece)
+        won = False
+        colour = piece >> 2
+        if not self.black:
+            # Towers that stay open can come undone.
+            self.towers[colour] = len(towers_of(tuple(map(tuple, self.stacks)), colour, self.tower))
+            won = self.towers[colour] >= TOWERS_TO_WIN
+        elif size_of(piece) == SMALL and self._tower(target):
+            self.towers[colour] += 1
+            won = self.towers[colour] >= TOWERS_TO_WIN
+            target.append(piece_of(BLACK, self.black.pop()))
+            self._wall(end, colour)
+        self._show(start)
+        self._show(end)
+        return won
+
+    def _tower(self, stack: list[int]) -> bool:
+        colour = stack[0] >> 2
+        if colour == CLEAR or len(stack) < 3 or (self.tower == EXACT and len(stack) > 3):
+            return False
+        medium = colour * 4 + MEDIUM
+        return stack[-1] == colour * 4 + SMALL and all(piece == medium for piece in stack[1:-1])
+
+    def random_turn(self, player: Player, dice: Dice, rng: Random) -> tuple[bool, bool]:
+        """Play a turn at random with these dice; says whether anything moved, and whether the player has won."""
+        random = rng.random
+        first, second = OWNED[player]
+        points = list(dice)
+        if points[0] <= SHARED_AT_MOST and points[1] <= SHARED_AT_MOST:
+            shared = int(random() * 3)
+            if shared:
+                points = [sum(points), 0] if shared == 1 else [0, sum(points)]
+        walls = self.walls[player]
+        moved = False
+        while True:
+            ways = []
+            total = 1
+            for which, colour in ((0, first), (1, second)):
+                left = points[which]
+                if not left:
+                    continue
+                for piece in (colour * 4 + SMALL, colour * 4 + MEDIUM):
+                    tops, rests = self.tops[piece], self.rests[piece]
+                    while tops:
+                        bit = tops & -tops
+                        tops ^= bit
+                        ends = within(bit.bit_length() - 1, walls)[left] & rests & ~bit
+                        if ends:
+                            total += ends.bit_count()
+                            ways.append((total, bit, ends, which))
+            drawn = int(random() * total)
+            if not drawn:
+                return moved, False
+            for upto, bit, ends, which in ways:
+                if drawn < upto:
+                    for _ in range(upto - drawn - 1):
+                        ends &= ends - 1
+                    start = bit.bit_length() - 1
+                    end = ends & -ends
+                    steps = 1
+                    rings = within(start, walls)
+                    while not rings[steps] & end:
+                        steps += 1
+                    points[which] -= steps
+                    moved = True
+                    if self.move(start, end.bit_length() - 1):
+                        return True, True
+                    break
+
+
+def play_at_random(state: BlockadeState, count: int, rng: Random, most_plies: int) -> Tally:
+    """Play games to their end; who starts is rolled for where it is open."""
+    wins = dict.fromkeys(PLAYERS, 0)
+    plies = draws = unfinished = 0
+    ended = outcome_of(state)
+    most_passes = state.settings.draw_after_passes
+    for _ in range(count):
+        if ended is not None:
+            draws += ended.winner is None
+            if ended.winner is not None:
+                wins[ended.winner] += 1
+            continue
+        starting = state
+        while starting.opening is not None:
+            starting = rolled_state(starting, _two_dice(rng))
+        player = starting.to_move
+        assert player is not None
+        table = Table(state)
+        played, passes = 0, state.passes
+        while played < most_plies:
+            dice = starting.roll if starting.roll is not None and not played else _two_dice(rng)
+            moved, won = table.random_turn(player, dice, rng)
+            played += 1
+            passes = 0 if moved else passes + 1
+            if won:
+                wins[player] += 1
+                break
+            if 0 < most_passes <= passes:
+                draws += 1
+                break
+            player = other(player)
+        else:
+            unfinished += 1
+        plies += played
+    return Tally(count, plies, {player: won for player, won in wins.items() if won}, draws, unfinished)
+
+
+def _two_dice(rng: Random) -> Dice:
+    return int(rng.random() * 6) + 1, int(rng.random() * 6) + 1

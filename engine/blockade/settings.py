@@ -1,0 +1,45 @@
+"""Blockade's options, read once into a frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.api import Option, OptionValue
+from engine.blockade.board import PLAYERS
+from engine.errors import OptionError
+from engine.options import read_options
+
+BY_ROLL = "roll"
+EXACT, CONTAINS = "exact", "contains"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("starts", BY_ROLL, "Who plays first: by rolling for it, or as agreed.", (BY_ROLL, *PLAYERS)),
+    Option("strict", False, "Whether a piece must rest legally whenever its move ends, not just when the turn does."),
+    Option("draw_after_passes", 0, "After how many turns in a row with nothing moved the game is a draw; 0: never."),
+    Option("tower", EXACT, "A tower is a large, one medium, one small; or any mediums between.", (EXACT, CONTAINS)),
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options in force; each field is explained in OPTIONS."""
+
+    starts: str = BY_ROLL
+    strict: bool = False
+    draw_after_passes: int = 0
+    tower: str = EXACT
+
+
+def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    values = read_options(OPTIONS, given)
+    passes = int(values["draw_after_passes"])
+    if passes < 0:
+        raise OptionError(f"option draw_after_passes is {passes}; it takes 0 (never) or more")
+    return Settings(
+        starts=str(values["starts"]),
+        strict=bool(values["strict"]),
+        draw_after_passes=passes,
+        tower=str(values["tower"]),
+    )

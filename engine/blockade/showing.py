@@ -1,0 +1,129 @@
+"""A state for people: drawn at a terminal, the rules in short, and what a turn looks like half-way."""
+
+from __future__ import annotations
+
+from engine.api import Unfinished
+from engine.blockade.board import (
+    COLOURS,
+    LARGE,
+    OWNED,
+    PLACES,
+    PLAYERS,
+    SIZES,
+    SQUARES,
+    UNREACHABLE,
+    colour_of,
+    distances,
+    name_of,
+    size_of,
+)
+from engine.blockade.listing import TurnList, turns_of
+from engine.blockade.playing import allocations
+from engine.blockade.settings import BY_ROLL, EXACT, Settings
+from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
+from engine.blockade.state import BlockadeState, appearance_of, outcome_of
+from engine.blockade.text import format_dice, format_stack
+
+
+def diagram_of(state: BlockadeState) -> str:
+    """The stacks as text, row 5 on top, with the towers and what happens next below."""
+    cells = [format_stack(stack) for stack in state.stacks]
+    width = max(len(cell) for cell in cells)
+    lines = []
+    for row in range(4, -1, -1):
+        lines.append(f"{row + 1} " + " ".join(cell.ljust(width) for cell in cells[row * 5 : row * 5 + 5]).rstrip())
+    lines.append("  " + " ".join(letter.ljust(width) for letter in "abcde").rstrip())
+    towers = ", ".join(
+        f"{COLOURS[colour]} {len(state.towers(colour))}" for player in PLAYERS for colour in OWNED[player]
+    )
+    lines.append(f"Towers: {towers}. Black left: {len(state.supply)}.")
+    outcome = outcome_of(state)
+    if outcome is not None:
+        lines.append(f"Over: {outcome.reason}.")
+    elif state.roll is not None and state.to_move is not None:
+        dice = " and ".join(
+            f"{points} for {COLOURS[colour]}" for points, colour in zip(state.roll, OWNED[state.to_move], strict=True)
+        )
+        lines.append(f"{str(state.to_move).capitalize()} plays: {dice}.")
+    elif state.opening is not None:
+        against = f" against warm's {format_dice(state.opening)}" if state.opening else ""
+        lines.append(f"{str(state.to_move).capitalize()} rolls for who starts{against}.")
+    else:
+        lines.append(f"{str(state.to_move).capitalize()} rolls.")
+    return "\n".join(lines)
+
+
+def summary_of(settings: Settings) -> str:
+    """The rules in short, paragraphs parted by blank lines."""
+    begins = (
+        "Each rolls two dice: the higher total plays first, and ties roll again."
+        if settings.starts == BY_ROLL
+        else f"{settings.starts.capitalize()} plays first."
+    )
+    when = "whenever its move ends" if settings.strict else "when your turn ends"
+    tower = "one medium" if settings.tower == EXACT else "at least one medium"
+    paragraphs = [
+        f"Warm plays red and yellow, cool plays green and blue. {begins}",
+        "Roll your two dice, one for each of your colours. A point moves a small or a medium of that colour one step "
+        "in any direction, diagonals too. Share the points out among your pieces as you like, or leave some. When both "
+        "dice show three or less, you may add them up for one colour. Only the top of a stack moves; larges and black "
+        "never do.",
+        f"A piece must rest well {when}: on clear always, on its own colour if the piece below is at least as "
+        "big, on no other colour; on black only if the tower below has its colour and the black piece is larger.",
+        f"A small that comes to rest on {tower} on the large, all of one colour, makes a tower. Cap it at once with "
+        "the largest black piece left: a blockade, which the other player can't pass. Five towers in one colour win at "
+        "once.",
+    ]
+    if settings.draw_after_passes:
+        paragraphs.append(f"When nothing moves for {settings.draw_after_passes} turns in a row, the game is a draw.")
+    return "\n\n".join(paragraphs)
+
+
+def unfinished_positions(state: BlockadeState) -> list[Unfinished]:
+    """Every piece of the player lifted, waiting where it can't rest, or on a tower that has no cap yet.
+
+    A position that looks like the end of a legal turn is left out: once a turn is ended, the turn explains it.
+    """
+    if state.to_move is None or state.roll is None:
+        return []
+    before = appearance_of(state.stacks)
+    listed = turns_of(state)
+    positions = []
+    for change, to_do in _part_way(state):
+        appearance = {**before, **change}
+        if not _ends_a_turn(listed, appearance):
+            positions.append(Unfinished(appearance, tuple(change), to_do))
+    return positions
+
+
+def _ends_a_turn(listed: TurnList, appearance: dict[str, str]) -> bool:
+    return next(listed.looking_like(appearance), None) is not None
+
+
+def _part_way(state: BlockadeState) -> list[tuple[dict[str, str], str]]:
+    assert state.to_move is not None
+    assert state.roll is not None
+    colours = OWNED[state.to_move]
+    way = distances(walls_against(state.stacks, state.to_move))
+    most = [max(allowed[which] for allowed in allocations(state.roll)) for which in (0, 1)]
+    found = []
+    for start, stack in enumerate(state.stacks):
+        piece = stack[-1]
+        if colour_of(piece) not in colours or size_of(piece) == LARGE:
+            continue
+        lifted = {PLACES[start]: name_of(stack[-2])}
+        found.append((lifted, f"Put the {name_of(piece)} from {PLACES[start]} down."))
+        points = most[colours.index(colour_of(piece))]
+        for end in range(SQUARES):
+            if end == start or way[start][end] > points or way[start][end] == UNREACHABLE:
+                continue
+            target = state.stacks[end]
+            change = {**lifted, PLACES[end]: name_of(piece)}
+            if resting_fault(piece, target) is not None:
+                found.append((change, f"Move the {name_of(piece)} on from {PLACES[end]}: it can't rest there."))
+            elif not is_blockade(target) and makes_tower((*target, piece), state.settings.tower) and state.supply:
+                black = SIZES[state.supply[0]]
+                found.append(
+                    (change, f"Cap the {COLOURS[colour_of(piece)]} tower on {PLACES[end]} with a black {black}.")
+                )
+    return found

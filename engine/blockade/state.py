@@ -1,0 +1,159 @@
+"""A Blockade state and turn: frozen values, what an onlooker sees of a state, and how it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from engine.announcing import ordinary_outcome
+from engine.api import EMPTY, Announcement, LookName, Outcome, Place, Player
+from engine.blockade.board import (
+    BLACK,
+    CLEAR,
+    COLOURS,
+    LARGE,
+    MEDIUM,
+    OWNED,
+    PLACES,
+    PLAYERS,
+    SMALL,
+    TOWERS_TO_WIN,
+    WARM,
+    Stacks,
+    name_of,
+    other,
+    piece_of,
+    starting_stacks,
+)
+from engine.blockade.settings import BY_ROLL, Settings
+from engine.blockade.stacks import supply, towers_of
+from engine.errors import UnreadableError
+
+Dice = tuple[int, int]
+
+LOOKS: tuple[LookName, ...] = (
+    EMPTY,
+    *(name_of(piece_of(colour, size)) for colour in range(CLEAR) for size in (SMALL, MEDIUM, LARGE)),
+    name_of(piece_of(CLEAR, LARGE)),
+    *(name_of(piece_of(BLACK, size)) for size in (SMALL, MEDIUM, LARGE)),
+)
+"""All a square can show from above; never empty while every large stands, but a camera may say so."""
+
+_PLACES_SET = frozenset(PLACES)
+_LOOKS_SET = frozenset(LOOKS)
+
+
+class Move(NamedTuple):
+    """One piece's unbroken run of steps, from where it stood on top to where it rests or waits."""
+
+    piece: int
+    start: Place
+    end: Place
+
+
+@dataclass(frozen=True, slots=True)
+class BlockadeTurn:
+    """One whole turn: its moves in order, none when nothing moved. The caps of new towers go without saying."""
+
+    player: Player
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The squares the moves start and end on, in order, none twice."""
+        return tuple(dict.fromkeys(place for move in self.moves for place in (move.start, move.end)))
+
+
+@dataclass(frozen=True, slots=True)
+class BlockadeState:
+    """A position.
+
+    ``roll`` is the roll that is still to be used. ``opening`` holds the rolls for who starts so far: empty, then
+    warm's; ``None`` once that is decided. ``passes`` counts turns in a row in which nothing moved, kept only with
+    the option ``draw_after_passes``. ``to_move`` is ``None`` when the game is over.
+    """
+
+    settings: Settings
+    stacks: Stacks
+    to_move: Player | None
+    roll: Dice | None = None
+    opening: tuple[int, ...] | None = None
+    passes: int = 0
+    announced: Announcement | None = None
+
+    def towers(self, colour: int) -> tuple[int, ...]:
+        """The squares with towers of this colour."""
+        return towers_of(self.stacks, colour, self.settings.tower)
+
+    @property
+    def supply(self) -> tuple[int, ...]:
+        """The sizes of the black pieces beside the board, in the order they will be used."""
+        return supply(self.stacks)
+
+
+def new_state(settings: Settings) -> BlockadeState:
+    """The set-up, with who starts still to be rolled for unless it is agreed."""
+    if settings.starts == BY_ROLL:
+        return BlockadeState(settings, starting_stacks(), WARM, opening=())
+    return BlockadeState(settings, starting_stacks(), settings.starts)
+
+
+def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
+    """The state after these dice: the points of a turn, or a roll for who starts."""
+    if state.opening is None:
+        return replace(state, roll=dice)
+    if not state.opening:
+        return replace(state, opening=dice, to_move=other(WARM))
+    warm, cool = sum(state.opening), sum(dice)
+    if warm == cool:
+        return replace(state, opening=(), to_move=WARM)
+    return replace(state, opening=None, to_move=WARM if warm > cool else other(WARM))
+
+
+def tower_winner(stacks: Stacks, settings: Settings) -> tuple[Player, int] | None:
+    """Who has five towers in one colour, and in which."""
+    for player in PLAYERS:
+        for colour in OWNED[player]:
+            if len(towers_of(stacks, colour, settings.tower)) >= TOWERS_TO_WIN:
+                return player, colour
+    return None
+
+
+def outcome_of(state: BlockadeState) -> Outcome | None:
+    """How the game ended, or ``None`` while it goes on."""
+    if state.announced is not None:
+        return ordinary_outcome(state.announced, PLAYERS)
+    won = tower_winner(state.stacks, state.settings)
+    if won is not None:
+        return Outcome(won[0], f"five {COLOURS[won[1]]} towers stand")
+    if 0 < state.settings.draw_after_passes <= state.passes:
+        return Outcome(None, f"nothing moved for {state.passes} turns in a row")
+    return None
+
+
+def settled(state: BlockadeState) -> BlockadeState:
+    """The state with nobody to move when the game has ended."""
+    return state if outcome_of(state) is None else replace(state, to_move=None, roll=None, opening=None)
+
+
+def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
+    """The state when the player to move has ended the turn with these stacks."""
+    assert state.to_move is not None
+    counting = state.settings.draw_after_passes > 0
+    passes = state.passes + 1 if counting and stacks == state.stacks else 0
+    return settled(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
+
+
+def appearance_of(stacks: Stacks) -> dict[Place, LookName]:
+    """Map every square to the look of its top piece, a1 first."""
+    return {place: name_of(stack[-1]) for place, stack in zip(PLACES, stacks, strict=True)}
+
+
+def check_looks(looks: Mapping[Place, LookName]) -> None:
+    """Raise UnreadableError unless every place is a square and every look one of the game's."""
+    for place, look in looks.items():
+        if place not in _PLACES_SET:
+            raise UnreadableError(f"there is no square {place!r}; squares run from a1 to e5")
+        if look not in _LOOKS_SET:
+            raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")

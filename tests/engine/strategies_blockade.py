@@ -1,0 +1,42 @@
+"""What several tests of Blockade share: positions of the oracle as states, and hypothesis strategies."""
+
+import random
+
+from hypothesis import strategies as st
+
+from engine.api import Roll
+from engine.blockade.game import Blockade
+from tests.engine import oracle_blockade as oracle
+
+GAME = Blockade()
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "starts": st.sampled_from(["roll", "warm", "cool"]),
+        "strict": st.booleans(),
+        "draw_after_passes": st.integers(0, 5),
+        "tower": st.sampled_from(["exact", "contains"]),
+    },
+)
+"""Any options a game may be begun with."""
+
+
+def state_of(board, player, dice=None, **options):
+    """The engine's state of an oracle's board, the dice thrown."""
+    state = GAME.parse_state(oracle.text(board, player, options))
+    return state if dice is None else GAME.rolled(state, Roll(tuple(str(die) for die in dice)))
+
+
+def frozen(state):
+    """The oracle's frozen board of a state."""
+    words = GAME.format_state(state).split()
+    stacks = dict(word.split(":") for word in words if word[2:3] == ":")
+    return tuple(
+        tuple(f"{oracle.COLOUR[group[0]]} {size}" for group in stacks[place].split("+") for size in group[1:])
+        for place in oracle.PLACES
+    )
+
+
+def boards(how="exact"):
+    """Boards of the oracle, anything at rest."""
+    return st.integers(0, 2**32).map(lambda seed: oracle.random_board(random.Random(seed), how))
