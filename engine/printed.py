@@ -5,21 +5,24 @@ An optional protocol beside `engine.api.Game`. The engine opens no file of a per
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeGuard, runtime_checkable
+
+from engine.api import OptionValue
 
 
 @runtime_checkable
 class HasSheet(Protocol):
-    """A game with a sheet file of its own form."""
+    """A game of whose sheets or parts there is a file."""
 
     sheet_option: str
-    """The option that takes what ``read_sheet_file`` gives."""
+    """The option that may be given as a file's name, empty where none may."""
 
     def sheet_file(self) -> str:
-        """Give the text of the sheet file that ships."""
+        """Give the text of the file that ships."""
 
-    def read_sheet_file(self, text: str) -> str:
-        """Read a sheet file and give the option's value.
+    def read_sheet_file(self, text: str) -> Mapping[str, OptionValue]:
+        """Read a file and give the options that it comes to.
 
         Raises UnreadableError with a line for each fault: where it is, what was got, what was expected.
         """

@@ -25,7 +25,7 @@ def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> d
     value = str(options[game.sheet_option]).strip()
     if value.lower().endswith(SUFFIX) or _is_file(value):
         try:
-            options[game.sheet_option] = game.read_sheet_file(read_text(Path(value)))
+            options.update(game.read_sheet_file(read_text(Path(value))))
         except UnreadableError as error:
             raise OptionError(f"option {game.sheet_option} is the file {value}, which has faults:\n{error}") from error
     return options

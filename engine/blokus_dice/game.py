@@ -263,9 +263,9 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn]):
         """Give the text of the sheet file that ships."""
         return house_file()
 
-    def read_sheet_file(self, text: str) -> str:
-        """Read a sheet file and give the value of the option; raises UnreadableError, a line for every fault."""
-        return format_sheet(read_sheet_file(text)[1])
+    def read_sheet_file(self, text: str) -> Mapping[str, OptionValue]:
+        """Read a sheet file and give the option it comes to; raises UnreadableError, a line for every fault."""
+        return {self.sheet_option: format_sheet(read_sheet_file(text)[1])}
 
     def draw_sheet(self, text: str) -> str:
         """Draw the sheet of a sheet file as it is printed; raises UnreadableError, a line for every fault."""

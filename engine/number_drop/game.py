@@ -34,6 +34,7 @@ from engine.number_drop import chance, drawing, flow, setting_up, turn_text
 from engine.number_drop import state as states
 from engine.number_drop import text as state_text
 from engine.number_drop import turns as playing
+from engine.number_drop.components_file import components_file, drawn_file, options_of_file
 from engine.number_drop.explain import explain_change
 from engine.number_drop.hinting import best_turn
 from engine.number_drop.judging import breaches_of
@@ -51,6 +52,7 @@ class NumberDrop:
     """
 
     name: str = "number-drop"
+    sheet_option: str = ""
     title: str = "Number Drop"
     players: tuple[Player, ...] = PLAYERS
     options: tuple[Option, ...] = OPTIONS
@@ -309,3 +311,15 @@ class NumberDrop:
     def describe(self, turn: NumberDropTurn) -> str:
         """Say the turn in a short sentence for a person."""
         return turn_text.describe_turn(turn)
+
+    def sheet_file(self) -> str:
+        """Give the text of the components file that ships."""
+        return components_file()
+
+    def read_sheet_file(self, text: str) -> Mapping[str, OptionValue]:
+        """Read a components file and give the options it comes to; raises UnreadableError."""
+        return options_of_file(text)
+
+    def draw_sheet(self, text: str) -> str:
+        """Draw the dice and tiles of a components file; raises UnreadableError."""
+        return drawn_file(text)

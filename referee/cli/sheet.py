@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from engine.printed import HasSheet
 
 _GAME = click.option(
-    "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game the sheet is of."
+    "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game it belongs to."
 )
 
 
 @click.group(name="sheet")
 def command() -> None:
-    """Copy, check and show what is printed on a game's sheets.
+    """Copy, check and show what is printed on a game's sheets, dice or tiles.
 
     What is printed on yours may differ from what comes with the referee.
     """
@@ -60,9 +60,11 @@ def check(file: Path, game_name: str) -> None:
     from referee.sheet_files import read_text
 
     game = _game(game_name)
-    value = game.read_sheet_file(read_text(file))
-    click.echo(f"{file} is a sheet of {game_name}. Play with it: --option {game.sheet_option}={file}")
-    click.echo(f"In a position it reads {game.sheet_option}={value}")
+    values = game.read_sheet_file(read_text(file))
+    written = " ".join(f"--option {name}={value}" for name, value in values.items())
+    click.echo(f"{file} is good for {game_name}: {written}")
+    if game.sheet_option:
+        click.echo(f"In short: --option {game.sheet_option}={file}")
 
 
 @command.command(cls=ExampleCommand)

@@ -47,7 +47,7 @@ def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
     printed = run("sheet", "new").output
     run("sheet", "new", "--output", "ours.toml")
     assert Path("ours.toml").read_text(encoding="utf-8") == printed == load("blokus-dice").sheet_file()
-    assert "sheet=house" in run("sheet", "check", "ours.toml").output
+    assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 
 
 def test_no_file_is_written_over_unless_asked(run):
@@ -66,7 +66,7 @@ def test_a_sheet_of_ones_own_is_shown_checked_and_played_with(run):
     assert "21 shapes, 89 squares; 46 to fill; 3 strikes" in shown
     assert "house" in run("sheet", "show").output
     value = "8x6/3/b2,e4/1,2,I3,V3/I4,L4,T4,O4,Z4/I5,L5,Y5/P5,U5,V5/T5,X5,F5/N5,W5,Z5"
-    assert f"sheet={value}" in run("sheet", "check", ours).output
+    assert f"--option sheet={value}\n" in run("sheet", "check", ours).output
     assert "8 by 6 squares (46 of them open)" in run("rules", "blokus-dice", "--option", "sheet=ours.toml").output
     count = ("perft", "blokus-dice", "--depth", "1", "--roll", "1,2,3,4", "--option")
     counted = run(*count, f"sheet={ours}").output
@@ -118,7 +118,7 @@ def test_files_that_cannot_be_read(run):
 
 
 def test_games_without_a_sheet_file_say_which_have_one(run):
-    assert "Deblockle has no sheet file; these have: blokus-dice" in run(
+    assert "Deblockle has no sheet file; these have: blokus-dice, number-drop" in run(
         "sheet", "show", "--game", "deblockle", code=2
     ).stderr  # fmt: skip
 
@@ -138,3 +138,44 @@ def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
     written(("strikes = 3", "strikes = x"))
     with pytest.raises(OptionError, match="which has faults"):
         table_options(game, {"sheet": ours})
+
+
+def parts(*changes: tuple[str, str]) -> str:
+    """Write ``parts.json``, Number Drop's file that ships with these changes."""
+    text = load("number-drop").sheet_file()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    Path("parts.json").write_text(text, encoding="utf-8")
+    return "parts.json"
+
+
+def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
+    of_it = ("--game", "number-drop")
+    assert run("sheet", "new", *of_it).output == load("number-drop").sheet_file()
+    shown = run("sheet", "show", *of_it).output
+    assert "die 1: 1 * 3 4 5 7\n" in shown
+    assert "shape die: I O T L S *" in shown
+    assert "O4      U5\n■■      ■ ■\n■■      ■■■\n" in shown
+    ours = parts(
+        ('"1*3457"', '"123457"'), ('"other": "V3"', '"other": "X"'), ('"other": "X5"', '"other": "V3"'), ('"X"', '"X5"')
+    )
+    said = run("sheet", "check", ours, *of_it).output
+    dice, backs = "dice=123457/12*456/234*67/123567/IOTLS*", "tile_backs=X5,I3,U5,V3,T5"
+    assert said == f"parts.json is good for number-drop: --option {dice} --option {backs}\n"
+    assert backs in run("rules", "number-drop", "--option", dice, "--option", backs).output
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ([('"1*3457"', '"1*345"')], "die 1"),
+        ([('"XX/XX"', '"XX/X."')], "O4"),
+        ([('"U5": "X.X/XXX"', '"U5": "XXX/X.X/X.."')], "shapes.U5: got"),
+        ([('"XXX/.X./.X."', '"XXX/.X./.X."\n,"Y5": "XXXX/.X.."')], "shapes.Y5: got"),
+        ([("{", "")], "not JSON"),
+    ],
+)
+def test_what_is_wrong_with_dice_and_tiles_is_named(run, changes, fault):
+    said = run("sheet", "check", parts(*changes), "--game", "number-drop", code=4).stderr
+    assert fault in said
