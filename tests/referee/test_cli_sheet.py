@@ -157,9 +157,8 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     assert "die 1: 1 * 3 4 5 7\n" in shown
     assert "shape die: I O T L S *" in shown
     assert "O4      U5\n■■      ■ ■\n■■      ■■■\n" in shown
-    ours = parts(
-        ('"1*3457"', '"123457"'), ('"other": "V3"', '"other": "X"'), ('"other": "X5"', '"other": "V3"'), ('"X"', '"X5"')
-    )
+    swapped = (('"other": "V3"', '"other": "?"'), ('"other": "X5"', '"other": "V3"'), ('"?"', '"X5"'))
+    ours = parts(('"1*3457"', '"123457"'), *swapped)
     said = run("sheet", "check", ours, *of_it).output
     dice, backs = "dice=123457/12*456/234*67/123567/IOTLS*", "tile_backs=X5,I3,U5,V3,T5"
     assert said == f"parts.json is good for number-drop: --option {dice} --option {backs}\n"
@@ -170,7 +169,7 @@ def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     ("changes", "fault"),
     [
         ([('"1*3457"', '"1*345"')], "die 1"),
-        ([('"XX/XX"', '"XX/X."')], "O4"),
+        ([('"XX/XX"', '"XX/X."')], "the shape of O has not four"),
         ([('"U5": "X.X/XXX"', '"U5": "XXX/X.X/X.."')], "shapes.U5: got"),
         ([('"XXX/.X./.X."', '"XXX/.X./.X."\n,"Y5": "XXXX/.X.."')], "shapes.Y5: got"),
         ([("{", "")], "not JSON"),
