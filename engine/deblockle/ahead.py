@@ -11,7 +11,18 @@ import functools
 from collections.abc import Callable, Sequence
 
 from engine.deblockle.board import PLAYERS, SQUARES
-from engine.deblockle.fast import OFF, ORIENTATIONS, OVER, Core, Move, Position, codes_of, core_of
+from engine.deblockle.fast import (
+    AFTER_MASK,
+    BEFORE_SHIFT,
+    OFF,
+    ORIENTATIONS,
+    OVER,
+    Core,
+    Move,
+    Position,
+    codes_of,
+    core_of,
+)
 from engine.deblockle.settings import Settings
 from engine.search.alpha_beta import Rules
 from engine.search.budget import Look
@@ -59,11 +70,10 @@ class Ahead(Rules[Position, Move]):
         """Every move, those that gain most in the race first."""
         points = self._points[position[0]]
 
-        def loss(move: Move) -> int:
-            before, after = codes_of(move)
-            return points[after] - points[before]
-
-        return sorted(self.core.moves(position), key=loss)
+        # As in codes_of, but at every node of a search a call less counts.
+        return sorted(
+            self.core.moves(position), key=lambda move: points[move & AFTER_MASK] - points[move >> BEFORE_SHIFT]
+        )
 
     def play(self, position: Position, move: Move) -> Position:
         """The position after a move, a player who can't move skipped."""

@@ -29,8 +29,8 @@ OVER = 2
 Position = tuple[int, tuple[int, ...], tuple[int, ...]]
 Move = int
 
-_SHIFT = 11
-_AFTER = (1 << _SHIFT) - 1
+BEFORE_SHIFT = 11
+AFTER_MASK = (1 << BEFORE_SHIFT) - 1
 _GONE = OFF * ORIENTATIONS
 STOP, CROSS, X, SLIDER, HOOPS, LEAVES = range(6)
 _KINDS = {"stop": STOP, "cross": CROSS, "x": X, "slider": SLIDER, "hoops": HOOPS}
@@ -158,7 +158,7 @@ class Core:
 def moved(position: Position, move: Move) -> Position:
     """The position after a legal turn, the other player to move whether they can or not."""
     mover, golds, teals = position
-    before, after = move >> _SHIFT, move & _AFTER
+    before, after = move >> BEFORE_SHIFT, move & AFTER_MASK
     codes = [code for code in (teals if mover else golds) if code != before]
     if after < _GONE:
         codes.append(after)
@@ -207,7 +207,7 @@ def world_of(state: DeblockleState, rng: Random) -> Position:
 
 def codes_of(move: Move) -> tuple[int, int]:
     """The moved block's code before the turn and after it."""
-    return move >> _SHIFT, move & _AFTER
+    return move >> BEFORE_SHIFT, move & AFTER_MASK
 
 
 def turn_of(settings: Settings, player: str, move: Move) -> DeblockleTurn:
@@ -230,7 +230,7 @@ def _rolls_of(settings: Settings, player: str, code: int) -> tuple[FastRoll, ...
         if (onto_star and (top != "star" or target != GOAL[player])) or (top == "star" and not onto_star):
             continue
         kind = LEAVES if onto_star else _KINDS[top]
-        rolls.append((1 << target, target, kind, (code << _SHIFT) + after.bit_length() - 1))
+        rolls.append((1 << target, target, kind, (code << BEFORE_SHIFT) + after.bit_length() - 1))
     # First the roll that leaves the board, where there is one.
     return tuple(sorted(rolls, key=lambda roll: roll[2] != LEAVES))
 
