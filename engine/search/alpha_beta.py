@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Generic
 
 from engine.search.budget import Deadline, EveryFew, TimeIsUpError
-from engine.search.table import SOLVED, Bound, Entry, Table
+from engine.search.table import AT_LEAST, AT_MOST, EXACT, SOLVED, Entry, Table
 from engine.search.two_player import MOST_GUESS, WIN, Found, MoveT, PositionT, Rules
 
 __all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
@@ -262,7 +262,7 @@ class _Search(Generic[PositionT, MoveT]):
         guesses = self._guesses
         lower = alpha
         best, best_move = -_INFINITY, None
-        for move in self._ordered(position, entry.move if entry is not None else None, ply):
+        for move in self._ordered(position, entry[3] if entry is not None else None, ply):
             after = rules.play(position, move)
             if best_move is None:
                 score = self._after(after, mover, depth - 1, lower, beta, ply + 1)
@@ -278,26 +278,22 @@ class _Search(Generic[PositionT, MoveT]):
                 break
         if best_move is None:
             raise ValueError("the game hasn't ended, and yet there are no moves")
-        bound = Bound.AT_MOST if best <= alpha else Bound.AT_LEAST if best >= beta else Bound.EXACT
+        bound = AT_MOST if best <= alpha else AT_LEAST if best >= beta else EXACT
         reach = SOLVED if self._guesses == guesses else depth
-        self._table.put(key, Entry(reach, bound, _from_here(best, ply), best_move))
+        self._table.put(key, (reach, bound, _from_here(best, ply), best_move))
         return best
 
     def _known(self, entry: Entry[MoveT], depth: int, alpha: int, beta: int, ply: int) -> int | None:
         """Give the score that is remembered, where it is deep enough and says enough about the window."""
-        score = _from_root(entry.score, ply)
-        enough = (
-            entry.bound is Bound.EXACT
-            or (entry.bound is Bound.AT_LEAST and score >= beta)
-            or (entry.bound is Bound.AT_MOST and score <= alpha)
-        )
-        if not enough:
+        reach, bound, here, _ = entry
+        score = _from_root(here, ply)
+        if not (bound == EXACT or (bound == AT_LEAST and score >= beta) or (bound == AT_MOST and score <= alpha)):
             return None
-        won = score > MOST_GUESS and score >= beta and entry.bound is not Bound.AT_MOST
-        lost = score < -MOST_GUESS and score <= alpha and entry.bound is not Bound.AT_LEAST
-        if entry.depth == SOLVED or won or lost:
+        won = score > MOST_GUESS and score >= beta and bound != AT_MOST
+        lost = score < -MOST_GUESS and score <= alpha and bound != AT_LEAST
+        if reach == SOLVED or won or lost:
             return score
-        if entry.depth < depth:
+        if reach < depth:
             return None
         self._guesses += 1
         return score
@@ -358,10 +354,10 @@ class _Search(Generic[PositionT, MoveT]):
         position = self._rules.play(position, move)
         while len(line) < depth and self._rules.ended(position) is None:
             entry = self._table.get(self._rules.key(position))
-            if entry is None or entry.move is None:
+            if entry is None or entry[3] is None:
                 break
-            line.append(entry.move)
-            position = self._rules.play(position, entry.move)
+            line.append(entry[3])
+            position = self._rules.play(position, entry[3])
         return tuple(line)
 
 

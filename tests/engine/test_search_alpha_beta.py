@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.search.alpha_beta import MOST_GUESS, WIN, Found, Rules, best_move
 from engine.search.budget import CountingClock, Deadline, Look
-from engine.search.table import Bound, Entry, Table
+from engine.search.table import EXACT, Table
 
 
 def no_hurry() -> Deadline:
@@ -410,8 +410,8 @@ def test_bad_arguments_are_named() -> None:
 def test_the_table_forgets_the_oldest_generation() -> None:
     table: Table[str] = Table(4)
     for number in range(5):
-        table.put(number, Entry(1, Bound.EXACT, number, None))
+        table.put(number, (1, EXACT, number, None))
     assert len(table) <= 4
-    assert table.get(4) == Entry(1, Bound.EXACT, 4, None)
-    assert table.get(3) == Entry(1, Bound.EXACT, 3, None), "the generation before is still known"
+    assert table.get(4) == (1, EXACT, 4, None)
+    assert table.get(3) == (1, EXACT, 3, None), "the generation before is still known"
     assert table.get(0) is None
