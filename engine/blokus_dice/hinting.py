@@ -21,7 +21,7 @@ from engine.blokus_dice.outlook import (
     rolls_drawn,
     variety,
 )
-from engine.blokus_dice.playouts import Drawing
+from engine.blokus_dice.playouts import drawing_on
 from engine.blokus_dice.state import PLAYING, RESIGNED, BlokusState, BlokusTurn
 from engine.blokus_dice.turns import Choice, choices, turn_of
 from engine.errors import IllegalTurnError
@@ -88,7 +88,7 @@ class _Search:
         self._deadline = deadline
         self._better = better
         self._sheet = state.settings.sheet
-        self._drawing = Drawing(self._sheet)
+        self._drawing = drawing_on(self._sheet)
         self._colour = colour_in_hand(state, seat)
         self._now = prospect_of(self._sheet, state.sheets[seat])
         self._only = False

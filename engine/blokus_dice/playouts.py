@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from random import Random
 
 from engine.api import Player, Tally
@@ -12,43 +13,53 @@ from engine.blokus_dice.markers import places_passed_from
 from engine.blokus_dice.scoring import outcome_of
 from engine.blokus_dice.sheet import FACES, Sheet
 from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
-from engine.grid import Offset
-
-_NEAR: tuple[Offset, ...] = tuple(
-    (across, up) for across in range(-2, 3) for up in range(-2, 3) if 0 < abs(across) + abs(up) <= 2
-)
+from engine.grid import ORTHOGONAL
 
 
 class Drawing:
-    """Finds what may be drawn on a sheet; remembers, for each square, what fits the squares close around it."""
+    """Finds what may be drawn on a sheet; remembers, for each square, what fits the open squares at its sides."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self.squares = sheet.grid.squares
-        self._beside = sheet.grid.beside
-        self._diagonal_to = sheet.grid.diagonal_to
-        self._near = sheet.grid.neighbours(_NEAR)
-        self._fitting: list[dict[int, tuple[int, ...]]] = [{} for _ in range(self.squares)]
+        self._rows = tuple(row << self.squares for row in sheet.row_sets[1:])
+        self._at_sides = sheet.grid.neighbours(ORTHOGONAL)
+        self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
 
     def ways(self, own: int, filled: int, shapes: int) -> list[int]:
         """Every way to draw these shapes in a colour that has ``own``, none twice, each as in ``Sheet.covering``."""
-        may_fill = self.sheet.open_squares & ~(filled | self._beside(own))
-        anchors = may_fill & (self._diagonal_to(own) if own else self.sheet.corners)
-        closed = ~(may_fill | shapes << self.squares)
+        sheet, grid = self.sheet, self.sheet.grid
+        may_fill = sheet.open_squares & ~(filled | grid.beside(own))
+        anchors = may_fill & (grid.diagonal_to(own) if own else sheet.corners)
+        wanted = shapes << self.squares
+        rows = [number for number, row in enumerate(self._rows) if row & wanted]
+        closed = ~(may_fill | wanted)
         found: list[int] = []
         while anchors:
             lowest = anchors & -anchors
             anchors ^= lowest
             anchor = lowest.bit_length() - 1
-            near = self._near[anchor] & may_fill
-            fitting = self._fitting[anchor].get(near)
-            if fitting is None:
-                out = self._near[anchor] & ~may_fill
-                fitting = tuple(laid for laid in self.sheet.covering[anchor] if not laid & out)
-                self._fitting[anchor][near] = fitting
-            found += [laid for laid in fitting if not laid & closed]
+            open_sides = self._at_sides[anchor] & may_fill
+            fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
+            for row in rows:
+                found += [laid for laid in fitting[row] if not laid & closed]
+            # What covers several of these squares is found by the first of them.
             closed |= lowest
         return found
+
+    def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
+        """What covers a square and none of the closed ones at its sides, by the row of its shape."""
+        closed = self._at_sides[square] & ~open_sides
+        every = [laid for laid in self.sheet.covering[square] if not laid & closed]
+        fitting = tuple(tuple(laid for laid in every if laid & row) for row in self._rows)
+        self._fitting[square][open_sides] = fitting
+        return fitting
+
+
+@lru_cache(maxsize=8)
+def drawing_on(sheet: Sheet) -> Drawing:
+    """The one that finds what may be drawn on a sheet; what it remembers is at most 16 lists a square."""
+    return Drawing(sheet)
 
 
 class _Player:
@@ -103,7 +114,7 @@ class _Player:
 
 def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
-    drawing = Drawing(state.settings.sheet)
+    drawing = drawing_on(state.settings.sheet)
     wins: Counter[Player] = Counter()
     plies = draws = unfinished = 0
     for _ in range(count):

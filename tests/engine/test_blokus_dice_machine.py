@@ -3,14 +3,15 @@
 import random
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY, Roll
-from engine.blokus_dice.playouts import Drawing, play_one
+from engine.blokus_dice.playouts import Drawing, drawing_on, play_one
+from engine.blokus_dice.turns import ways_to_lay
 from engine.playing import play_out
-from tests.engine.strategies_blokus_dice import GAME, OPTIONS
+from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
 
 
 class WholeGame(RuleBasedStateMachine):
@@ -127,6 +128,21 @@ def test_fast_random_games_are_like_slow_ones(options):
     assert (fast.games, fast.unfinished) == (150, 0)
     assert sum(fast.wins.values()) + fast.draws == 150
     assert fast.plies / fast.games == pytest.approx(slow.plies / slow.games, rel=0.05)
+
+
+@given(states())
+def test_the_fast_core_finds_what_the_rules_find(state):
+    sheet = state.settings.sheet
+    for filled in state.sheets:
+        unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
+        for colour in range(4):
+            found = drawing_on(sheet).ways(filled.colours[colour], filled.filled, unused)
+            expected = [
+                mask | 1 << (sheet.grid.squares + shape)
+                for shape, laid in ways_to_lay(sheet, filled, colour, unused).items()
+                for mask in laid
+            ]
+            assert sorted(found) == expected
 
 
 @pytest.mark.parametrize("seed", range(12))
