@@ -26,7 +26,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from multiprocessing import get_context
 from typing import TextIO
 
@@ -86,7 +86,9 @@ def main(
     games, positions = (4, min(positions, 6)) if quick else (games, positions)
     if strengths:
         pairings = _of_strength(chosen)
-        scores = _play_all(pairings, strength_games, seed, jobs, console, out)
+        played = _play_all(pairings, strength_games, seed, jobs, console, out)
+        # How strength grows is shown, not judged.
+        scores = [replace(score, line=None) for score in played]
         print_scores(scores, console)
         plot_strength({name: [one for one in scores if one.pairing.game == name] for name in chosen}, plot)
         console.print(f"The plot is in {plot}.")

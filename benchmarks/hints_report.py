@@ -27,7 +27,7 @@ def print_scores(scores: Sequence[PairingScore], console: Console) -> None:
             _interval(score),
             _line(score),
             f"{score.turns:.0f}",
-            "met" if score.met else "NOT MET",
+            "" if score.line is None else "met" if score.met else "NOT MET",
         )
     console.print(table)
 
