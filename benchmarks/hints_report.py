@@ -85,7 +85,7 @@ def plot_strength(scores: Mapping[str, Sequence[PairingScore]], path: Path) -> N
         axes.errorbar(
             [score.pairing.seconds for score in ordered], values, (low, high), marker="o", capsize=3, label=game
         )
-    base = next((score.pairing.opponent_seconds for line in scores.values() for score in line), 0.0)
+    base = max(score.pairing.opponent_seconds for line in scores.values() for score in line)
     for axes, title, label in (
         (shares, f"Against the same hint at {base:g} s", "points won, %"),
         (points, "Against a greedy player, same dice", "points ahead"),
