@@ -27,6 +27,7 @@ WIN = 1_000_000
 LOST_NEXT = -(WIN - 2)
 """The score of a result after which the opponent wins at once."""
 
+_GOAL_FIRST = (GRID.squares - SIZE, 0)
 _CHUNK = 2 * SIZE
 _CHUNKS = tuple(range(0, GRID.squares, _CHUNK))
 _CHUNK_MASK = (1 << _CHUNK) - 1
@@ -117,6 +118,12 @@ def _total(tables: tuple[Integers, ...], squares: Integers) -> Integers:
 
 
 @cache
+def between_squares_of(start: int, end: int) -> int:
+    """The squares strictly between two."""
+    return between_squares(start, end)
+
+
+@cache
 def goal_lines(player: int, square: int) -> tuple[tuple[int, int, int], ...]:
     """From a square the squares of the far row in line with it, each as a bit and its place in the row, and between."""
     first = GRID.squares - SIZE if player == 0 else 0
@@ -155,39 +162,31 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
     foe = 1 - player
     mine, theirs = _just_moved(player), _to_move(foe)
     own, ball = results & PIECES_MASK, results >> BALL_SHIFT
-    foes = position.foes
-    goal_first = GRID.squares - SIZE if player == 0 else 0
-    foe_goal_first = GRID.squares - SIZE if foe == 0 else 0
-    empty = EVERY & ~(own | foes)
+    foes, foe_ball = position.foes, position.foe_ball
+    goal_first, foe_goal_first = _GOAL_FIRST[player], _GOAL_FIRST[foe]
 
     seen_by_square = np.zeros(GRID.squares, dtype=np.int64)
     for square in set(ball.tolist()):
         seen_by_square[square] = visible(square, foes)
-    seen = seen_by_square[ball]
-    carriers = np.left_shift(1, ball)
-    others = own & ~carriers
-    open_goals = seen >> goal_first & 0x7F
-    threats = open_goals & (_reach(others, empty) >> goal_first)
-    scores = (
-        _total(mine.pieces, own)
-        + mine.carrier[ball]
-        + _total(mine.receivers, others & seen)
-        + mine.open_goals[open_goals]
-        + mine.threats[threats]
-    )
+    open_by_square = seen_by_square >> goal_first & 0x7F
+    by_square = mine.carrier + mine.open_goals[open_by_square]
+    others = own ^ np.left_shift(1, ball)
+    scores = _total(mine.pieces, own) + by_square[ball] + _total(mine.receivers, others & seen_by_square[ball])
+    scores -= int(_total(theirs.pieces, np.array([foes]))[0] + theirs.carrier[foe_ball])
+    empty = (own ^ EVERY) & ~foes
+    threats = open_by_square[ball] & (_reach(others, empty) >> goal_first)
+    scores += mine.threats[threats]
 
-    foe_others = foes & ~(1 << position.foe_ball)
-    foe_reach = _reach(foe_others, empty)
+    foe_others = foes ^ (1 << foe_ball)
+    for square in members(visible(foe_ball, 0) & foe_others):
+        scores -= int(theirs.receiver[square]) * ((own & between_squares_of(foe_ball, square)) == 0)
     foe_open = np.zeros(results.size, dtype=np.int64)
-    for bit, place, between in goal_lines(foe, position.foe_ball):
-        foe_open |= np.where((own & (between | bit)) == 0, 1 << place, 0)
-    foe_threats = foe_open & (foe_reach >> foe_goal_first)
-    scores = scores - theirs.open_goals[foe_open]
-    for square in members(visible(position.foe_ball, 0) & foe_others):
-        value = int(theirs.receiver[square])
-        scores -= np.where((own & between_squares(position.foe_ball, square)) == 0, value, 0)
-    scores -= int(_total(theirs.pieces, np.array([foes]))[0] + theirs.carrier[position.foe_ball])
-    scores[foe_threats != 0] = LOST_NEXT
+    for bit, place, between in goal_lines(foe, foe_ball):
+        foe_open |= ((own & (between | bit)) == 0).astype(np.int64) << place
+    if foe_open.any():
+        scores -= theirs.open_goals[foe_open]
+        reached = _reach(foe_others, empty) >> foe_goal_first
+        scores[(foe_open & reached) != 0] = LOST_NEXT
     for each in _walls(own):
         if _may_be_called(position, int(own[each]), front_only=front_only):
             scores[each] = LOST_NEXT
@@ -198,11 +197,12 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
 
 def _walls(own: Integers) -> list[int]:
     """Which of the sets of pieces form a wall."""
-    columns = own | own >> 7 | own >> 14 | own >> 21
+    columns = own | own >> 7
+    columns |= columns >> 14
     columns |= columns >> 28
     linked = own & _NOT_LAST
-    links = linked & (own >> 1 | own >> 8 | own << 6)
-    return np.flatnonzero(((columns & 0x7F) == 0x7F) & (links == linked)).tolist()
+    links = own >> 1 | own >> (SIZE + 1) | own << (SIZE - 1)
+    return np.flatnonzero(((columns & 0x7F) == 0x7F) & (linked & ~links == 0)).tolist()
 
 
 def _may_be_called(position: Position, wall: int, *, front_only: bool) -> bool:

@@ -37,6 +37,24 @@ class Opened(NamedTuple):
     rest: int | None = None
 
 
+class Known(NamedTuple):
+    """What was found of a position: how many turns deep, its score, whether that is exact (0), at least (1) or at most.
+
+    ``result`` is the best one, to be tried first next time.
+    """
+
+    depth: int
+    score: int
+    bound: int
+    result: int
+
+    def holds(self, alpha: int, beta: int) -> bool:
+        """Whether the score answers a search within alpha and beta."""
+        if self.bound == 0:
+            return True
+        return self.score >= beta if self.bound > 0 else self.score <= alpha
+
+
 class Line(NamedTuple):
     """A result, what it scores for the mover, and after how many turns' look."""
 
@@ -57,6 +75,7 @@ class Searcher:
         self._settings = settings
         self._deadline = deadline
         self._opened: dict[Position, Opened] = {}
+        self._known: dict[Position, Known] = {}
         self._usual = settings.pass_over_own and not settings.automatic
 
     def results(self, position: Position) -> list[int]:
@@ -146,24 +165,41 @@ class Searcher:
         opened = self.open(position)
         if depth <= 1 or not opened.results:
             return opened.score
-        best = -WIN
+        known = self._known.get(position)
+        first = None
+        if known is not None:
+            first = known.result
+            deep_enough = known.depth == depth or abs(known.score) > _PROVEN
+            if deep_enough and known.holds(alpha, beta):
+                return known.score
+        best, best_result, low = -WIN - 1, opened.results[0], alpha
         followed = width(depth)
-        for number, result in enumerate(opened.results):
+        for number, result in enumerate(_first_of(opened.results, first)):
             # Beyond the beam only to see whether a loss is one indeed.
             if number >= followed and best > -_PROVEN:
-                return best
-            score = -_later(self.value(position.after(result), depth - 1, -_sooner(beta), -_sooner(alpha)))
+                break
+            score = -_later(self.value(position.after(result), depth - 1, -_sooner(beta), -_sooner(max(low, best))))
             if score > best:
-                best = score
-                alpha = max(alpha, score)
-                if alpha >= beta:
-                    return best
-        return best if opened.rest is None or best > -_PROVEN else opened.rest
+                best, best_result = score, result
+                if best >= beta:
+                    break
+        if best < -_PROVEN and opened.rest is not None:
+            best = opened.rest
+        if len(self._known) < _MOST_POSITIONS:
+            self._known[position] = Known(depth, best, 1 if best >= beta else -1 if best <= alpha else 0, best_result)
+        return best
+
+
+def _first_of(results: tuple[int, ...], first: int | None) -> tuple[int, ...]:
+    """The results with one of them first."""
+    if first is None or first == results[0]:
+        return results
+    return (first, *(each for each in results if each != first))
 
 
 def width(depth: int) -> int:
     """How many results are followed with so many turns to go."""
-    return 10 if depth <= 2 else 8
+    return 16 if depth <= 2 else 12
 
 
 def _later(score: int) -> int:
@@ -182,7 +218,7 @@ def best_line(
     better: Callable[[Line], None],
     *,
     most_depth: int = _MOST_DEPTH,
-    root_width: int = 32,
+    root_width: int = 48,
 ) -> Line:
     """Find the best of the results, deeper and deeper until the deadline; ``better`` hears of every answer.
 

@@ -1,0 +1,193 @@
+"""Hints: a win in one is taken, a loss in one avoided, and there is always one while the game goes on."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+
+from engine.api import Announcement, Certainty, Strength
+from engine.diaballik.board import GOAL
+from engine.diaballik.evaluate import WIN
+from engine.diaballik.fast import BALL_SHIFT
+from engine.diaballik.hinting import position_of, reason_for
+from engine.diaballik.listing import claimed_results, packed_results
+from engine.diaballik.search import Line
+from engine.diaballik.turns import begun
+from engine.errors import IllegalTurnError
+from engine.registry import load
+from engine.search.budget import CountingClock
+from tests.engine import oracle_diaballik as oracle
+from tests.engine.strategies_diaballik import states
+
+GAME = load("diaballik")
+WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
+STUCK = "wb...../wb...../wb...../wb....W/wb...../wb...../B......"
+OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
+
+
+def hint(state, seed=0, reads=60, **given):
+    """A hint after so many looks at the clock, however fast the machine is."""
+    return GAME.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
+
+
+@given(states())
+@settings(max_examples=25)
+def test_a_hint_is_legal_and_takes_a_win(state):
+    player = state.to_move
+    wins = {turn for turn in GAME.legal_turns(state) if winner_after(state, turn) == player}
+    found = hint(state, reads=8)
+    assert GAME.certainty(state, found.turn) is Certainty.CERTAIN
+    assert found.unit == "win"
+    assert 0 <= found.expected <= 1 >= found.sure >= 0
+    assert found.reason
+    if wins:
+        assert found.turn in wins
+        assert (found.expected, found.sure) == (1.0, 1.0)
+        assert found.reason.startswith(("wins", "claims"))
+
+
+def winner_after(state, turn):
+    outcome = GAME.outcome(GAME.apply(state, turn))
+    return None if outcome is None else outcome.winner
+
+
+@pytest.mark.parametrize("strength", Strength)
+@pytest.mark.parametrize("options", [{}, {"pass_over_own": False}])
+def test_a_loss_in_one_is_avoided_if_it_can_be(strength, options):
+    """In positions in which the opponent could win next, and some but not all turns prevent it."""
+    rng = random.Random(f"{strength}")
+    found = 0
+    while found < 4:
+        position = oracle.random_position(rng, antiplay="announced", antiplay_contacts="both_sides", **options)
+        state = GAME.parse_state(oracle.drawing(position))
+        turns = GAME.counted_turns(state)
+        if hint(state, strength=Strength.GENTLE).expected == 1.0:
+            continue
+        sample = rng.sample(range(len(turns)), min(25, len(turns)))
+        safe = [turns[number] for number in sample if not loses_next(state, turns[number])]
+        if not 0 < len(safe) < len(sample):
+            continue
+        found += 1
+        assert not loses_next(state, hint(state, strength=strength).turn)
+
+
+def loses_next(state, turn):
+    after = GAME.apply(state, turn)
+    if after.to_move is None:
+        return False
+    reply = begun(after, after.to_move)
+    results = packed_results(reply)
+    wins = [result for result in results if GOAL[reply.player] >> (result >> BALL_SHIFT) & 1]
+    return bool(wins or claimed_results(reply, results))
+
+
+def test_every_hint_told_is_legal_and_the_last_is_the_answer():
+    told = []
+    found = hint(GAME.new(), reads=200, better=told.append)
+    assert told
+    assert all(GAME.certainty(GAME.new(), each.turn) is Certainty.CERTAIN for each in told)
+    assert told[-1].turn == found.turn
+
+
+def test_the_same_chance_and_clock_give_the_same_hint():
+    state = GAME.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
+    assert hint(state, 3) == hint(state, 3)
+
+
+def test_no_time_at_all_still_gives_a_hint():
+    for state in (GAME.new(), GAME.parse_state(f"white {STUCK}")):
+        assert GAME.certainty(state, hint(state, reads=0).turn) is Certainty.CERTAIN
+
+
+def test_gentle_looks_at_the_turn_alone():
+    gentle = hint(GAME.new(), strength=Strength.GENTLE, reads=10_000)
+    fair = hint(GAME.new(), strength=Strength.FAIR, reads=10_000)
+    assert gentle.sure < fair.sure < 1
+
+
+AUTOMATIC = f"{WALL.replace('b....../......./.b', '......./b....../.b')} antiplay=automatic"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (OPEN, "wins: the ball reaches d7"),
+        (WALL, "claims anti-play: three pieces touch white's wall"),
+        (AUTOMATIC, "wins: three pieces touch white's wall, which is anti-play"),
+    ],
+)
+def test_what_needs_no_thought_says_so(text, reason):
+    assert hint(GAME.parse_state(text), reads=3).reason == reason
+
+
+START = "wwwWwww/......./......./......./......./......./bbbBbbb"
+AHEAD = "w..W..w/.w...w./...b.../..w..../......./......./bbbBb.b".replace("w..W..w", "ww.W..w").replace(
+    "bbbBb.b", "bbbBb.b"
+)
+PRESSED = "wwwW..w/......./......./....w../......./......./bbb.wBb".replace("bbb.wBb", "bb.BwB.").replace("B.", "b.", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "turn", "score", "reason"),
+    [
+        (START, "a1-a2", WIN - 3, "wins in 2 turns whatever white does"),
+        (START, "a1-a2", -(WIN - 2), "holds out longest: white can force a win"),
+        (START, "a1-a2", 0, "posts a piece on a2"),
+        (START, "a1-a2 a2-a1", 0, "keeps everything in its place"),
+        (START, "d1*a1", 0, "brings the ball to safety on a1"),
+        (START, "c1-c2 d1*c2", 0, "brings the ball forward to c2"),
+        (START, "c1-c2 c2-c3 d1*e1", 0, "opens a passing line to c3"),
+        (
+            "wwwWwww/......./......./......./a....../......./.bbBbbb".replace("a", "b"),
+            "a3-a4",
+            0,
+            "brings a piece forward to a4",
+        ),
+        ("ww.bwww/..w..../...W.../......./......./......./bb.Bbbb", "d1*b1", 0, None),
+        (
+            "wwwWww./......b/....w../......./......./......./bbbBb.b",
+            "d1*c1 g6-g7",
+            0,
+            "threatens to pass to g7 and win",
+        ),
+    ],
+)
+def test_reasons_say_the_weightiest_thing(text, turn, score, reason):
+    state = GAME.parse_state(text)
+    after = GAME.apply(state, GAME.parse_turn(state, turn)).black
+    told = reason_for(position_of(state), Line(after.pieces | after.ball << BALL_SHIFT, score, 2))
+    if reason is not None:
+        assert told == reason
+    else:
+        print(told)
+
+
+def test_a_win_that_can_not_be_stopped_is_seen():
+    """A carrier with two receivers ready on different lines: whatever white does, one of them is left."""
+    state = GAME.parse_state("w.....w/.b...b./...B.../......./..w.w../b..W..b/b.w.wb.")
+    found = hint(state, reads=400)
+    assert found.reason.startswith(("wins", "wins in"))
+    assert found.sure == 1.0
+
+
+def test_there_is_no_hint_when_the_game_is_over():
+    over = GAME.announce(GAME.new(), Announcement("resign", "black"))
+    with pytest.raises(IllegalTurnError, match="over"):
+        hint(over)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_hints_win_against_chance(seed):
+    rng = random.Random(seed)
+    for player in GAME.players:
+        state = GAME.new()
+        for _ in range(120):
+            if state.to_move is None:
+                break
+            if state.to_move == player:
+                turn = hint(state, seed, reads=12).turn
+            else:
+                turns = GAME.legal_turns(state)
+                turn = turns[rng.randrange(len(turns))]
+            state = GAME.apply(state, turn)
+        assert GAME.outcome(state).winner == player
