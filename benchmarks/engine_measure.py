@@ -120,10 +120,14 @@ class RandomGames:
         self.played += tally.games
         return float(tally.plies / taken_s)
 
-    def plain_rate(self, most_plies: int = 60) -> float:
-        """Plies a second by the interface alone, over the beginning of a game."""
-        tally, taken_s = timed(partial(play_out, self._game, self._start, 2, self._rng, most_plies))
-        return float(tally.plies / taken_s)
+    def plain_rate(self, least_s: float = 0.3) -> float:
+        """Plies a second by the interface alone, over as much of a game's beginning as takes ``least_s``."""
+        most_plies = 1
+        while True:
+            tally, taken_s = timed(partial(play_out, self._game, self._start, 1, self._rng, most_plies))
+            if taken_s >= least_s or tally.plies < most_plies:
+                return float(tally.plies / taken_s)
+            most_plies *= 2
 
 
 def chess_perft(chess: ModuleType) -> int:

@@ -93,7 +93,7 @@ def test_random_games_are_as_many_as_take_long_enough():
     games = RandomGames(load("deblockle"), load("deblockle").new(), 0.01, random.Random(1))
     assert games.rate() > 0
     assert games.played == games.games
-    assert games.plain_rate(most_plies=5) > 0
+    assert games.plain_rate(least_s=0.001) > 0
 
 
 def test_the_middle_of_a_game_goes_on():
