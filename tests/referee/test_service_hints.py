@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 from gpiozero.pins.mock import MockFactory
+from rich.console import Console
 
 from engine.search.budget import CountingClock
-from hardware.factory import ButtonSettings, make_buttons
+from hardware.debounce import PressKind
+from hardware.factory import ButtonSettings, LightSettings, driver_sources, make_buttons
+from hardware.panel import Panel
 from hardware.pins import pin_map
-from hardware.signals import Sound
+from hardware.signals import Signal, Sound
+from hardware.terminal import Grid
 from referee.hint_journal import HintsAtOnce
 from referee.hint_process import HintProcess
 from referee.hinting import Answer, HintSettings, HintStrength, Question
@@ -24,7 +28,7 @@ from referee.service_hints import given_before
 from referee.service_loop import Surroundings, press, run
 from referee.service_requests import asked_for_hint, attend
 from referee.service_settings import ServiceSettings
-from tests.referee.service_table import START, Table, wall_clock
+from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
 
@@ -268,8 +272,29 @@ class Scripted:
         return frame
 
 
-def test_a_button_on_a_pin_and_a_process_of_its_own(at_table: Make, start: dict[str, str]) -> None:
-    """The whole way: mock pin, press, question, the other process, journal, light; frames go on all the while."""
+class LampOnPins(Lamp):
+    """Shows every signal on lights as well."""
+
+    def __init__(self, panel: Panel) -> None:
+        super().__init__()
+        self.panel = panel
+
+    def show(self, signal: Signal, time_s: float | None = None) -> None:
+        super().show(signal, time_s)
+        self.panel.show(signal, time_s)
+
+    def glow(self, pins: MockFactory, squares: Mapping[str, int]) -> set[str]:
+        """Let a few seconds pass, and give the squares whose light was on at any time."""
+        now_s, glowing = 1_000.0, set()
+        for _ in range(50):
+            glowing |= {square for square, pin in squares.items() if pins.pin(f"GPIO{pin}").state}
+            now_s = self.panel.next_change_s(now_s) or now_s
+            self.panel.tick(now_s)
+        return glowing
+
+
+def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading: Any, start: dict[str, str]) -> None:
+    """The whole way: mock pin, press, question, the other process, journal, lights; frames go on all the while."""
     pins = MockFactory(revision="c03111")
     said: list[str] = []
     now_s = [0.0]
@@ -278,34 +303,47 @@ def test_a_button_on_a_pin_and_a_process_of_its_own(at_table: Make, start: dict[
         now_s[0] += 0.01
         return now_s[0]
 
-    buttons = make_buttons(pin_map(buttons={"hint": 24}), ButtonSettings(), clock, said.append, pins)
-    table = at_table(hints=HintProcess())
+    squares = {"c1": 5, "e1": 6, "c3": 12, "e3": 13}
+    wired = pin_map(places=squares, buttons={"hint": 24})
+    lights = LightSettings(drivers=("gpio",), pins=wired)
+    sources = driver_sources(lights, Grid.of_squares(7, 7), Console(), pins)
+    buttons = make_buttons(wired, ButtonSettings(), clock, said.append, pins)
     pressed = pins.pin("GPIO24")
     pause = threading.Event()
     frames = [0]
+    with (
+        Journal.in_memory(wall_clock=wall_clock) as journal,
+        Panel(sources, clock, said.append) as panel,
+    ):
+        settings = ServiceSettings(rest_s=1.0, hints=HintSettings("gentle", 0.1))
+        lamp = LampOnPins(panel)
+        table = Table(deblockle, make_reading, journal, settings, HintProcess(), lamp=lamp)
 
-    def presses() -> list[str]:
-        frames[0] += 1
-        if frames[0] == 2:
-            pressed.drive_low()
-        if frames[0] == 5:
-            pressed.drive_high()
-        # Frames of a real camera come at their own pace; here they must not outrun a process that starts.
-        pause.wait(0.01)
-        return [event.role for event in buttons.poll() if event.kind.value == "pressed"]
+        def presses() -> list[str]:
+            frames[0] += 1
+            if frames[0] == 40:
+                pressed.drive_low()
+            if frames[0] == 45:
+                pressed.drive_high()
+            # Frames of a real camera come at their own pace; here they must not outrun a process that starts.
+            pause.wait(0.01)
+            return [event.role for event in buttons.poll() if event.kind is PressKind.PRESSED]
 
-    def stop() -> bool:
-        return "hint given" in table.kinds() or frames[0] > 3_000
+        def stop() -> bool:
+            return "hint given" in table.kinds() or frames[0] > 3_000
 
-    try:
-        run(table.service, Scripted(table, start, stop), Surroundings(pause.wait, presses=presses))
-    finally:
-        table.service.close()
-        buttons.close()
-        pins.close()
-    assert table.kinds()[-1] == "hint given"
-    assert {role for _, role in lit(table)} == {"hint"}
-    assert frames[0] > 5
+        table.service.start()
+        try:
+            run(table.service, Scripted(table, start, stop), Surroundings(pause.wait, presses=presses))
+            ((place, role),) = lit(table)
+            assert (table.kinds()[-1], role) == ("hint given", "hint")
+            assert lamp.glow(pins, squares) == {place}
+        finally:
+            table.service.close()
+            buttons.close()
+    pins.close()
+    assert said == []
+    assert frames[0] > 45
 
 
 def test_the_command_reaches_a_referee_that_runs(
