@@ -15,7 +15,7 @@ Reply = Callable[[Mapping[str, Any]], object]
 """Takes the answer for whoever asked from outside: ``done`` or ``refused``."""
 
 _CHANGING = frozenset({"new game", "set up", "turn", "rolled", "announced", "correction", "take back"})
-_MEANWHILE = "the table went on meanwhile; ask again"
+_MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
 class HintSource(Protocol):
@@ -163,7 +163,7 @@ class HintDesk:
         """Tell whoever still waits that nothing will come, and let go of the source."""
         pending, self._pending = self._pending, None
         for reply in () if pending is None else pending.replies:
-            reply({"refused": "the referee stopped before the hint was found"})
+            reply({"refused": "No hint: the referee stopped before it was found."})
         if self._source is not None:
             self._source.close()
 

@@ -167,7 +167,7 @@ def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
     table.service.hint("Ann", answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.look_for_hint()
-    assert answers == [{"refused": "the table went on meanwhile; ask again"}]
+    assert answers == [{"refused": "No hint: the table went on meanwhile; ask again."}]
     shown = len(table.lamp.signals)
     found(table)
     assert len(table.lamp.signals) == shown
@@ -254,7 +254,7 @@ def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
     answers: list[Mapping[str, Any]] = []
     attend(table.service, asked_for_hint("Ann"), answers.append)
     table.service.close()
-    assert answers == [{"refused": "the referee stopped before the hint was found"}]
+    assert answers == [{"refused": "No hint: the referee stopped before it was found."}]
     assert table.hints.closed
 
 
