@@ -49,8 +49,9 @@ def hint_in_journal(
     folded = fold(game, events)
     states = folded.states or usual_start(game, folded.options)
     desk = HintDesk(game, settings, HintsAtOnce(clock))
-    said = [desk.ask(states, events, by, None, None, fault=folded.fault is not None)]
-    said += desk.poll(states, lambda: events, None)
+    fault = folded.fault is not None
+    said = [desk.ask(states, events, by, None, None, fault=fault)]
+    said += desk.poll(states, lambda: events, None, fault=fault)
     last = said[-1]
     if last.refused:
         raise CorrectionError(last.words)

@@ -245,7 +245,8 @@ class Service(Generic[StateT, TurnT]):
     def look_for_hint(self) -> None:
         """Show the hint that was asked for, if it was found by now."""
         recorded = partial(self._journal.events, self._game_number)
-        for said in self._hints.poll(self._judge.belief, recorded, self._time_s):
+        fault = self._judge.fault is not None
+        for said in self._hints.poll(self._judge.belief, recorded, self._time_s, fault=fault):
             self._tell_hint(said)
 
     def close(self) -> None:

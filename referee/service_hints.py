@@ -131,6 +131,8 @@ class HintDesk:
                 # More was seen since, and the turn no longer fits: it is worked out anew.
                 pass
         if self._pending is None or self._pending.position != self._position(state):
+            for waiting in () if self._pending is None else self._pending.replies:
+                waiting({"refused": _MEANWHILE})
             self._number += 1
             self._pending = _Pending(self._number, self._position(state), by)
             if self._source is not None:
@@ -140,7 +142,12 @@ class HintDesk:
         return HintSaid(f"Thinking about a hint for {state.to_move}.")
 
     def poll(
-        self, belief: Sequence[Any], events: Callable[[], Sequence[tuple[int, Event]]], time_s: float | None
+        self,
+        belief: Sequence[Any],
+        events: Callable[[], Sequence[tuple[int, Event]]],
+        time_s: float | None,
+        *,
+        fault: bool,
     ) -> list[HintSaid]:
         """Give what is to be said now: an answer that came, or that the table went on meanwhile."""
         if self._source is None:
@@ -149,7 +156,7 @@ class HintDesk:
         pending = self._pending
         if pending is None:
             return []
-        if not belief or self._position(belief[0]) != pending.position:
+        if fault or not belief or self._position(belief[0]) != pending.position:
             self._pending = None
             return [HintSaid(_MEANWHILE, replies=tuple(pending.replies), refused=True)]
         said = []

@@ -174,11 +174,23 @@ def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
     assert "hint given" not in table.kinds()
 
 
-def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worked_out(at_table: Make) -> None:
+def test_a_fault_found_meanwhile_stays_lit(at_table: Make, start: dict[str, str]) -> None:
     table = at_table()
     table.service.hint()
+    table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
+    fault = lit(table)
+    found(table)
+    assert lit(table) == fault
+    assert "hint given" not in table.kinds()
+
+
+def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worked_out(at_table: Make) -> None:
+    table = at_table()
+    answers: list[Mapping[str, Any]] = []
+    table.service.hint("Ann", answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.hint()
+    assert answers == [{"refused": "No hint: the table went on meanwhile; ask again."}]
     found(table)
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
 
