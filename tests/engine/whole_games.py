@@ -52,6 +52,17 @@ def any_turn(game, state, rng):
     return turn
 
 
+def any_roll(game, state, rng):
+    """A possible roll by its probability; where many pips cost much, one of few."""
+    rolls = game.possible_rolls(state)
+    return drawn([each for each in rolls if is_light(game, each.roll)] or rolls, rng)
+
+
+def is_light(game, roll):
+    """Whether listing the turns after this roll takes little time."""
+    return roll is None or game.name not in COSTLY or sum(map(int, roll.faces)) <= MOST_PIPS
+
+
 def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
     """Play at random from a state; ``announcing`` is the chance that somebody says something instead."""
     steps = []
@@ -60,7 +71,7 @@ def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
         if said and rng.random() < announcing:
             what = rng.choice(said)
         elif game.awaits_roll(state):
-            what = drawn(game.possible_rolls(state), rng)
+            what = any_roll(game, state, rng)
         else:
             what = any_turn(game, state, rng)
         steps.append(Played(what, state, done(game, state, what)))
@@ -72,9 +83,21 @@ def states_along(game, options, seed, *, most_steps, some):
     """Some of the states of a game at random, the start and the last among them."""
     rng = Random(seed)
     start = game.new(options)
-    states = [start, *(step.after for step in play(game, start, rng, most_steps=most_steps))]
+    states = [start, *(step.after for step in play(game, start, rng, most_steps=steps_of(game, most_steps)))]
     chosen = sorted({0, len(states) - 1, *(rng.randrange(len(states)) for _ in range(some))})
     return [states[number] for number in chosen]
+
+
+COSTLY = {"blockade": 3}
+"""Games whose legal turns go into the hundred thousands: how many times shorter games at random are there."""
+
+MOST_PIPS = 4
+"""How many pips dice show in those games when they are looked at turn by turn."""
+
+
+def steps_of(game, most_steps):
+    """How many steps a game at random has at most, fewer where each one costs more."""
+    return max(6, most_steps // COSTLY.get(game.name, 1))
 
 
 class CountingClock:
