@@ -42,6 +42,7 @@ __all__ = [
     "Replay",
     "RolledDice",
     "digest",
+    "is_costly_to_count",
     "make",
     "read",
     "replay",
@@ -52,9 +53,14 @@ __all__ = [
 
 @runtime_checkable
 class CostlyToCount(Protocol):
-    """A game whose records say nothing of the number of legal turns, since listing them can take seconds."""
+    """A game of which listing the legal turns can take seconds: its records leave their number out."""
 
     legal_turns_cost_seconds: bool
+
+
+def is_costly_to_count(game: Game[Any, Any]) -> bool:
+    """Say whether listing a game's legal turns can take seconds."""
+    return isinstance(game, CostlyToCount) and game.legal_turns_cost_seconds
 
 
 @dataclass(frozen=True)
@@ -140,9 +146,7 @@ def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Ann
 
 def _legal_turns(game: Game[StateT, TurnT], state: StateT) -> int | None:
     """How many legal turns there are, ``None`` in a game that would take too long to count them."""
-    if isinstance(game, CostlyToCount) and game.legal_turns_cost_seconds:
-        return None
-    return len(game.legal_turns(state))
+    return None if is_costly_to_count(game) else len(game.legal_turns(state))
 
 
 def replay(record: Record) -> Replay:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from engine.announcing import DRAW, REPETITION, RESIGN, parse_announcement
 from engine.api import Announcement, Clock, Hint, Player, Strength
 from engine.errors import EngineError
 from engine.options import written_options
-from engine.record import write
+from engine.record import is_costly_to_count, write
 from referee.cli import play_words as words
 from referee.cli.play_game import GameSoFar, game_of_record, player_meant
 from referee.cli.play_players import Program, draw_roll, program_rng, turns_of
@@ -152,9 +152,9 @@ class PlaySession:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
         player = named or self._game.players_to_move(self._state)[0]
         if text.isascii() and text.isdecimal() and len(text) < 6:
-            turns = turns_of(self._game, self._state, player)
-            if len(turns) <= self._settings.most_listed and 1 <= int(text) <= len(turns):
-                return turns[int(text) - 1]
+            numbered = self._numbered(player)
+            if 1 <= int(text) <= len(numbered):
+                return numbered[int(text) - 1]
         return self._game.parse_turn(self._state, text, named)
 
     def _play(self, what: Any) -> None:
@@ -175,11 +175,15 @@ class PlaySession:
         self._say(self._game.diagram(self._state))
         if self._game.awaits_roll(self._state):
             return
-        player = self._game.players_to_move(self._state)[0]
+        for number, turn in enumerate(self._numbered(self._game.players_to_move(self._state)[0]), 1):
+            self._say(f"{number:4}  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
+
+    def _numbered(self, player: Player) -> Sequence[Any]:
+        """The legal turns that are listed unasked with their numbers, none where they are many or cost seconds."""
+        if self._settings.most_listed == 0 or is_costly_to_count(self._game):
+            return ()
         turns = turns_of(self._game, self._state, player)
-        if len(turns) <= self._settings.most_listed:
-            for number, turn in enumerate(turns, 1):
-                self._say(f"{number:4}  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
+        return turns if len(turns) <= self._settings.most_listed else ()
 
     def _list_turns(self, part: str) -> None:
         """List the first legal turns, or the first whose text has ``part`` in it."""

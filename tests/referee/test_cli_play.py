@@ -167,6 +167,16 @@ def test_legal_turns_are_listed_and_searched(play):
     assert none == ("", "0 shown of 290 legal turns, those with 'z' in them.")
 
 
+def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatch):
+    listed = "   1  keep  p1 keeps the die."
+    assert listed in play("harvest", typed="4\n").output
+    monkeypatch.setattr(Harvest, "legal_turns_cost_seconds", True, raising=False)
+    said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
+    assert listed not in said
+    assert "Not possible: cannot read '1'; expected keep or leave" in said
+    assert "  keep  p1 keeps the die." in said
+
+
 # Dice, and several who play at the same time
 
 
