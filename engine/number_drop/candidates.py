@@ -26,6 +26,7 @@ from engine.number_drop.state import (
 
 _CELLS_A_TURN = 5.0
 """About how many cells of height a turn takes, for guessing how many turns are left."""
+_MOST_FOUND = 1000
 _MOST_COMBINATIONS = 60
 """Of more combinations after one drop than these only some are looked at."""
 _BONUS_BIT = 1 << 5
@@ -117,7 +118,7 @@ def with_best_combination(state: NumberDropState, turn: NumberDropTurn, written:
     """A drop, or a sheet about to be combined, with the combination that promises most after it."""
     name = turn.player
     options: list[tuple[Combination, Sheet]] = [(Combination(name), written)]
-    found = combinations(written)
+    found = combinations(written, _MOST_FOUND)
     step = max(1, len(found) // _MOST_COMBINATIONS)
     for box, squares in found[::step]:
         # A letter never does harm: it keeps the penalty away.

@@ -7,6 +7,7 @@ consecutive ones are paths of digits that rise by one from cell to cell.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from engine.grid import members
 from engine.number_drop.sheet import (
@@ -34,9 +35,17 @@ def _beside(squares: int) -> int:
     return (squares & _NOT_LAST) << 1 | (squares & _NOT_FIRST) >> 1 | squares << COLUMNS | squares >> COLUMNS
 
 
-def combinations(sheet: Sheet) -> tuple[tuple[int, int], ...]:
-    """Every box that can be filled and the squares to loop, by box, then by squares; none twice."""
-    return found_in(unused_digits(sheet), sheet.loops)
+def combinations(sheet: Sheet, most: int | None = None) -> tuple[tuple[int, int], ...]:
+    """Every box that can be filled and the squares to loop, by box, then by squares; none twice.
+
+    With ``most`` no more than so many are looked for: a sheet full of one digit would offer a hundred thousand.
+    """
+    return tuple(sorted(islice(_each(unused_digits(sheet), sheet.loops), most)))
+
+
+def has_combination(sheet: Sheet) -> bool:
+    """Whether any open box can be filled."""
+    return any(True for _ in _each(unused_digits(sheet), sheet.loops))
 
 
 def unused_digits(sheet: Sheet) -> list[int]:
@@ -51,18 +60,21 @@ def unused_digits(sheet: Sheet) -> list[int]:
 
 def found_in(digits: list[int], loops: tuple[int, ...] | list[int]) -> tuple[tuple[int, int], ...]:
     """Every open box and set of squares, from sets of squares by digit; ``loops`` are 0 for open boxes."""
-    bonus = not loops[BONUS_BOX]
-    same = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size - SMALLEST]} | (
-        {BONUS_SIZE} if bonus else set()
-    )
-    runs = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size + 2]} | ({BONUS_SIZE} if bonus else set())
-    found = []
+    return tuple(sorted(_each(digits, loops)))
+
+
+def _each(digits: list[int], loops: tuple[int, ...] | list[int]) -> Iterator[tuple[int, int]]:
+    same = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size - SMALLEST]}
+    runs = {size for size in range(SMALLEST, BONUS_SIZE) if not loops[size + 2]}
+    if not loops[BONUS_BOX]:
+        same.add(BONUS_SIZE)
+        runs.add(BONUS_SIZE)
     if same:
-        found += [(box_of(IDENTICAL, loop.bit_count()), loop) for loop in _identical(digits, same)]
+        for loop in _identical(digits, same):
+            yield box_of(IDENTICAL, loop.bit_count()), loop
     if runs:
-        found += [(box_of(CONSECUTIVE, loop.bit_count()), loop) for loop in _consecutive(digits, runs)]
-    found.sort()
-    return tuple(found)
+        for loop in _consecutive(digits, runs):
+            yield box_of(CONSECUTIVE, loop.bit_count()), loop
 
 
 def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.api import Outcome
 from engine.grid import members
-from engine.number_drop.combining import combinations
+from engine.number_drop.combining import has_combination
 from engine.number_drop.components import STAR
 from engine.number_drop.dropping import Cells, landings, turned_shapes
 from engine.number_drop.settings import Settings
@@ -94,7 +94,7 @@ def written(state: NumberDropState, player: int, marks: dict[int, str]) -> Numbe
     sheet = state.sheets[player].written(marks)
     playing = state.playing & ~(1 << player)
     now = replace(state, sheets=_with(state.sheets, player, sheet), playing=playing)
-    if state.phase is Phase.DROP and combinations(sheet):
+    if state.phase is Phase.DROP and has_combination(sheet):
         return replace(now, combining=now.combining | 1 << player)
     return phase_checked(now)
 

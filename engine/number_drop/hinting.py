@@ -39,6 +39,7 @@ Heard = Callable[[Hint[NumberDropTurn]], None]
 _FIRST_TURNS = 24
 _CHUNK = 200
 _MOST_SWEPT = 6000
+_MOST_COMBINED = 1200
 _SWEEP_SHARE = 0.4
 _SHORTLIST = 24
 _SHORTLIST_SHARE = 0.5
@@ -88,7 +89,7 @@ class _Search:
     def run(self) -> Hint[NumberDropTurn]:
         """Look as long and as far as the deadline and the strength allow."""
         turns = (
-            combinations_of(self._state, self._player)
+            combinations_of(self._state, self._player, _MOST_COMBINED)
             if self._state.combining >> self._player & 1
             else turns_of(self._state, self._player)
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from engine.grid import members
 from engine.number_drop import flow
-from engine.number_drop.combining import combinations
+from engine.number_drop.combining import has_combination
 from engine.number_drop.components import STAR
 from engine.number_drop.dropping import landings, turned_shapes
 from engine.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet
@@ -55,7 +55,7 @@ def _of_players(state: NumberDropState) -> str | None:
 
 def _of_pending(state: NumberDropState) -> str | None:
     for player in members(state.combining):
-        if not combinations(state.sheets[player]):
+        if not has_combination(state.sheets[player]):
             return f"{PLAYERS[player]} has no combination to draw"
     if state.phase not in (Phase.PENALTY, Phase.DROP):
         return None

@@ -20,7 +20,7 @@ from engine.polyomino import Shape
 from engine.search.budget import Deadline
 
 ROLLS_A_ROUND = 10
-DROPS_A_ROLL = 8
+DROPS_A_ROLL = 12
 ENOUGH_ROLLS = 400
 _FEWEST_TO_DROP = 30
 _CLEARLY = 3.0
@@ -87,17 +87,25 @@ def ahead(
     gained: list[list[float]] = [[] for _ in candidates]
     leader, slowest_s = 0, 0.0
     while len(left) > 1 and len(gained[left[0]]) < ENOUGH_ROLLS and deadline.left_s() > slowest_s:
-        began_s = deadline.clock()
         sample = _sampled(components, rng)
+        row: dict[int, list[float]] = {}
         for index in left:
-            gained[index] += _best_drops(boards[index], candidates[index], outlook, sample)
+            began_s = deadline.clock()
+            row[index] = _best_drops(boards[index], candidates[index], outlook, sample)
+            slowest_s = max(slowest_s, deadline.clock() - began_s)
+            if deadline.left_s() < slowest_s:
+                break
+        if len(row) < len(left):
+            # Only rolls that all have met are compared.
+            break
+        for index, values in row.items():
+            gained[index] += values
         left.sort(key=lambda index: (-sum(gained[index]), index))
         if left[0] != leader:
             leader = left[0]
             told(candidates[leader], _mean(gained[leader]))
         if len(gained[leader]) >= _FEWEST_TO_DROP:
             left = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
-        slowest_s = max(slowest_s, deadline.clock() - began_s)
     if not gained[leader]:
         return candidates[0], candidates[0].value, 0.5
     rivals = [index for index in range(len(candidates)) if index != leader and gained[index]]

@@ -9,7 +9,7 @@ from engine.api import Appearance, Breach, LookName, Place, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.grid import members
 from engine.number_drop import flow
-from engine.number_drop.combining import combinations
+from engine.number_drop.combining import has_combination
 from engine.number_drop.invariants import fault_of, is_first_digit
 from engine.number_drop.settings import Settings
 from engine.number_drop.sheet import (
@@ -124,7 +124,7 @@ def _resettled(state: NumberDropState) -> NumberDropState:
     if state.phase is Phase.SETUP:
         return flow.tiles_drawn(state, state.tiles)
     if state.phase is Phase.DROP:
-        able = sum(1 << player for player in members(state.combining) if combinations(state.sheets[player]))
+        able = sum(1 << player for player in members(state.combining) if has_combination(state.sheets[player]))
         return flow.phase_checked(replace(state, combining=able))
     return state
 

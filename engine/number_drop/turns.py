@@ -119,11 +119,14 @@ def penalty_shapes(state: NumberDropState) -> tuple[frozenset[tuple[int, int]], 
     return turned_shapes(state.settings.components, state.tiles[int(state.slot or 0)])
 
 
-def combinations_of(state: NumberDropState, player: int) -> tuple[Combination, ...]:
-    """None first, then every combination by box and squares, with its letter and without where it earns one."""
+def combinations_of(state: NumberDropState, player: int, most: int | None = None) -> tuple[Combination, ...]:
+    """None first, then every combination by box and squares, with its letter and without where it earns one.
+
+    With ``most`` no more than so many combinations are looked for.
+    """
     name = PLAYERS[player]
     turns = [Combination(name)]
-    for box, squares in combinations(state.sheets[player]):
+    for box, squares in combinations(state.sheets[player], most):
         names = names_of(squares)
         turns.append(Combination(name, names))
         if flow.letter_open(state, player, box):
