@@ -1,200 +1,82 @@
 """What one colour alone can reach with so many points: every end position, the fewest points, and how.
 
-The search is Dijkstra's over *layouts*, a step being one move (a piece's whole run, as long as its distance). A layout
-is what one colour can change: for every square the pieces above the part that can't move, written as ``M`` and ``S``
-from below, with a digit (its size) for the black piece that a new tower got. So ``MS3M`` is a tower made
-in this turn, its large black cap, and a medium on top.
-
-A layout is dropped as soon as the points left can't bring every piece to a place where it may rest: a lower bound on
-the steps that still have to be taken is kept with each layout (``Terrain.need``).
+The search is Dijkstra's over layouts (see ``engine.blockade.terrain``), a step being one move: a piece's whole run, as
+long as its distance. A layout is dropped as soon as the points left can't bring every piece to a place where it may
+rest: a lower bound on the steps that still have to be taken is kept with each one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from engine.blockade.board import (
-    BLACK,
-    CLEAR,
-    CLEARS,
-    LARGE,
-    MEDIUM,
-    SMALL,
-    SQUARES,
-    TOWERS_TO_WIN,
-    UNREACHABLE,
-    Stack,
-    Stacks,
-    colour_of,
-    distances,
-    owner_of,
-    piece_of,
-    size_of,
-)
-from engine.blockade.settings import EXACT, Settings
-from engine.blockade.stacks import is_blockade, walls_against
+from engine.blockade.board import CLEARS
+from engine.blockade.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
 
-Layout = tuple[str, ...]
-_Pile = tuple[int, str]
 LayoutMove = tuple[int, int]
+
+_BY_COST = 16
+"""Points count before moves, and no turn has as many moves as this."""
+
+_DEAR = 1 << 30
+_TO_LAND_ON_IT = 3
+"""A piece that lands on one that waits takes a step, another to leave again, and what it waits for itself a third."""
+
+
+class _Waiting(NamedTuple):
+    """A piece that waits on a square where it can't rest, and nothing has happened yet that it waits for.
+
+    That is another piece leaving or reaching the square it came from, or landing on top of it. Moves that do neither
+    could as well be made before the piece is lifted, so each way has a twin in which they are: after a piece was put
+    down to wait comes the move it waits for, with nothing between but other pieces put down to wait for the same.
+    Only such ways are followed. ``need`` are the steps the piece still has to take at least.
+    """
+
+    square: int
+    came_from: int
+    need: int
+    mark: str
+
+    def touched_by(self, start: int, end: int, mark: str, change: int, *, tower: bool) -> bool:
+        """Whether a move is what the piece waits for.
+
+        It never is a piece of its own kind that comes to rest elsewhere or takes its place: the two could change parts.
+        """
+        if self.square == end:
+            return True
+        same = mark == self.mark
+        if self.came_from == start:
+            return not same or change > 0
+        return self.came_from == end and (not same or tower)
+
+
+class _Move(NamedTuple):
+    """A move being tried: from where to where, the piles it leaves, its steps, whether it makes a tower."""
+
+    start: int
+    end: int
+    rest: str
+    placed: str
+    steps: int
+    tower: bool
+
+
+Node = tuple[Layout, tuple[_Waiting, ...]]
+CameFrom = dict[Node, tuple[Node, int, int] | None]
 Edge = tuple[Layout, Layout, int]
 """A move from one layout to another, and its steps."""
 
 
 _SIZE = {"M": MEDIUM, "S": SMALL}
-_COVERED = "C"
-_BLACK_MARKS = frozenset("123")
+COVERED = "C"
+BLACK_MARKS = frozenset("123")
 _LETTER = {MEDIUM: "M", SMALL: "S"}
 _BY_COST = 16
 """Points count before moves, and no turn has as many moves as this."""
 
 _DEAR = 1 << 30
-
-
-def movable_from(stack: Stack) -> int:
-    """From what height on the pieces of a resting stack can be moved: above the large, or above the black."""
-    heights = [height for height, piece in enumerate(stack) if colour_of(piece) == BLACK]
-    return heights[-1] + 1 if heights else 1
-
-
-class _Needs(dict[str, int]):
-    """Steps still needed on one square, worked out once for each pile there."""
-
-    def __init__(self, terrain: Terrain, square: int) -> None:
-        super().__init__({"": 0})
-        self._terrain = terrain
-        self._square = square
-
-    def __missing__(self, pile: str) -> int:
-        need = self._terrain.need(self._square, pile)
-        self[pile] = need
-        return need
-
-
-@dataclass(frozen=True, eq=False)
-class Terrain:
-    """One colour's ground in one position: ``room[square]`` is the largest size that may rest on what can't move there.
-
-    ``builds`` are the squares where the colour's own large lies open to towers, ``standing`` how many capped towers it
-    has.
-    """
-
-    colour: int
-    settings: Settings
-    stacks: Stacks
-    walls: int
-    room: tuple[int, ...]
-    builds: frozenset[int]
-    standing: int
-    start: Layout
-    needs: tuple[_Needs, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "needs", tuple(_Needs(self, square) for square in range(SQUARES)))
-
-    @cached_property
-    def way(self) -> tuple[tuple[int, ...], ...]:
-        """The distances between squares with the other player's blockades in the way."""
-        return distances(self.walls)
-
-    @cached_property
-    def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """``rings[start][steps]``: the squares so many steps away."""
-        most = max((steps for row in self.way for steps in row if steps < UNREACHABLE), default=0)
-        return tuple(
-            tuple(tuple(end for end in range(SQUARES) if row[end] == steps) for steps in range(most + 1))
-            for row in self.way
-        )
-
-    @cached_property
-    def nearest(self) -> dict[str, tuple[int, ...]]:
-        """For each kind the steps from each square to the nearest other one where it may ever rest in this turn."""
-        return {
-            kind: tuple(
-                min(
-                    (self.way[square][end] for end in range(SQUARES) if end != square and self.room[end] >= size),
-                    default=UNREACHABLE,
-                )
-                for square in range(SQUARES)
-            )
-            for kind, size in _SIZE.items()
-        }
-
-    def tower(self, square: int, pile: str) -> bool:
-        """Whether a pile on the large of a square, without a cap, is a tower."""
-        if square not in self.builds:
-            return False
-        if self.settings.tower == EXACT:
-            return pile == "MS"
-        smalls = len(pile) - len(pile.rstrip("S"))
-        return 0 < smalls < len(pile) and "S" not in pile[:-smalls]
-
-    def wins(self, layout: Layout) -> bool:
-        """Whether a layout has the fifth tower."""
-        towers = self.standing + sum(
-            any(mark in _BLACK_MARKS for mark in layout[square]) or self.tower(square, layout[square])
-            for square in self.builds
-        )
-        return towers >= TOWERS_TO_WIN
-
-    def need(self, square: int, pile: str) -> int:
-        """The fewest steps that must be taken from this square before the turn may end; 0 when all rest legally.
-
-        From the lowest piece that may not rest there on, everything has to be lifted; what has its place there may come
-        back, which takes two steps.
-        """
-        room = self.room[square]
-        lowest = LARGE
-        total = 0
-        lifting = False
-        for mark in pile:
-            if mark in _BLACK_MARKS:
-                room, lowest = int(mark) - 1, LARGE
-                continue
-            kind = "M" if mark == "M" else "S"
-            size = _SIZE[kind]
-            lifting = lifting or size > room or size > lowest or mark == _COVERED
-            if lifting:
-                nearest = self.nearest[kind][square]
-                total += nearest if size > room else min(2, nearest)
-            lowest = min(size, lowest)
-        return total
-
-
-def terrain_of(stacks: Stacks, settings: Settings, colour: int, taken: int = 0) -> Terrain:
-    """One colour's ground, its owner to play. On the clear squares of ``taken`` no piece of it may rest.
-
-    Pieces of the other own colour are left out of account but for that.
-    """
-    player = owner_of(colour)
-    assert player is not None
-    rooms, builds, start = [], [], []
-    for square, stack in enumerate(stacks):
-        base = colour_of(stack[0])
-        height = movable_from(stack)
-        mine = height < len(stack) and colour_of(stack[height]) == colour
-        start.append("".join(_LETTER[size_of(piece)] for piece in stack[height:]) if mine else "")
-        if base == CLEAR:
-            foreign = height < len(stack) and owner_of(colour_of(stack[height])) != player
-            rooms.append(0 if foreign or taken >> square & 1 else MEDIUM)
-        elif base != colour:
-            rooms.append(0)
-        elif is_blockade(stack):
-            rooms.append(size_of(stack[height - 1]) - 1)
-        else:
-            rooms.append(MEDIUM)
-            builds.append(square)
-    return Terrain(
-        colour,
-        settings,
-        stacks,
-        walls_against(stacks, player),
-        tuple(rooms),
-        frozenset(builds),
-        sum(is_blockade(stack) and colour_of(stack[0]) == colour for stack in stacks),
-        tuple(start),
-    )
+_TO_LAND_ON_IT = 3
+"""A piece that lands on one that waits takes a step, another to leave again, and what it waits for itself a third."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +99,7 @@ class Reach:
     """
 
     ends: tuple[Reached, ...]
-    came_from: dict[Layout, tuple[Layout, int, int] | None]
+    came_from: CameFrom
     towers: bool
     most_built: int
     edges: tuple[Edge, ...]
@@ -225,11 +107,11 @@ class Reach:
     def moves_to(self, layout: Layout) -> tuple[LayoutMove, ...]:
         """The moves that lead to a layout, as start and end squares."""
         moves: list[LayoutMove] = []
-        step = self.came_from[layout]
+        step = self.came_from[layout, ()]
         while step is not None:
-            layout, start, end = step
+            node, start, end = step
             moves.append((start, end))
-            step = self.came_from[layout]
+            step = self.came_from[node]
         return tuple(reversed(moves))
 
 
@@ -240,7 +122,7 @@ def explore(
 
     When ``caps`` run out, towers stay open. With ``covered`` a small may also wait where it would make a tower, as if
     a piece of another colour lay below it (written ``C``; it must leave again): never less than the other colour's help
-    makes possible.
+    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for.
     """
     return _Search(terrain, points, caps, covered=covered, edges=edges).run()
 
@@ -251,91 +133,113 @@ class _Search:
         self.points = points
         self.caps = "".join(str(size) for size in caps)
         self.covered = covered
-        start = terrain.start
-        self.cost: dict[Layout, int] = {start: 0}
-        self.came_from: dict[Layout, tuple[Layout, int, int] | None] = {start: None}
-        self.need: dict[Layout, int] = {start: 0}
+        start: Node = (terrain.start, ())
+        self.cost: dict[Node, int] = {start: 0}
+        self.came_from: CameFrom = {start: None}
+        self.need: dict[Node, int] = {start: 0}
         self.won: set[Layout] = set()
         self.edges: list[Edge] | None = [] if edges else None
         self.towers = False
         self.most_built = 0
-        self.buckets: list[list[Layout]] = [[] for _ in range((points + 1) * _BY_COST)]
+        self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * _BY_COST)]
         self.buckets[0].append(start)
 
     def run(self) -> Reach:
-        visited: list[Layout] = []
+        visited: list[Node] = []
         cost, won = self.cost, self.won
-        for bucket, layouts in enumerate(self.buckets):
-            for layout in layouts:
-                if cost[layout] == bucket:
-                    visited.append(layout)
-                    if layout not in won:
-                        self._expand(layout, bucket)
-        ends = tuple(self._reached(layout) for layout in visited if not self.need[layout])
+        for bucket, nodes in enumerate(self.buckets):
+            for node in nodes:
+                if cost[node] == bucket:
+                    visited.append(node)
+                    if node[0] not in won:
+                        self._expand(node, bucket)
+        ends = tuple(self._reached(node) for node in visited if not self.need[node])
         return Reach(ends, self.came_from, self.towers, self.most_built, tuple(self.edges or ()))
 
-    def _reached(self, layout: Layout) -> Reached:
+    def _reached(self, node: Node) -> Reached:
+        layout = node[0]
         clears = sum(1 << square for square in CLEARS if layout[square])
-        return Reached(layout, self.cost[layout] // _BY_COST, layout in self.won, caps_in(layout), clears)
+        return Reached(layout, self.cost[node] // _BY_COST, layout in self.won, caps_in(layout), clears)
 
-    def _expand(self, layout: Layout, bucket: int) -> None:
+    def _expand(self, node: Node, bucket: int) -> None:
+        layout, waiting = node
         terrain, needs = self.terrain, self.terrain.needs
         strict, builds = terrain.settings.strict, terrain.builds
         left = self.points - bucket // _BY_COST
-        need = self.need[layout]
+        need = self.need[node]
+        held = {each.square for each in waiting}
         for start, pile in enumerate(layout):
-            if not pile or pile[-1] in _BLACK_MARKS:
+            if not pile or pile[-1] in BLACK_MARKS or start in held:
                 continue
             mark, rest = "M" if pile[-1] == "M" else "S", pile[:-1]
             lifted_need = need - needs[start][pile] + needs[start][rest]
-            rings = terrain.rings[start]
-            for steps in range(1, min(left - lifted_need, len(rings) - 1) + 1):
-                room = left - steps - lifted_need
-                cost = bucket + steps * _BY_COST + 1
-                for end in rings[steps]:
-                    before = layout[end]
-                    after = before + mark
-                    if mark == "S" and end in builds and terrain.tower(end, after):
-                        self.towers = True
-                        built = caps_in(layout)
-                        capped = after + self.caps[built : built + 1]
-                        for placed in (capped, before + _COVERED) if self.covered else (capped,):
-                            change = needs[end][placed] - needs[end][before]
-                            if change <= room and not (strict and needs[end][placed]):
-                                self._reach(
-                                    layout, (start, rest), (end, placed), cost, lifted_need + change, tower=True
-                                )
+            budget = left - lifted_need
+            worth_waiting = 0
+            for least, steps, end in terrain.targets[mark][start]:
+                if least > budget:
+                    break
+                before = layout[end]
+                after = before + mark
+                placements: tuple[str, ...] = (after,)
+                tower = mark == "S" and end in builds and terrain.tower(end, after)
+                if tower:
+                    self.towers = True
+                    built = caps_in(layout)
+                    capped = after + self.caps[built : built + 1]
+                    placements = (capped, before + COVERED) if self.covered else (capped,)
+                for placed in placements:
+                    change = needs[end][placed] - needs[end][before]
+                    slack = budget - steps - change
+                    if slack < 0 or (strict and needs[end][placed]):
                         continue
-                    change = needs[end][after] - needs[end][before]
-                    if change <= room and not (strict and needs[end][after]):
-                        self._reach(layout, (start, rest), (end, after), cost, lifted_need + change)
+                    ahead = waiting
+                    if self.edges is None:
+                        if waiting:
+                            touching = [each.touched_by(start, end, mark, change, tower=tower) for each in waiting]
+                            if all(touching):
+                                ahead = ()
+                            elif any(touching) or change <= 0:
+                                continue
+                        if change > 0:
+                            worth_waiting = worth_waiting or self._until_event(layout, start, mark, rest)
+                            counted = lifted_need - sum(each.need for each in ahead)
+                            if slack < worth_waiting and not counted:
+                                continue
+                            ahead = tuple(sorted((*ahead, _Waiting(end, start, change, pile[-1]))))
+                    move = _Move(start, end, rest, placed, steps, tower)
+                    self._reach(node, move, bucket, lifted_need + change, ahead)
 
-    def _reach(self, layout: Layout, left: _Pile, joined: _Pile, cost: int, need: int, *, tower: bool = False) -> None:
+    def _until_event(self, layout: Layout, start: int, mark: str, rest: str) -> int:
+        """The fewest steps more until something happens that a piece lifted from ``start`` may wait for."""
+        if rest and rest[-1] not in BLACK_MARKS and rest[-1] != mark:
+            return 1
+        row = self.terrain.way[start]
+        fewest = _TO_LAND_ON_IT
+        for square, pile in enumerate(layout):
+            if pile and pile[-1] not in BLACK_MARKS and pile[-1] != mark and square != start:
+                fewest = min(fewest, row[square])
+        return fewest
+
+    def _reach(self, node: Node, move: _Move, bucket: int, need: int, waiting: tuple[_Waiting, ...]) -> None:
+        layout = node[0]
+        cost = bucket + move.steps * _BY_COST + 1
         piles = list(layout)
-        piles[left[0]] = left[1]
-        piles[joined[0]] = joined[1]
+        piles[move.start] = move.rest
+        piles[move.end] = move.placed
         following = tuple(piles)
-        if self.edges is not None:
-            self.edges.append((layout, following, cost // _BY_COST - self.cost[layout] // _BY_COST))
-        if self.cost.get(following, _DEAR) <= cost:
+        if self.edges is None:
+            if waiting and self.cost.get((following, ()), _DEAR) <= cost:
+                return
+        else:
+            self.edges.append((layout, following, move.steps))
+        reached = (following, waiting)
+        if self.cost.get(reached, _DEAR) <= cost:
             return
-        self.cost[following] = cost
-        self.came_from[following] = (layout, left[0], joined[0])
-        self.need[following] = need
-        self.buckets[cost].append(following)
-        if tower:
+        self.cost[reached] = cost
+        self.came_from[reached] = (node, move.start, move.end)
+        self.need[reached] = need
+        self.buckets[cost].append(reached)
+        if move.tower:
             self.most_built = max(self.most_built, caps_in(following))
             if self.terrain.wins(following):
                 self.won.add(following)
-
-
-def caps_in(layout: Layout) -> int:
-    """How many new caps stand in a layout."""
-    return sum(mark.isdigit() for pile in layout for mark in pile)
-
-
-def merged_stack(stack: Stack, colour: int, pile: str) -> Stack:
-    """A stack with a colour's pile in place of what could move."""
-    height = movable_from(stack)
-    pieces = [piece_of(BLACK, int(mark)) if mark.isdigit() else piece_of(colour, _SIZE[mark]) for mark in pile]
-    return (*stack[:height], *pieces)

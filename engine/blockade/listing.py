@@ -23,106 +23,24 @@ from typing import overload
 from engine.api import Breach, LookName, Place, Player
 from engine.blockade.board import (
     BLACK,
-    CLEARS,
     OWNED,
     PLACES,
     SIZE_LETTERS,
-    UNREACHABLE,
     Stacks,
     colour_of,
     name_of,
     size_of,
 )
-from engine.blockade.explore import (
-    Layout,
-    LayoutMove,
-    Reach,
-    Reached,
-    Terrain,
-    explore,
-    merged_stack,
-    movable_from,
-    terrain_of,
-)
+from engine.blockade.ends import ColourEnds, Group, costs_of_help
+from engine.blockade.explore import LayoutMove, Reached
 from engine.blockade.mixed import Ways, mixed_ends
 from engine.blockade.playing import allocations
 from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move, outcome_of
+from engine.blockade.terrain import Layout, merged_stack, movable_from
 
-Caps = tuple[int, ...]
 _Pair = tuple[Layout, Layout]
 _TO_COVER_AND_LEAVE = 2
 """The points it takes at least to step between two pieces of the other colour and out again."""
-
-
-class ColourEnds:
-    """What one of the two colours can reach, in every variant that the other one's play may call for.
-
-    A *variant* is what the colour finds: the clear squares that the other holds, and the caps that are left.
-    """
-
-    def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
-        self.colour = colour
-        self.points = points
-        self._state = state
-        self._supply = state.supply
-        self._variants: dict[tuple[int, int], int] = {}
-        self._explored: list[tuple[int, Caps]] = []
-        self.reaches: list[Reach] = []
-        self.starts_on = sum(
-            1 << square
-            for square in CLEARS
-            if len(state.stacks[square]) > 1 and colour_of(state.stacks[square][1]) == colour
-        )
-
-    def variant(self, taken: int, used: int) -> int:
-        """The number of the variant with these clears taken, after the other colour used so many caps."""
-        if (taken, used) not in self._variants:
-            self._variants[taken, used] = self._explore(taken, self._supply[used : used + self.points])
-        return self._variants[taken, used]
-
-    def _explore(self, taken: int, caps: Caps) -> int:
-        for number, ((known_taken, known_caps), reach) in enumerate(zip(self._explored, self.reaches, strict=True)):
-            tried = reach.most_built + 1
-            if known_taken == taken and known_caps[:tried] == caps[:tried]:
-                return number
-        self._explored.append((taken, caps))
-        self.reaches.append(explore(self.terrain(taken), self.points, caps))
-        return len(self.reaches) - 1
-
-    def terrain(self, taken: int = 0) -> Terrain:
-        """The colour's ground with these clear squares taken."""
-        return terrain_of(self._state.stacks, self._state.settings, self.colour, taken)
-
-    @property
-    def most_built(self) -> int:
-        """The most caps the colour may use, in what was explored so far."""
-        return max(reach.most_built for reach in self.reaches)
-
-    def with_help(self, *, edges: bool = False) -> list[Reach]:
-        """What the colour could reach at the very most if the other one helped; more than it really can."""
-        terrain = self.terrain()
-        sequences = dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored)
-        return [explore(terrain, self.points, caps, covered=True, edges=edges) for caps in sequences]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Ends of one colour that no condition tells apart.
-
-    ``points`` are those they take by variant, ``None`` where they can't be reached; ``least`` are the fewest they
-    could take with whatever help of the other colour. ``caps`` are those of new towers, the largest first.
-    """
-
-    clears: int
-    wins: bool
-    caps: Caps
-    points: tuple[int | None, ...]
-    least: int
-
-    @property
-    def alone(self) -> int:
-        """The fewest points they take without help."""
-        return min((points for points in self.points if points is not None), default=UNREACHABLE)
 
 
 @dataclass(frozen=True)
@@ -177,8 +95,7 @@ class TurnList(Sequence[BlockadeTurn]):
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))[number] = end.points
                 least[end.layout] = min(end.points, least.get(end.layout, end.points))
-        can_cover = theirs.points >= _TO_COVER_AND_LEAVE and any(reach.towers for reach in ours.reaches)
-        for reach in ours.with_help() if self.strict or can_cover else ():
+        for reach in ours.with_help(self._points_with_help(ours, theirs)):
             for end in reach.ends:
                 ends.setdefault(end.layout, end)
                 points.setdefault(end.layout, [None] * len(ours.reaches))
@@ -189,6 +106,18 @@ class TurnList(Sequence[BlockadeTurn]):
             group = Group(end.clears, end.wins, caps, tuple(points[layout]), least[layout])
             grouped.setdefault(group, []).append(layout)
         return grouped
+
+    def _points_with_help(self, ours: ColourEnds, theirs: ColourEnds) -> int:
+        """With how many points at most the one colour may gain by the other's help; 0 when it can't."""
+        if self.strict:
+            return ours.points
+        swap = self.colours[0] is not ours
+        by_points = [(second, first) if swap else (first, second) for first, second in self.allowed]
+        costs = tuple(costs_of_help(ours.terrain(), theirs.terrain()))
+        return max(
+            (points for points, others in by_points if any(points >= own and others >= cover for own, cover in costs)),
+            default=0,
+        )
 
     def _paired(
         self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]]
@@ -259,7 +188,9 @@ class TurnList(Sequence[BlockadeTurn]):
         if not gaps:
             return found
         terrains = (self.colours[0].terrain(), self.colours[1].terrain())
-        edges = [[edge for reach in ours.with_help(edges=True) for edge in reach.edges] for ours in self.colours]
+        edges = [
+            [edge for reach in ours.with_help(ours.points, edges=True) for edge in reach.edges] for ours in self.colours
+        ]
         for helps, pairs in by_help.items():
             wanted = {
                 (one, two): (frozenset(groups[0][one]), frozenset(groups[1][two])) for one, two in dict.fromkeys(pairs)

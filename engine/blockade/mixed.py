@@ -3,7 +3,7 @@
 This is the plain search over both colours at once, for the few positions where playing one colour after the other
 doesn't give every end (see ``engine.blockade.listing``): a pile of the one in the way of the other, a piece that keeps
 a tower from being made by lying between, caps of two sizes shared out in turn. Piles are written as in
-``engine.blockade.explore``, those of the second colour in small letters.
+``engine.blockade.terrain``, those of the second colour in small letters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.blockade.board import TOWERS_TO_WIN, UNREACHABLE
-from engine.blockade.explore import Edge, Layout, LayoutMove, Terrain
+from engine.blockade.explore import Edge, LayoutMove
+from engine.blockade.terrain import Layout, Terrain
 
 _SIZE = {"M": 2, "S": 1}
 _MOST_STEPS = 20

@@ -1,0 +1,214 @@
+"""One colour's ground in one position: where its pieces may rest, how far it is, what is still needed.
+
+A *layout* is what one colour can change: for every square the pieces above the part that can't move, written as ``M``
+and ``S`` from below, with a digit (its size) for the black piece that a new tower got. So ``MS3M`` is a tower made in
+this turn, its large black cap, and a medium on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from engine.blockade.board import (
+    BLACK,
+    CLEAR,
+    LARGE,
+    MEDIUM,
+    SMALL,
+    SQUARES,
+    TOWERS_TO_WIN,
+    UNREACHABLE,
+    Stack,
+    Stacks,
+    colour_of,
+    distances,
+    owner_of,
+    piece_of,
+    size_of,
+)
+from engine.blockade.settings import EXACT, Settings
+from engine.blockade.stacks import is_blockade, walls_against
+
+Layout = tuple[str, ...]
+
+BLACK_MARKS = frozenset("123")
+COVERED = "C"
+"""A small that waits where it would have made a tower, were there not a piece of another colour below it."""
+
+_SIZE = {"M": MEDIUM, "S": SMALL}
+_LETTER = {MEDIUM: "M", SMALL: "S"}
+
+
+def movable_from(stack: Stack) -> int:
+    """From what height on the pieces of a resting stack can be moved: above the large, or above the black."""
+    heights = [height for height, piece in enumerate(stack) if colour_of(piece) == BLACK]
+    return heights[-1] + 1 if heights else 1
+
+
+class _Needs(dict[str, int]):
+    """Steps still needed on one square, worked out once for each pile there."""
+
+    def __init__(self, terrain: Terrain, square: int) -> None:
+        super().__init__({"": 0})
+        self._terrain = terrain
+        self._square = square
+
+    def __missing__(self, pile: str) -> int:
+        need = self._terrain.need(self._square, pile)
+        self[pile] = need
+        return need
+
+
+@dataclass(frozen=True, eq=False)
+class Terrain:
+    """One colour's ground in one position: ``room[square]`` is the largest size that may rest on what can't move there.
+
+    ``builds`` are the squares where the colour's own large lies open to towers, ``standing`` how many capped towers it
+    has.
+    """
+
+    colour: int
+    settings: Settings
+    stacks: Stacks
+    walls: int
+    room: tuple[int, ...]
+    builds: frozenset[int]
+    standing: int
+    start: Layout
+    needs: tuple[_Needs, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "needs", tuple(_Needs(self, square) for square in range(SQUARES)))
+
+    @cached_property
+    def way(self) -> tuple[tuple[int, ...], ...]:
+        """The distances between squares with the other player's blockades in the way."""
+        return distances(self.walls)
+
+    @cached_property
+    def rings(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """``rings[start][steps]``: the squares so many steps away."""
+        most = max((steps for row in self.way for steps in row if steps < UNREACHABLE), default=0)
+        return tuple(
+            tuple(tuple(end for end in range(SQUARES) if row[end] == steps) for steps in range(most + 1))
+            for row in self.way
+        )
+
+    @cached_property
+    def targets(self) -> dict[str, tuple[tuple[tuple[int, int, int], ...], ...]]:
+        """``targets[kind][start]``: the fewest steps of a move and what it then needs, its own steps, its end."""
+        return {
+            kind: tuple(
+                tuple(
+                    sorted(
+                        (steps + (0 if self.room[end] >= size else self.nearest[kind][end]), steps, end)
+                        for end, steps in enumerate(row)
+                        if 0 < steps < UNREACHABLE
+                    )
+                )
+                for row in self.way
+            )
+            for kind, size in _SIZE.items()
+        }
+
+    @cached_property
+    def nearest(self) -> dict[str, tuple[int, ...]]:
+        """For each kind the steps from each square to the nearest other one where it may ever rest in this turn."""
+        return {
+            kind: tuple(
+                min(
+                    (self.way[square][end] for end in range(SQUARES) if end != square and self.room[end] >= size),
+                    default=UNREACHABLE,
+                )
+                for square in range(SQUARES)
+            )
+            for kind, size in _SIZE.items()
+        }
+
+    def tower(self, square: int, pile: str) -> bool:
+        """Whether a pile on the large of a square, without a cap, is a tower."""
+        if square not in self.builds:
+            return False
+        if self.settings.tower == EXACT:
+            return pile == "MS"
+        smalls = len(pile) - len(pile.rstrip("S"))
+        return 0 < smalls < len(pile) and "S" not in pile[:-smalls]
+
+    def wins(self, layout: Layout) -> bool:
+        """Whether a layout has the fifth tower."""
+        towers = self.standing + sum(
+            any(mark in BLACK_MARKS for mark in layout[square]) or self.tower(square, layout[square])
+            for square in self.builds
+        )
+        return towers >= TOWERS_TO_WIN
+
+    def need(self, square: int, pile: str) -> int:
+        """The fewest steps that must be taken from this square before the turn may end; 0 when all rest legally.
+
+        From the lowest piece that may not rest there on, everything has to be lifted; what has its place there may come
+        back, which takes two steps.
+        """
+        room = self.room[square]
+        lowest = LARGE
+        total = 0
+        lifting = False
+        for mark in pile:
+            if mark in BLACK_MARKS:
+                room, lowest = int(mark) - 1, LARGE
+                continue
+            kind = "M" if mark == "M" else "S"
+            size = _SIZE[kind]
+            lifting = lifting or size > room or size > lowest or mark == COVERED
+            if lifting:
+                nearest = self.nearest[kind][square]
+                total += nearest if size > room else min(2, nearest)
+            lowest = min(size, lowest)
+        return total
+
+
+def terrain_of(stacks: Stacks, settings: Settings, colour: int, taken: int = 0) -> Terrain:
+    """One colour's ground, its owner to play. On the clear squares of ``taken`` no piece of it may rest.
+
+    Pieces of the other own colour are left out of account but for that.
+    """
+    player = owner_of(colour)
+    assert player is not None
+    rooms, builds, start = [], [], []
+    for square, stack in enumerate(stacks):
+        base = colour_of(stack[0])
+        height = movable_from(stack)
+        mine = height < len(stack) and colour_of(stack[height]) == colour
+        start.append("".join(_LETTER[size_of(piece)] for piece in stack[height:]) if mine else "")
+        if base == CLEAR:
+            foreign = height < len(stack) and owner_of(colour_of(stack[height])) != player
+            rooms.append(0 if foreign or taken >> square & 1 else MEDIUM)
+        elif base != colour:
+            rooms.append(0)
+        elif is_blockade(stack):
+            rooms.append(size_of(stack[height - 1]) - 1)
+        else:
+            rooms.append(MEDIUM)
+            builds.append(square)
+    return Terrain(
+        colour,
+        settings,
+        stacks,
+        walls_against(stacks, player),
+        tuple(rooms),
+        frozenset(builds),
+        sum(is_blockade(stack) and colour_of(stack[0]) == colour for stack in stacks),
+        tuple(start),
+    )
+
+
+def caps_in(layout: Layout) -> int:
+    """How many new caps stand in a layout."""
+    return sum(mark.isdigit() for pile in layout for mark in pile)
+
+
+def merged_stack(stack: Stack, colour: int, pile: str) -> Stack:
+    """A stack with a colour's pile in place of what could move."""
+    height = movable_from(stack)
+    pieces = [piece_of(BLACK, int(mark)) if mark.isdigit() else piece_of(colour, _SIZE[mark]) for mark in pile]
+    return (*stack[:height], *pieces)
