@@ -67,18 +67,6 @@ Edge = tuple[Layout, Layout, int]
 """A move from one layout to another, and its steps."""
 
 
-_SIZE = {"M": MEDIUM, "S": SMALL}
-COVERED = "C"
-BLACK_MARKS = frozenset("123")
-_LETTER = {MEDIUM: "M", SMALL: "S"}
-_BY_COST = 16
-"""Points count before moves, and no turn has as many moves as this."""
-
-_DEAR = 1 << 30
-_TO_LAND_ON_IT = 3
-"""A piece that lands on one that waits takes a step, another to leave again, and what it waits for itself a third."""
-
-
 @dataclass(frozen=True, slots=True)
 class Reached:
     """One end position of a colour: the points it takes, whether it wins, how many new caps, its clear squares."""
