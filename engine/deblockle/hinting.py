@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 
 from engine.api import Certainty, Hint, Strength
@@ -17,12 +17,13 @@ from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeIsUpError
 
 Better = Callable[[Hint[DeblockleTurn]], None]
+_Roll = tuple[str, tuple[str, ...]]
+"""Where a block starts, and where it rolls to."""
 
 _DEPTH = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: MOST_PLIES}
 _TURNS_FOR_LIKELY = 2.5
 """Who is so many turns ahead in the race is taken to win 73 times in a hundred."""
-_MOST_WORLDS = 64
-_WORLD_SHARE = 1 / 8
+_WORLDS = 12
 _HALF_SURE_DEPTH = 5
 _WINS = "wins: the last block leaves the board"
 
@@ -96,14 +97,14 @@ class _Thinker:
 
         ``None`` when in no world drawn the player can move.
         """
-        votes: Counter[tuple[str, tuple[str, ...]]] = Counter()
-        hints: dict[tuple[str, tuple[str, ...]], list[Hint[DeblockleTurn]]] = {}
+        votes: Counter[_Roll] = Counter()
+        hints: dict[_Roll, list[Hint[DeblockleTurn]]] = {}
         leading = None
-        for _ in range(_MOST_WORLDS):
+        for left in range(_WORLDS, 0, -1):
             world = world_of(self._state, self._rng)
             if PLAYERS.index(self._player) != self.ahead.core.settled(world)[0]:
                 continue
-            part = self._deadline.share(_WORLD_SHARE)
+            part = self._deadline.share(1 / left)
             found = best_move(self.ahead, world, part, self._rng, most_depth=self._most_depth)
             hint = self._hint(world, found)
             roll = (hint.turn.start, hint.turn.rolled_to)
@@ -112,10 +113,20 @@ class _Thinker:
             best = max(votes, key=lambda each: (votes[each], _mean_expected(hints[each])))
             if best != leading:
                 leading = best
-                tell(_of_many(hints[best], sum(votes.values())))
+                tell(self._of_many(hints, best))
             if self._deadline.passed():
                 break
-        return None if leading is None else _of_many(hints[leading], sum(votes.values()))
+        return None if leading is None else self._of_many(hints, leading)
+
+    def _of_many(self, hints: Mapping[_Roll, list[Hint[DeblockleTurn]]], roll: _Roll) -> Hint[DeblockleTurn]:
+        """One hint for all that begin with the same roll: the turn found most often, as sure as the worlds agree."""
+        chosen = hints[roll]
+        every = [hint for found in hints.values() for hint in found]
+        turn, _ = Counter(hint.turn for hint in chosen).most_common(1)[0]
+        reason = next(hint.reason for hint in chosen if hint.turn == turn)
+        if certainty_of(self._state, turn) is not Certainty.CERTAIN:
+            reason = f"{reason}, if {turn.top} comes up"
+        return Hint(turn, reason, _mean_expected(every), "win", sum(hint.sure for hint in chosen) / len(every))
 
     def _hint(self, position: Position, found: Found[Move]) -> Hint[DeblockleTurn]:
         turn = turn_of(self._state.settings, self._player, found.move)
@@ -169,11 +180,3 @@ class _Thinker:
 
 def _mean_expected(hints: list[Hint[DeblockleTurn]]) -> float:
     return sum(hint.expected for hint in hints) / len(hints)
-
-
-def _of_many(hints: list[Hint[DeblockleTurn]], worlds: int) -> Hint[DeblockleTurn]:
-    """One hint for those that begin with the same roll: the turn found most often, as sure as the worlds agree."""
-    turn, _ = Counter(hint.turn for hint in hints).most_common(1)[0]
-    alike = [hint for hint in hints if hint.turn == turn]
-    sure = sum(hint.sure for hint in hints) / worlds
-    return Hint(turn, alike[0].reason, _mean_expected(hints), "win", sure)

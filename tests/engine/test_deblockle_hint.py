@@ -156,10 +156,14 @@ def test_a_certain_win_is_taken_though_other_faces_are_hidden():
     assert (found.turn.end, found.sure) == (None, 1.0)
 
 
-def test_hidden_faces_make_a_hint_less_sure():
-    # The block may leave in one of the four ways it can be turned; with its sides known it is a certain win.
-    hidden = GAME.parse_state("gold c6:G.x? a2:T.x? removed=3,0")
-    assert hint(hidden).sure < 1 == hint(GAME.parse_state(WON)).sure
+@pytest.mark.parametrize("text", ["gold c6:G.x? a2:T.x? removed=3,0", None])
+def test_hidden_faces_make_a_hint_less_sure(text):
+    hidden = GAME.parse_state(text) if text else GAME.set_up(GAME.appearance(GAME.new()))
+    found, certain = hint(hidden), hint(GAME.parse_state(WON))
+    assert found.sure < 1 == certain.sure
+    assert GAME.certainty(hidden, found.turn) is Certainty.NOT_KNOWN_YET
+    assert found.reason.endswith(f", if {found.turn.top} comes up")
+    assert "if" not in certain.reason
 
 
 def test_reasons_say_what_the_turn_is_good_for():
