@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from referee.cli.context import CommandContext, utc_now
+from referee.cli.context import CommandContext, progress_output, utc_now
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE, checked_options, read_pairs, rule_option
 
@@ -112,7 +112,7 @@ def command(
         most_turns=most_turns,
     )
     click.echo(f"{game.title}, seed {seed}. `help` lists what can be typed.")
-    session = PlaySession(so_far, settings, _line_reader(), click.echo, time.monotonic)
+    session = PlaySession(so_far, settings, _line_reader(), click.echo, time.monotonic, progress_output().status)
     try:
         session.run()
     finally:

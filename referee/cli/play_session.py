@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -53,13 +54,15 @@ class PlaySession:
         ask: Callable[[str], str | None],
         say: Callable[[str], None],
         clock: Clock,
+        waiting: Callable[[str], AbstractContextManager[object]] = lambda _: nullcontext(),
     ) -> None:
-        """Begin with a game so far, the start or a kept one."""
+        """Begin with a game so far, the start or a kept one; ``waiting`` shows that something takes its time."""
         self.so_far = so_far
         self._settings = settings
         self._ask = ask
         self._say = say
         self._clock = clock
+        self._waiting = waiting
         self._game = so_far.game
         self._refused: EngineError | PlayError | None = None
         self._hint: tuple[int, Hint[Any]] | None = None
@@ -107,7 +110,8 @@ class PlaySession:
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
-        choice = program.choose(self._game, self._state, player, rng)
+        with self._waiting(f"{player} thinks"):
+            choice = program.choose(self._game, self._state, player, rng)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
         self._say(f"{player}: {self._game.format_turn(choice.turn)}  {self._game.describe(choice.turn)}{because}")
@@ -213,9 +217,10 @@ class PlaySession:
             hint, is_first = self._hint[1], False
         else:
             rng = program_rng(self._settings.seed, "hint", at)
-            hint = self._game.hint(
-                self._state, self._settings.seconds, rng, clock=self._clock, strength=self._settings.strength
-            )
+            with self._waiting("looking for a hint"):
+                hint = self._game.hint(
+                    self._state, self._settings.seconds, rng, clock=self._clock, strength=self._settings.strength
+                )
             self._hint, is_first = (at, hint), True
         stage: Stage = "piece" if is_first and self._settings.strength is Strength.GENTLE else "whole"
         self._say(told_hint(self._game, self._state, advice_of(self._game, hint), stage).words)
