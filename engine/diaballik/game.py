@@ -105,7 +105,7 @@ class Diaballik(
 
     def playouts(self, state: DiaballikState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play ``count`` games to their end from ``state``, each turn drawn evenly among the legal ones."""
-        return played_out(self, state, count, rng, most_plies)
+        return played_out(state, count, rng, most_plies)
 
     def hint(
         self,

@@ -16,12 +16,12 @@ from collections import Counter
 from functools import cache
 from itertools import combinations, product
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api import Game, Tally
+from engine.api import Tally
 from engine.diaballik.board import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -36,14 +36,15 @@ from engine.diaballik.board import (
 )
 from engine.diaballik.misplayed import between_squares
 from engine.diaballik.settings import Settings
+from engine.diaballik.single_playouts import played_singly
 from engine.diaballik.state import DiaballikState, Side
-from engine.diaballik.turns import begun, can_act
+from engine.diaballik.turns import begun, can_act, outcome_of
 from engine.grid import ORTHOGONAL, members
-from engine.playing import play_out
 
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
+_FEW = 3
 _MOST_AT_ONCE = 2048
 _PROPOSALS_A_ROUND = 2048
 _MOST_PROPOSALS = 24
@@ -100,15 +101,19 @@ def lookup() -> Lookup:
     return Lookup(first, second, first_offset, second_offset, receiver, ends, middles, between, bits)
 
 
-def played_out(game: Game[Any, Any], state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
+def played_out(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Game.playouts.
 
-    Where a pass may not go over own pieces, or anti-play ends the game by itself, by the interface alone: slowly.
+    A few games, and those in which a pass may not go over own pieces or anti-play ends the game by itself, one by one.
     """
-    if state.to_move is None or count <= 0 or most_plies <= 0:
-        return play_out(game, state, count, rng, most_plies)
-    if not state.settings.pass_over_own or state.settings.automatic:
-        return play_out(game, state, count, rng, most_plies)
+    count = max(0, count)
+    if state.to_move is None or most_plies <= 0:
+        outcome = outcome_of(state)
+        wins = {outcome.winner: count} if outcome is not None and outcome.winner is not None else {}
+        drawn = count if outcome is not None and outcome.winner is None else 0
+        return Tally(count, 0, wins, drawn, count if outcome is None else 0)
+    if count < _FEW or not state.settings.pass_over_own or state.settings.automatic:
+        return played_singly(state, count, rng, most_plies)
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
     return RandomGames(state, min(count, _MOST_AT_ONCE), drawing).run(count, most_plies)
 

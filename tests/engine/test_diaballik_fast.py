@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from engine.api import Announcement
 from engine.diaballik import fast
 from engine.diaballik.board import GOAL, other
 from engine.diaballik.playouts import RandomGames, lookup
@@ -89,6 +90,23 @@ def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
     assert abs(tally.wins["black"] / 8000 - expected) <= 5 * (expected * (1 - expected) / 8000) ** 0.5
 
 
+@pytest.mark.parametrize("text", ["pass_over_own=false null_turn=false", "antiplay=automatic"])
+def test_single_games_are_those_of_the_interface(text):
+    state = GAME.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
+    plain = play_out(GAME, state, 120, Random(1), 6)
+    quick = GAME.playouts(state, 120, Random(2), most_plies=6)
+    assert abs(plain.wins.get("black", 0) - quick.wins.get("black", 0)) <= 5 * 120**0.5 / 2
+    assert abs(plain.plies - quick.plies) <= 5 * 3 * 120**0.5
+
+
+def test_games_that_are_over_are_counted_so():
+    won = GAME.announce(GAME.new(), Announcement("resign", "black"))
+    drawn = GAME.announce(GAME.new(), Announcement("draw"))
+    assert GAME.playouts(won, 3, Random(1)).wins == {"white": 3}
+    assert GAME.playouts(drawn, 3, Random(1)).draws == 3
+    assert GAME.playouts(GAME.new(), 3, Random(1), most_plies=0).unfinished == 3
+
+
 def test_random_games_are_the_same_for_the_same_chance_and_count_to_their_end():
     state = GAME.new()
     assert GAME.playouts(state, 40, Random(7)) == GAME.playouts(state, 40, Random(7))
@@ -101,6 +119,7 @@ def test_random_games_are_the_same_for_the_same_chance_and_count_to_their_end():
 def test_a_stuck_player_is_skipped_in_random_games():
     state = GAME.parse_state("white wb...../wb...../wb...../wb....W/wb...../wb...../B......")
     assert GAME.playouts(state, 30, Random(1), most_plies=200).plies > 30
+    assert GAME.playouts(state, 2, Random(1), most_plies=200).plies > 2
     shut = GAME.amend(state, {"b2": "black piece"}, "black")
     assert sum(GAME.playouts(shut, 10, Random(2)).wins.values()) == 10
 
