@@ -20,9 +20,9 @@ _GAME = click.option(
 
 @click.group(name="sheet")
 def command() -> None:
-    """Copy, check and show what is printed on a game's sheets, dice or tiles.
+    """Copy, check and show sheets, dice and tiles.
 
-    What is printed on yours may differ from what comes with the referee.
+    What is printed on a game's sheets, dice or tiles may differ on yours from what comes with the referee.
     """
 
 
