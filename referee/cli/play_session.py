@@ -94,6 +94,7 @@ class PlaySession:
         """Play to the end of the game or of the input, or until somebody stops."""
         while self._going_on and self._game.players_to_move(self._state):
             if self.so_far.turns >= self._settings.most_turns:
+                self._say(self._game.diagram(self._state))
                 self._say(f"Stopped after {self.so_far.turns} turns.")
                 return
             player = self._game.players_to_move(self._state)[0]
