@@ -75,9 +75,9 @@ def ahead(
     components: Components,
     deadline: Deadline,
     rng: Random,
-    told: Callable[[Candidate, float], None],
-) -> tuple[Candidate, float, float]:
-    """Give the candidate that does best over sampled rolls, its mean value, and how sure it is the best (0 to 1).
+    told: Callable[[Candidate], object],
+) -> tuple[Candidate, float]:
+    """Give the candidate that does best over sampled rolls, and how sure it is the best (0 to 1).
 
     ``told`` hears of each change of mind. Those that are clearly behind (three standard errors over the common rolls)
     are left out on the way.
@@ -103,14 +103,14 @@ def ahead(
         left.sort(key=lambda index: (-sum(gained[index]), index))
         if left[0] != leader:
             leader = left[0]
-            told(candidates[leader], _mean(gained[leader]))
+            told(candidates[leader])
         if len(gained[leader]) >= _FEWEST_TO_DROP:
             left = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
     if not gained[leader]:
-        return candidates[0], candidates[0].value, 0.5
+        return candidates[0], 0.5
     rivals = [index for index in range(len(candidates)) if index != leader and gained[index]]
     sure = min((_surely_ahead(gained[leader], gained[index]) for index in rivals), default=1.0)
-    return candidates[leader], _mean(gained[leader]), sure
+    return candidates[leader], sure
 
 
 def _best_drops(

@@ -31,12 +31,12 @@ def slide_at_once(state: NumberDropState, turns: Sequence[NumberDropTurn]) -> tu
     return best, _reason(state, best, len(slides))
 
 
-def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], value: float) -> Hint[NumberDropTurn]:
-    """The slide that leaves the most; ``value`` is what the sheet is worth as it stands."""
+def best_slide(state: NumberDropState, turns: Sequence[NumberDropTurn], expected: float) -> Hint[NumberDropTurn]:
+    """The slide that leaves the most; ``expected`` is the final score to expect."""
     slides = [turn for turn in turns if isinstance(turn, Slide)]
     worth = {turn: left_after(state, LETTERS.index(turn.letter)).worth for turn in slides}
     best = max(slides, key=worth.__getitem__)
-    return Hint(best, _reason(state, best, len(slides)), value, "points", 1.0)
+    return Hint(best, _reason(state, best, len(slides)), expected, "points", 1.0)
 
 
 def left_after(state: NumberDropState, slot: int) -> Left:
