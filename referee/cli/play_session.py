@@ -283,10 +283,11 @@ class PlaySession:
     def _save(self, name: str) -> None:
         if not name:
             raise PlayError("a file is needed, such as `save game.txt`")
+        text = write(self.so_far.record())
         try:
-            Path(name).write_text(write(self.so_far.record()), encoding="utf-8")
-        except OSError as error:
-            self._say(f"Not saved: {name}: {error.strerror or error}")
+            Path(name).write_text(text, encoding="utf-8")
+        except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
+            self._say(f"Not saved: {name}: {getattr(error, 'strerror', None) or error}")
         else:
             self._say(f"Saved: {name}")
 
@@ -295,10 +296,10 @@ class PlaySession:
             raise PlayError("a file is needed, such as `load game.txt`")
         try:
             text = Path(name).read_text(encoding="utf-8")
-        except OSError as error:
-            self._say(f"Not loaded: {name}: {error.strerror or error}")
         except UnicodeDecodeError:
             self._say(f"Not loaded: {name} is no game record (it is not UTF-8 text)")
+        except (OSError, ValueError) as error:
+            self._say(f"Not loaded: {name}: {getattr(error, 'strerror', None) or error}")
         else:
             self.so_far = game_of_record(self._game, text, self.so_far.tags)
             self._hint = None

@@ -126,6 +126,11 @@ def test_save_and_load(play, tmp_path):
     assert ("Gold", "Zoe") in record.tags
 
 
+def test_a_name_that_no_file_can_have(play):
+    said = play("deblockle", typed="save a\0b\nload a\0b\nquit\n").output
+    assert said.count(": embedded null byte") == 2
+
+
 def test_a_draw_is_agreed_by_people_and_not_by_programs(play, tmp_path):
     assert "A draw is agreed." in play("deblockle", typed="draw\n").output
     assert kept(tmp_path).result == "draw"
