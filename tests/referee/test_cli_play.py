@@ -2,17 +2,24 @@
 
 import inspect
 import os
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from engine import registry
-from engine.record import PlayedTurn, RolledDice, read, replay
+from engine.api import Strength
+from engine.record import PlayedTurn, RolledDice, read, replay, write
+from referee.cli.play_game import GameSoFar
+from referee.cli.play_session import PlaySession, PlaySettings
 from referee.cli.root import root
 from tests.engine.toy_harvest import Harvest
+from tests.engine.whole_games import CountingClock, any_roll
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
 Play = Callable[..., Result]
@@ -325,3 +332,43 @@ def test_the_environment_is_left_alone(play):
     before = dict(os.environ)
     play("deblockle", typed="quit\n")
     assert dict(os.environ) == before
+
+
+WORDS = (
+    "help turns hint undo board rules why resign draw claim roll 1 2 999 save load a.txt all:draw gold:resign p1:resign "
+    "repetition anti-play : = * keep"
+)
+
+
+@pytest.mark.parametrize("name", registry.games())
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32))
+def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(seed)
+    game = registry.load(name)
+    left = rng.randrange(30)
+    said: list[str] = []
+
+    def ask(_: str) -> str | None:
+        nonlocal left
+        left -= 1
+        state = session.so_far.state
+        turns = game.legal_turns(state)
+        kind = rng.randrange(4)
+        if left < 0:
+            return None
+        if kind == 0 and len(turns):
+            return game.format_turn(turns[rng.randrange(len(turns))])
+        if kind == 1 and game.awaits_roll(state):
+            return game.format_roll(any_roll(game, state, rng))
+        if kind == 2:
+            return "".join(chr(rng.randrange(0x3000)) for _ in range(rng.randrange(12)))
+        return " ".join(rng.choice(WORDS.split()) for _ in range(rng.randint(1, 3)))
+
+    clock = CountingClock()
+    how = PlaySettings({}, rng.random() < 0.5, seed, Strength.FAIR, 0.02, True, 12, 20)
+    session = PlaySession(GameSoFar(game, game.new()), how, ask, said.append, clock)
+    session.run()
+    assert said
+    assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state
