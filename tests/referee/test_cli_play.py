@@ -335,8 +335,8 @@ def test_the_environment_is_left_alone(play):
 
 
 WORDS = (
-    "help turns hint undo board rules why resign draw claim roll 1 2 999 save load a.txt all:draw gold:resign p1:resign "
-    "repetition anti-play : = * keep"
+    "help turns hint undo board rules why resign draw claim roll 1 2 999 save load a.txt all:draw gold:resign "
+    "p1:resign repetition anti-play : = * keep"
 )
 
 
