@@ -124,10 +124,41 @@ def test_a_stuck_player_is_skipped_in_random_games():
     assert sum(GAME.playouts(shut, 10, Random(2)).wins.values()) == 10
 
 
+class WatchedGames(RandomGames):
+    """Random games that look at every position before each round of proposals."""
+
+    rounds = 0
+
+    def proposed(self, games, drawn):
+        self.rounds += 1
+        half = len(self._pieces) // 2
+        shown = np.zeros_like(self._pieces)
+        for column in range(7):
+            shown |= np.left_shift(1, self._squares[:, column])
+        # Seven pieces a side on seven different squares, the same by set as by list, and never two on one square.
+        assert np.array_equal(shown, self._pieces)
+        assert (np.sort(self._squares, axis=1)[:, 1:] > np.sort(self._squares, axis=1)[:, :-1]).all()
+        assert not (self._pieces[:half] & self._pieces[half:]).any()
+        playing = self._playing
+        assert (self._squares[playing, 0] < 42).all()
+        assert (self._squares[half + playing, 0] >= 7).all()
+        return super().proposed(games, drawn)
+
+
+def watched(count):
+    games = WatchedGames(GAME.new(), min(count, 2048), np.random.default_rng(5))
+    tally = games.run(count, 10_000)
+    assert games.rounds > 100
+    assert sum(tally.wins.values()) == tally.games == count
+
+
+def test_pieces_and_balls_are_kept_in_random_games():
+    watched(150)
+
+
 @pytest.mark.long
-def test_ten_thousand_random_games_end():
-    tally = GAME.playouts(GAME.new(), 10_000, Random(10))
-    assert sum(tally.wins.values()) == 10_000
+def test_pieces_and_balls_are_kept_in_ten_thousand_random_games():
+    watched(10_000)
 
 
 @pytest.mark.long

@@ -81,7 +81,7 @@ def test_any_text_is_read_or_refused_with_an_engine_error(text):
 
 @pytest.mark.long
 @given(st.text("blackwhite bBwW./*:=,-1234567abcdefgxn \n", max_size=120))
-@settings(max_examples=20_000)
+@settings(max_examples=50_000)
 def test_a_great_many_texts_are_read_or_refused(text):
     for read in (GAME.parse_state, lambda part: GAME.parse_turn(START, part)):
         with contextlib.suppress(EngineError):
