@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from engine.blokus_dice.finding import Finder
 from engine.blokus_dice.outlook import Course, Prospect
-from engine.blokus_dice.playouts import Drawing
 from engine.blokus_dice.sheet import FACES
 from engine.search.budget import Look
 
@@ -17,8 +17,8 @@ class TooMuchError(Exception):
 class Endgame:
     """Works out what sheets are worth; what was worked out before is remembered."""
 
-    def __init__(self, drawing: Drawing, course: Course, look: Look, most_nodes: int = MOST_NODES) -> None:
-        self._drawing = drawing
+    def __init__(self, finder: Finder, course: Course, look: Look, most_nodes: int = MOST_NODES) -> None:
+        self._finder = finder
         self._rounds = course.rounds
         self._look = look
         self._nodes_left = most_nodes
@@ -38,8 +38,8 @@ class Endgame:
         filled = prospect.filled.bit_count()
         if done >= len(self._rounds):
             return filled
-        sheet, (colour, dice) = self._drawing.sheet, self._rounds[done]
-        ways = self._drawing.ways(prospect.colours[colour], prospect.filled, prospect.unused)
+        sheet, (colour, dice) = self._finder.sheet, self._rounds[done]
+        ways = self._finder.ways(prospect.colours[colour], prospect.filled, prospect.unused)
         if not ways:
             return filled
         self._nodes_left -= 1
@@ -49,7 +49,7 @@ class Endgame:
         by_face = [float(filled)] * FACES
         by_strike = float(filled)
         for laid in ways:
-            face = sheet.face_of[(laid >> self._drawing.squares).bit_length() - 1]
+            face = sheet.face_of[(laid >> self._finder.squares).bit_length() - 1]
             after = prospect.after(sheet.grid, colour, laid, strike=False)
             by_face[face - 1] = max(by_face[face - 1], self.value(after, done + 1))
             if prospect.strikes_left:

@@ -156,23 +156,25 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn]):
 
     def certainty(self, state: BlokusState, turn: BlokusTurn) -> Certainty:
         """Say whether the turn is legal; nothing is hidden here."""
-        return Certainty.IMPOSSIBLE if self._breaches(state, turn) else Certainty.CERTAIN
+        legal = self._is_of(state, turn) and not misdeeds.breaches_of_turn(state, turn)
+        return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
 
-    def _breaches(self, state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]:
-        sheet = state.settings.sheet
-        if turn.player not in state.settings.names or not set(turn.squares) <= set(sheet.grid.index):
-            raise IllegalTurnError(
-                f"{turn_text.format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
-                f"{', '.join(state.settings.names)} and squares from {sheet.grid.names[0]} to {sheet.grid.names[-1]}"
-            )
-        return misdeeds.breaches_of_turn(state, turn)
+    def _is_of(self, state: BlokusState, turn: BlokusTurn) -> bool:
+        """Whether the turn's player and squares are there in this game."""
+        return turn.player in state.settings.names and set(turn.squares) <= set(state.settings.sheet.grid.index)
 
     def apply(self, state: BlokusState, turn: BlokusTurn) -> BlokusState:
         """Give the state after the turn, players who can place nothing passed over.
 
         Raises IllegalTurnError with breaches.
         """
-        breaches = self._breaches(state, turn)
+        if not self._is_of(state, turn):
+            names = state.settings.sheet.grid.names
+            raise IllegalTurnError(
+                f"{turn_text.format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
+                f"{', '.join(state.settings.names)} and squares from {names[0]} to {names[-1]}"
+            )
+        breaches = misdeeds.breaches_of_turn(state, turn)
         if breaches:
             why = " ".join(each.sentence for each in breaches)
             raise IllegalTurnError(f"{turn_text.format_turn(turn)} is not legal here: {why}", breaches)

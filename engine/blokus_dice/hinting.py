@@ -8,6 +8,7 @@ from random import Random
 
 from engine.api import Clock, Hint, Strength
 from engine.blokus_dice.endgame import Endgame, TooMuchError
+from engine.blokus_dice.finding import finder_of
 from engine.blokus_dice.hint_reasons import reason_for
 from engine.blokus_dice.markers import colour_in_hand
 from engine.blokus_dice.outlook import (
@@ -21,7 +22,6 @@ from engine.blokus_dice.outlook import (
     rolls_drawn,
     variety,
 )
-from engine.blokus_dice.playouts import drawing_on
 from engine.blokus_dice.state import PLAYING, RESIGNED, BlokusState, BlokusTurn
 from engine.blokus_dice.turns import Choice, choices, turn_of
 from engine.errors import IllegalTurnError
@@ -88,7 +88,7 @@ class _Search:
         self._deadline = deadline
         self._better = better
         self._sheet = state.settings.sheet
-        self._drawing = drawing_on(self._sheet)
+        self._finder = finder_of(self._sheet)
         self._colour = colour_in_hand(state, seat)
         self._now = prospect_of(self._sheet, state.sheets[seat])
         self._only = False
@@ -117,11 +117,11 @@ class _Search:
 
     def _worked_out(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
         """The best turn when the end is near enough to be worked out, ``None`` when it isn't."""
-        ways = sum(len(self._drawing.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
+        ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
         look = EveryFew(self._deadline.share(_ENDGAME_SHARE), _LOOK_EVERY)
-        endgame = Endgame(self._drawing, course, look)
+        endgame = Endgame(self._finder, course, look)
         try:
             values = [endgame.value(candidate.after) for candidate in candidates]
         except (TooMuchError, TimeIsUpError):
@@ -131,7 +131,7 @@ class _Search:
         return self._tell(candidates[best], 1.0 if course.alone else _MOST_SURE, values[best])
 
     def _candidate(self, choice: Choice, laid: int) -> _Candidate:
-        shape = 1 << (self._drawing.squares + choice.shape)
+        shape = 1 << (self._finder.squares + choice.shape)
         after = self._now.after(self._sheet.grid, self._colour, laid | shape, strike=choice.strike)
         return _Candidate(choice, laid, after, 0.0)
 
@@ -162,7 +162,7 @@ class _Search:
         return promise(self._sheet, candidate.after)
 
     def _variety(self, candidate: _Candidate) -> float:
-        return candidate.worth + variety(self._drawing, candidate.after)
+        return candidate.worth + variety(self._finder, candidate.after)
 
     def _ranked(
         self, candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float], until: Deadline
@@ -182,7 +182,7 @@ class _Search:
         ends: list[int] = []
         while len(ends) < _ESTIMATES and not (ends and until.passed()):
             rolls = rolls_drawn(course, self._rng)
-            ends.append(played_on(self._drawing, candidate.after, course, rolls, self._rng))
+            ends.append(played_on(self._finder, candidate.after, course, rolls, self._rng))
         return sum(ends) / len(ends)
 
     def _raced(self, candidates: Sequence[_Candidate], course: Course) -> Hint[BlokusTurn] | None:
@@ -195,7 +195,7 @@ class _Search:
             rolls, seed = sample
             look()
             # What a sheet is worth at a glance tells apart what too few games to the end can't.
-            return played_on(self._drawing, candidate.after, course, rolls, Random(seed)) + candidate.worth
+            return played_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
 
         def tell(estimate: Estimate[_Candidate]) -> None:
             if estimate.samples:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from engine.blokus_dice.finding import Finder
 from engine.blokus_dice.markers import places_passed_from
-from engine.blokus_dice.playouts import Drawing
 from engine.blokus_dice.sheet import FACES, Sheet
 from engine.blokus_dice.state import BlokusState, FilledSheet
 from engine.grid import Grid
 
 _TIES_LOOKED_AT = 3
-# What a sheet is worth in squares, found by playing thousands of sheets to their end with the weights varied.
+# What a sheet is worth in squares, found by playing hundreds of sheets to their end with the weights varied.
 _ANCHORS_ENOUGH = 4
 _ANCHOR_WORTH = 0.2
 _NO_ANCHOR_COST = 5.0
@@ -57,7 +57,7 @@ class Prospect:
     strikes_left: int
 
     def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
-        """The sheet after drawing ``laid``, which is as in ``Sheet.covering``."""
+        """The sheet after finder ``laid``, which is as in ``Sheet.covering``."""
         squares = laid & grid.every
         colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
         return Prospect(
@@ -96,36 +96,36 @@ def promise(sheet: Sheet, prospect: Prospect) -> float:
     return worth
 
 
-def variety(drawing: Drawing, prospect: Prospect) -> float:
+def variety(finder: Finder, prospect: Prospect) -> float:
     """What the shapes that each colour could still draw are worth, and the rows they stand in."""
     worth = 0.0
     for own in prospect.colours:
         shapes = 0
-        for laid in drawing.ways(own, prospect.filled, prospect.unused):
+        for laid in finder.ways(own, prospect.filled, prospect.unused):
             shapes |= laid
-        shapes >>= drawing.squares
+        shapes >>= finder.squares
         worth += _SHAPE_WORTH * shapes.bit_count()
-        worth += _ROW_WORTH * sum(1 for row in drawing.sheet.row_sets if row & shapes)
+        worth += _ROW_WORTH * sum(1 for row in finder.sheet.row_sets if row & shapes)
     return worth
 
 
-def played_on(drawing: Drawing, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
+def played_on(finder: Finder, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
     """The squares filled at the end when the player goes on by a quick policy with these dice.
 
     The policy draws one of the largest shapes, the best of a few by ``promise``, and crosses out a strike only when
     nothing else can be drawn.
     """
-    sheet = drawing.sheet
+    sheet = finder.sheet
     every, rows = sheet.grid.every, sheet.row_sets
     for (colour, _), dice in zip(course.rounds, rolls, strict=True):
         reach = 0
         for die in dice:
             reach |= rows[die]
         own, filled = prospect.colours[colour], prospect.filled
-        ways = drawing.ways(own, filled, prospect.unused & reach)
+        ways = finder.ways(own, filled, prospect.unused & reach)
         strike = not ways and prospect.strikes_left > 0
         if strike:
-            ways = drawing.ways(own, filled, prospect.unused)
+            ways = finder.ways(own, filled, prospect.unused)
         if not ways:
             break
         sizes = [(laid & every).bit_count() for laid in ways]

@@ -1,65 +1,18 @@
-"""Games played at random, fast: every sheet as a few integers, the ways to draw found by lists that shrink."""
+"""Games played at random, fast: every sheet as a few integers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from random import Random
 
 from engine.api import Player, Tally
+from engine.blokus_dice.finding import Finder, finder_of
 from engine.blokus_dice.markers import places_passed_from
 from engine.blokus_dice.scoring import outcome_of
 from engine.blokus_dice.sheet import FACES, Sheet
 from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
-from engine.grid import ORTHOGONAL
-
-
-class Drawing:
-    """Finds what may be drawn on a sheet; remembers, for each square, what fits the open squares at its sides."""
-
-    def __init__(self, sheet: Sheet) -> None:
-        self.sheet = sheet
-        self.squares = sheet.grid.squares
-        self._rows = tuple(row << self.squares for row in sheet.row_sets[1:])
-        self._at_sides = sheet.grid.neighbours(ORTHOGONAL)
-        self._fitting: list[dict[int, tuple[tuple[int, ...], ...]]] = [{} for _ in range(self.squares)]
-
-    def ways(self, own: int, filled: int, shapes: int) -> list[int]:
-        """Every way to draw these shapes in a colour that has ``own``, none twice, each as in ``Sheet.covering``."""
-        sheet, grid = self.sheet, self.sheet.grid
-        may_fill = sheet.open_squares & ~(filled | grid.beside(own))
-        anchors = may_fill & (grid.diagonal_to(own) if own else sheet.corners)
-        wanted = shapes << self.squares
-        rows = [number for number, row in enumerate(self._rows) if row & wanted]
-        closed = ~(may_fill | wanted)
-        found: list[int] = []
-        while anchors:
-            lowest = anchors & -anchors
-            anchors ^= lowest
-            anchor = lowest.bit_length() - 1
-            open_sides = self._at_sides[anchor] & may_fill
-            fitting = self._fitting[anchor].get(open_sides) or self._find_fitting(anchor, open_sides)
-            for row in rows:
-                found += [laid for laid in fitting[row] if not laid & closed]
-            # What covers several of these squares is found by the first of them.
-            closed |= lowest
-        return found
-
-    def _find_fitting(self, square: int, open_sides: int) -> tuple[tuple[int, ...], ...]:
-        """What covers a square and none of the closed ones at its sides, by the row of its shape."""
-        closed = self._at_sides[square] & ~open_sides
-        every = [laid for laid in self.sheet.covering[square] if not laid & closed]
-        fitting = tuple(tuple(laid for laid in every if laid & row) for row in self._rows)
-        self._fitting[square][open_sides] = fitting
-        return fitting
-
-
-@lru_cache(maxsize=8)
-def drawing_on(sheet: Sheet) -> Drawing:
-    """The one that finds what may be drawn on a sheet; what it remembers is at most 16 lists a square."""
-    return Drawing(sheet)
 
 
 class _Player:
@@ -76,9 +29,9 @@ class _Player:
         self.most_strikes = sheet.strikes
         self.standing = start.standing
 
-    def plays(self, drawing: Drawing, colour: int, dice: list[int], rng: Random) -> bool:
+    def plays(self, finder: Finder, colour: int, dice: list[int], rng: Random) -> bool:
         """Take a die and draw, all that is legal being equally likely; ``False`` and out when there is nothing."""
-        rows = drawing.sheet.row_sets
+        rows = finder.sheet.row_sets
         with_strike = self.strikes < self.most_strikes
         shapes = self.unused
         if not with_strike:
@@ -86,12 +39,12 @@ class _Player:
             for die in dice:
                 within |= rows[die]
             shapes &= within
-        ways = drawing.ways(self.colours[colour], self.filled, shapes)
+        ways = finder.ways(self.colours[colour], self.filled, shapes)
         if not ways:
             self.standing = OUT
             return False
         laid = ways[int(rng.random() * len(ways))]
-        shape = laid >> drawing.squares
+        shape = laid >> finder.squares
         if with_strike:
             # With a strike left every different die goes with every way to draw.
             different = sorted(set(dice))
@@ -100,7 +53,7 @@ class _Player:
         else:
             die = next(die for die in dice if rows[die] & shape)
         dice.remove(die)
-        squares = laid & drawing.sheet.grid.every
+        squares = laid & finder.sheet.grid.every
         self.colours[colour] |= squares
         self.filled |= squares
         self.unused &= ~shape
@@ -114,11 +67,11 @@ class _Player:
 
 def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
-    drawing = drawing_on(state.settings.sheet)
+    finder = finder_of(state.settings.sheet)
     wins: Counter[Player] = Counter()
     plies = draws = unfinished = 0
     for _ in range(count):
-        played, final = play_one(state, drawing, rng, most_plies)
+        played, final = play_one(state, finder, rng, most_plies)
         plies += played
         outcome = outcome_of(final)
         if outcome is None:
@@ -130,7 +83,7 @@ def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> 
     return Tally(count, plies, dict(wins), draws, unfinished)
 
 
-def play_one(state: BlokusState, drawing: Drawing, rng: Random, most_plies: int) -> tuple[int, BlokusState]:
+def play_one(state: BlokusState, finder: Finder, rng: Random, most_plies: int) -> tuple[int, BlokusState]:
     """Play one game at random: how many turns were played, and how it ended.
 
     The state given is good for scores and outcome; where the game was cut off it is good for nothing else.
@@ -150,7 +103,7 @@ def play_one(state: BlokusState, drawing: Drawing, rng: Random, most_plies: int)
             starter = waiting[0]
             dice = [int(rng.random() * FACES) + 1 for _ in waiting]
         seat = waiting.pop(0)
-        played += players[seat].plays(drawing, markers[seat], dice, rng)
+        played += players[seat].plays(finder, markers[seat], dice, rng)
         if not waiting:
             markers = [markers[place] for place in places_passed_from(state.settings, starter)]
             starter = (starter + 1) % count

@@ -299,6 +299,7 @@ def test_turns_of_another_game_are_refused():
     small = GAME.rolled(GAME.new({"sheet": SMALL, "players": 2}), roll("1,1"))
     large = GAME.rolled(GAME.new(), roll("1,1,1,1"))
     turn = next(turn for turn in GAME.legal_turns(large) if "j10" in turn.squares)
+    assert GAME.certainty(small, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match="no turn of this game"):
         GAME.apply(small, turn)
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY, Roll
-from engine.blokus_dice.playouts import Drawing, drawing_on, play_one
+from engine.blokus_dice.finding import Finder, finder_of
+from engine.blokus_dice.playouts import play_one
 from engine.blokus_dice.turns import ways_to_lay
 from engine.playing import play_out
 from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
@@ -136,7 +137,7 @@ def test_the_fast_core_finds_what_the_rules_find(state):
     for filled in state.sheets:
         unused = (1 << len(sheet.shapes)) - 1 & ~filled.used
         for colour in range(4):
-            found = drawing_on(sheet).ways(filled.colours[colour], filled.filled, unused)
+            found = finder_of(sheet).ways(filled.colours[colour], filled.filled, unused)
             expected = [
                 mask | 1 << (sheet.grid.squares + shape)
                 for shape, laid in ways_to_lay(sheet, filled, colour, unused).items()
@@ -149,7 +150,7 @@ def test_the_fast_core_finds_what_the_rules_find(state):
 def test_a_fast_random_game_ends_as_a_game_may(seed):
     rng = random.Random(seed)
     state = GAME.new({"players": 2 + seed % 3})
-    played, final = play_one(state, Drawing(state.settings.sheet), rng, 10_000)
+    played, final = play_one(state, Finder(state.settings.sheet), rng, 10_000)
     assert played == sum(filled.shapes_drawn for filled in final.sheets)
     # The text is read with every shape made out anew from its squares.
     assert GAME.parse_state(GAME.format_state(final)) == final
@@ -167,9 +168,9 @@ def test_fast_random_games_may_be_cut_off_or_be_over():
 def test_a_single_turn_at_random_is_drawn_evenly():
     state = GAME.rolled(GAME.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.legal_turns(state))
-    drawing, rng, counts = Drawing(state.settings.sheet), random.Random(5), {}
+    finder, rng, counts = Finder(state.settings.sheet), random.Random(5), {}
     for _ in range(200 * len(turns)):
-        _, after = play_one(state, drawing, rng, 1)
+        _, after = play_one(state, finder, rng, 1)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
         counts[key] = counts.get(key, 0) + 1
     expected = {}

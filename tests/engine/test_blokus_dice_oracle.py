@@ -65,7 +65,7 @@ def follow(seed):
             assert GAME.format_state(state) == written(table)
 
 
-@settings(max_examples=max(3, settings.default.max_examples // 20))
+@settings(max_examples=max(10, settings.default.max_examples // 8))
 @given(st.integers(0, 2**32))
 def test_whole_games_go_as_the_oracles(seed):
     follow(seed)
