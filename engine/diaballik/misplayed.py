@@ -102,10 +102,11 @@ def breach_of(now: Midturn, action: Action) -> Breach | None:
 def _move_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start == now.ball:
+        meant = f" Write {start}*{end} if a pass was meant." if now.pieces >> action.end & 1 else ""
         return Breach(
             "carrier-moved",
             f"The piece on {start} has the ball, so it can't move to {end}.",
-            f"Put it back on {start}; it may move once the ball is passed (written {start}*{end} if that was meant).",
+            f"Put it back on {start}; it may move once the ball is passed.{meant}",
             places,
         )
     if (now.pieces | now.foes) >> action.end & 1:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, fields
 
 from engine.announcing import format_announcement, parse_announcement
 from engine.api import Announcement, OptionValue
-from engine.diaballik.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF
-from engine.diaballik.claims import ANTI_PLAY, KINDS
+from engine.diaballik.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF, other
+from engine.diaballik.claims import ANTI_PLAY, KINDS, due
 from engine.diaballik.settings import DEFAULTS, Settings, read_settings
 from engine.diaballik.state import DiaballikState, Side
 from engine.diaballik.turns import settled
@@ -63,7 +63,6 @@ class _Read:
     options: dict[str, OptionValue] = field(default_factory=dict)
     counts: tuple[tuple[str, int], ...] = ()
     announced: tuple[Announcement, Word] | None = None
-    cells: list[tuple[str, int]] = field(default_factory=list)
 
 
 def parse_state(text: str) -> DiaballikState:
@@ -129,9 +128,6 @@ def _check_announced(text: str, said: Announcement, word: Word, state: Diaballik
 
 
 def _check_anti_play(text: str, said: Announcement, word: Word, state: DiaballikState) -> None:
-    from engine.diaballik.board import other
-    from engine.diaballik.claims import due
-
     player = str(said.player)
     if not due(state.settings, state.side(player).pieces, state.side(other(player)).pieces, player):
         raise unreadable(
