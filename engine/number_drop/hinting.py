@@ -102,10 +102,10 @@ class _Search:
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._picked(len(turns), _FIRST_TURNS)]
         ranked = self._ranked(some)
         first = self._tell(self._hint(self._finished(ranked[0]), 0.5))
-        if self._strength is Strength.GENTLE:
-            return first
         if len(turns) > len(some):
             ranked = self._swept(turns, ranked)
+        if self._strength is Strength.GENTLE:
+            return self._hint(self._finished(ranked[0]), 0.5)
         winning = self._winning([turn for turn, _ in ranked])
         if winning is not None:
             return self._tell(winning)
