@@ -6,6 +6,7 @@ Combinations are looked at one by one; the solo tiles are worked out to the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from random import Random
 
 from engine.api import Clock, Hint, Strength
@@ -13,6 +14,7 @@ from engine.errors import IllegalTurnError
 from engine.number_drop import flow
 from engine.number_drop.candidates import (
     Candidate,
+    Outlook,
     boards_after,
     outlook_of,
     sheet_after,
@@ -84,8 +86,12 @@ class _Search:
         self._rng = rng
         self._strength = strength
         self._better = better
-        self._outlook = outlook_of(state, player)
         self._slowest_s = 0.0
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        """Worked out when first asked for: alone that may take longer than a first hint."""
+        return outlook_of(self._state, self._player)
 
     def run(self) -> Hint[NumberDropTurn]:
         """Look as long and as far as the deadline and the strength allow."""
@@ -104,11 +110,11 @@ class _Search:
         first = self._tell(self._hint(self._finished(ranked[0]), 0.5))
         if len(turns) > len(some):
             ranked = self._swept(turns, ranked)
-        if self._strength is Strength.GENTLE:
-            return self._hint(self._finished(ranked[0]), 0.5)
-        winning = self._winning([turn for turn, _ in ranked])
+        winning, ranked = self._decided(ranked)
         if winning is not None:
             return self._tell(winning)
+        if self._strength is Strength.GENTLE:
+            return self._hint(self._finished(ranked[0]), 0.5)
         shortlist = self._shortlisted(ranked[:_SHORTLIST])
         best = self._hint(shortlist[0], 0.5)
         if best.turn != first.turn:
@@ -127,7 +133,7 @@ class _Search:
 
     def _at_once(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn]:
         """A legal turn without any thought that takes time: low on the sheet, or the tile that is furthest down."""
-        points = self._expected(self._sheet)
+        points = float(self._sheet.score(self._state.settings.x_counts_above_line))
         sure = 1.0 if len(turns) == 1 else 0.0
         if isinstance(turns[0], Slide):
             return Hint(*slide_at_once(self._state, turns), points, _POINTS, sure)
@@ -207,22 +213,28 @@ class _Search:
             slowest_s = max(slowest_s, self._deadline.clock() - began_s)
         return sorted(found, key=lambda candidate: -candidate.value)
 
-    def _winning(self, turns: Sequence[NumberDropTurn]) -> Hint[NumberDropTurn] | None:
-        """A turn that ends the game and wins it at once, where nobody else still plays in this turn."""
-        state = self._state
+    def _decided(
+        self, ranked: list[tuple[NumberDropTurn, float]]
+    ) -> tuple[Hint[NumberDropTurn] | None, list[tuple[NumberDropTurn, float]]]:
+        """A turn that ends the game and wins it at once, or ``None``; and the turns without those that lose it so.
+
+        That is known only where nobody else still plays in this turn, and several play.
+        """
+        state, me = self._state, PLAYERS[self._player]
         if state.settings.solo or state.busy() != (self._player,) or state.phase not in (Phase.DROP, Phase.PENALTY):
-            return None
-        ending = [turn for turn in turns if self._ends_the_game(turn)][:_SHORTLIST]
-        for turn in ending:
+            return None, ranked
+        losing = set()
+        for turn in [turn for turn, _ in ranked if self._ends_the_game(turn)][:_SHORTLIST]:
             candidate = self._finished((turn, 0.0))
             after = played(state, turn)
             if candidate.follow is not None and after.combining:
                 after = played(after, candidate.follow)
             outcome = flow.outcome_of(after)
-            if outcome is not None and outcome.winner == PLAYERS[self._player]:
-                points = float(flow.scores_of(after)[outcome.winner])
-                return Hint(turn, "wins", points, _POINTS, 1.0)
-        return None
+            if outcome is not None and outcome.winner == me:
+                return Hint(turn, "wins", float(flow.scores_of(after)[me]), _POINTS, 1.0), ranked
+            if outcome is not None and me not in outcome.shared_by:
+                losing.add(turn)
+        return None, [each for each in ranked if each[0] not in losing] or ranked
 
     def _ends_the_game(self, turn: NumberDropTurn) -> bool:
         if self._state.last_turn or flow.reached_the_line(self._state) or isinstance(turn, Combination):

@@ -87,6 +87,16 @@ def test_a_drop_that_wins_the_game_is_taken():
     assert GAME.outcome(after).winner == "p1"
 
 
+def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
+    # One column is low: only standing there the shape stays below the line, and p1 is behind.
+    walls = "/".join(["XXXXXX."] * 7 + ["XXXXXXX"] * 4)
+    state = GAME.parse_state(f"drop p1={walls} p2={'/'.join(['XXXXXXX'] * 11)} {TILES} roll=1,3,4,5,I to=p1")
+    for strength in Strength:
+        found = hint(state, strength=strength)
+        assert {square[0] for square in found.turn.squares} == {"g"}
+        assert GAME.outcome(GAME.apply(state, found.turn)) is None
+
+
 def test_a_combination_is_told_as_what_it_takes():
     state = GAME.parse_state(f"drop p1=555..../1234567 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     found = hint(state)
