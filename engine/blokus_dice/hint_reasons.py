@@ -19,12 +19,9 @@ def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, 
         said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
     if only:
         return f"is the only turn there is: it {said}"
-    open_now = {
-        each: anchors_left(sheet, after.colours[each], after.filled).bit_count() for each in range(len(COLOURS))
-    }
-    shut = [COLOURS[each] for each, anchors in open_now.items() if not anchors]
+    open_now = [anchors_left(sheet, own, after.filled).bit_count() for own in after.colours]
     corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
-    if not shut:
+    if all(open_now):
         return f"{said}, {corners}, and every colour can go on"
     if open_now[colour]:
         return f"{said} and {corners}"

@@ -55,7 +55,7 @@ def wrong_colour(player: str, drawn: str, hand: str, places: tuple[Place, ...]) 
     """The breach of a player who draws in another colour than the one in hand."""
     return Breach(
         "colour-not-in-hand",
-        f"{player} holds {hand} in this round, but drew in {drawn} on {_named(places)}.",
+        f"{player} holds {hand} in this round, but drew in {drawn} on {_bare(places)}.",
         f"Wipe {_named(places)} clean, and draw in {hand}.",
         places,
     )
@@ -87,18 +87,18 @@ def _breaches_of_squares(state: BlokusState, seat: int, squares: int) -> Iterato
     listed = pieces(sheet.grid, squares)
     name = name_on(sheet.grid, squares)
     if len(listed) != 1:
-        parts = " and ".join(_named(places_on(state, seat, piece)) for piece in listed) or "nothing"
+        parts = ", and ".join(_bare(places_on(state, seat, piece)) for piece in listed)
         yield Breach(
             "not-one-shape",
-            f"{player} drew {parts}, which is not one shape.",
+            f"What {player} drew does not hang together: {parts}.",
             "Draw the squares of one shape, side by side.",
             places,
         )
     elif name is None or name not in sheet.number_of:
-        what = f"{squares.bit_count()} squares" if name is None else name
+        what = f"The {squares.bit_count()} squares on {_named(places)} are"
         yield Breach(
             "no-such-shape",
-            f"The {what} on {_named(places)} are no shape of this sheet.",
+            f"{what if name is None else f'{name} on {_named(places)} is'} no shape of this sheet.",
             "Draw a shape that stands on the sheet.",
             places,
         )
@@ -192,11 +192,13 @@ def places_on(state: BlokusState, seat: int, squares: int) -> tuple[Place, ...]:
 
 
 def _named(places: tuple[Place, ...]) -> str:
-    """Places in words, on one sheet: ``p1's a1, a2 and b1``."""
-    if not places:
-        return ""
-    player = places[0].partition(".")[0]
+    """Places in words, on one sheet: ``p1's a1, a2 and b1``; empty where there are none."""
+    return f"{places[0].partition('.')[0]}'s {_bare(places)}" if places else ""
+
+
+def _bare(places: tuple[Place, ...]) -> str:
+    """The squares of places in words: ``a1, a2 and b1``."""
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
-        return f"{player}'s {', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
-    return f"{player}'s " + " and ".join(filter(None, (", ".join(squares[:-1]), squares[-1])))
+        return f"{', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
+    return " and ".join(filter(None, (", ".join(squares[:-1]), squares[-1])))

@@ -57,7 +57,7 @@ class Prospect:
     strikes_left: int
 
     def after(self, grid: Grid, colour: int, laid: int, *, strike: bool) -> Prospect:
-        """The sheet after finder ``laid``, which is as in ``Sheet.covering``."""
+        """The sheet after drawing ``laid``, which is as in ``Sheet.covering``."""
         squares = laid & grid.every
         colours = (*self.colours[:colour], self.colours[colour] | squares, *self.colours[colour + 1 :])
         return Prospect(

@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,22 @@ def test_the_nearest_misdeed_comes_first_and_all_are_named():
     assert wrong[0].remedy == "Draw p1.a1 red again."
     over_blue = GAME.explain(GAME.parse_state(BLUE_THERE), changed("p1.a1=green"))
     assert rules_of(over_blue) == ["square-taken"]
+
+
+def test_a_turn_in_another_colour_than_the_one_in_hand():
+    state = GAME.parse_state(NEW)
+    turn = replace(GAME.parse_turn(state, "1:1:a1"), colour="green")
+    with pytest.raises(IllegalTurnError, match="p1 holds red in this round, but drew in green on a1") as raised:
+        GAME.apply(state, turn)
+    assert rules_of(raised.value.breaches) == ["colour-not-in-hand"]
+
+
+def test_words_for_many_squares_and_for_pieces_apart():
+    state = GAME.parse_state(NEW)
+    (apart,) = GAME.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
+    assert apart.sentence == "What p1 drew does not hang together: a1 and b1, and e5."
+    (large,) = GAME.explain(state, {f"p1.{column}{row}": "red" for column in "abcdef" for row in "12"})
+    assert large.sentence.startswith("The 12 squares on p1's a1, b1, c1, d1, e1, f1, a2, b2 and 4 more are no shape")
 
 
 @pytest.mark.parametrize("change", ["p9.a1=red", "p1.k1=red", "a1=red", "p1.a1=pink", "p1.=red"])

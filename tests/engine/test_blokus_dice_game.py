@@ -358,6 +358,23 @@ def test_unfinished_positions_are_shapes_begun():
         assert "Fill the other squares" in position.to_do
 
 
+def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
+    state = rolled("1,1", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
+    # The corners are turns by themselves; the domino's other square is a shape begun.
+    assert {position.places[0][3:] for position in GAME.unfinished(state)} == {
+        *("b1", "a2", "d1", "e2", "a4", "b5", "d5", "e4")
+    }
+
+
+def test_a_drawing_shows_what_is_drawn():
+    state = rolled("1,2", {"players": 2})
+    lines = GAME.diagram(GAME.apply(state, GAME.parse_turn(state, "2:V3:a1,b1,a2:strike"))).splitlines()
+    assert lines[9].startswith(" 2 R . . ")
+    assert lines[10].startswith(" 1 R R . ")
+    assert "3 filled, 2 strikes left   0 filled, 3 strikes left" in lines
+    assert "1: 1 2 I3                  1: 1 2 I3 V3" in lines
+
+
 def test_drawings_fit_and_tell_all():
     state = GAME.new()
     text = GAME.diagram(state)
