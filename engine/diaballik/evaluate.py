@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from engine.diaballik.board import CONTACTS_TO_CLAIM, EVERY, GOAL, GRID, NEAR, PLAYERS, RAYS, SIZE, touching
 from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, visible
 from engine.diaballik.misplayed import between_squares
+from engine.diaballik.turns import MOST_MOVES
 from engine.diaballik.weights import JUST_MOVED, TO_MOVE, Weights
 from engine.grid import members
 
@@ -26,6 +27,8 @@ WIN = 1_000_000
 """The score of a position that is won; sooner wins score more, by a point a turn."""
 LOST_NEXT = -(WIN - 2)
 """The score of a result after which the opponent wins at once."""
+SEEMS_LOST = -(WIN // 2)
+"""The score of a result after which the opponent seems to win at once, which nobody has worked out."""
 
 _GOAL_FIRST = (GRID.squares - SIZE, 0)
 _CHUNK = 2 * SIZE
@@ -156,7 +159,8 @@ class Judged(NamedTuple):
 def judged(position: Position, results: Integers, *, front_only: bool = False) -> Judged:
     """Score every result of the mover's turn; one after which the opponent wins at once scores LOST_NEXT.
 
-    A win by the ball itself scores WIN. Whether the opponent could call anti-play in time is told by a rule of thumb.
+    A win by the ball itself scores WIN. Where a rule of thumb says that the opponent could touch a wall in time to call
+    anti-play, the score is SEEMS_LOST.
     """
     player = position.player
     foe = 1 - player
@@ -188,8 +192,7 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
         reached = _reach(foe_others, empty) >> foe_goal_first
         scores[(foe_open & reached) != 0] = LOST_NEXT
     for each in _walls(own):
-        if _may_be_called(position, int(own[each]), front_only=front_only):
-            scores[each] = LOST_NEXT
+        scores[each] = min(int(scores[each]), _if_called(position, int(own[each]), front_only=front_only))
     won = np.right_shift(GOAL[PLAYERS[player]], ball) & 1
     scores[won != 0] = WIN
     return Judged(scores, threats)
@@ -205,23 +208,23 @@ def _walls(own: Integers) -> list[int]:
     return np.flatnonzero(((columns & 0x7F) == 0x7F) & (linked & ~links == 0)).tolist()
 
 
-def _may_be_called(position: Position, wall: int, *, front_only: bool) -> bool:
-    """Whether the opponent, next to move, seems able to touch the wall with three pieces in time."""
+def _if_called(position: Position, wall: int, *, front_only: bool) -> int:
+    """At most what a wall scores: whether the opponent, next to move, can touch it with three pieces in time."""
     touch = touching(wall, PLAYERS[1 - position.player], front_only=front_only)
     foes = position.foes
-    standing = foes & touch
-    missing = CONTACTS_TO_CLAIM - standing.bit_count()
-    if missing <= 0 or missing > 2:
-        return missing <= 0
+    missing = CONTACTS_TO_CLAIM - (foes & touch).bit_count()
+    if missing <= 0:
+        return LOST_NEXT
+    if missing > MOST_MOVES:
+        return WIN
     empty = EVERY & ~(foes | wall)
-    free = foes & ~touch
     near = 0
-    for square in members(free):
+    for square in members(foes & ~touch):
         near |= NEAR[square]
     near &= empty
-    if missing == 2:
-        return (near & touch).bit_count() >= 2
-    far = 0
+    if missing == MOST_MOVES:
+        return SEEMS_LOST if (near & touch).bit_count() >= missing else WIN
+    far = near
     for square in members(near):
-        far |= NEAR[square]
-    return bool((near | far & empty) & touch)
+        far |= NEAR[square] & empty
+    return SEEMS_LOST if far & touch else WIN

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, PLAYERS, is_wall, touching
-from engine.diaballik.evaluate import LOST_NEXT, WIN, Integers, Position, judged
+from engine.diaballik.evaluate import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, judged
 from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
 from engine.diaballik.listing import packed_results
 from engine.diaballik.settings import Settings
@@ -106,12 +106,16 @@ class Searcher:
 
     def scored(self, position: Position, results: list[int]) -> Integers:
         """What each result scores for the mover."""
-        return judged(position, np.array(results, dtype=np.int64), front_only=self._settings.front_only).scores
+        scores = judged(position, np.array(results, dtype=np.int64), front_only=self._settings.front_only).scores
+        if not self._usual:
+            # Which passes are open, and what ends the game, was taken as under the usual options.
+            np.maximum(scores, SEEMS_LOST, out=scores)
+        return scores
 
     def checked(self, position: Position, ranked: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The results, best first, put right where the rule of thumb for anti-play, or for passes, doesn't hold.
+        """The results, best first, those moved to the end that lose at once though their score doesn't say so.
 
-        Looked at are those that a claim might answer, until a safe one is found, and all when all seem to lose.
+        Looked at are those that a claim might answer, or all under unusual options, until a safe one is found.
         """
         lost: list[tuple[int, int]] = []
         try:
@@ -121,7 +125,7 @@ class Searcher:
                     return [*ranked[number:], *lost]
                 self._deadline.look()
                 if self.wins_at_once(after) is None:
-                    return [(max(score, LOST_NEXT + 1), result), *ranked[number + 1 :], *lost]
+                    return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
                 lost.append((LOST_NEXT, result))
         except TimeIsUpError:
             return [*ranked[len(lost) :], *lost]

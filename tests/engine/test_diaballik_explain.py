@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.api import EMPTY, Announcement
+from engine.api import EMPTY, Announcement, Certainty
+from engine.diaballik.state import Action, DiaballikTurn
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.registry import load
 from tests.engine.strategies_diaballik import states
@@ -200,6 +201,37 @@ def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
 def test_what_is_no_place_or_look_is_refused(after):
     with pytest.raises(UnreadableError):
         GAME.explain(GAME.new(), after)
+
+
+@pytest.mark.parametrize(
+    ("actions", "rule"),
+    [
+        ((), "null-turn"),
+        ((Action(0, 60, passes=False),), "square-taken"),
+        ((Action(-1, 0, passes=False),), "square-taken"),
+        ((Action(14, 21, passes=False),), "moved-opponent-piece"),
+        ((Action(14, 21, passes=True),), "pass-without-ball"),
+        ((Action(3, 3, passes=True),), "pass-to-nobody"),
+        ((Action(0, 14, passes=False),), "too-many-moves"),
+    ],
+)
+def test_turns_made_by_hand_are_judged_too(actions, rule):
+    turn = DiaballikTurn("black", actions)
+    assert broken_by(GAME.apply, GAME.new(), turn) == [rule]
+    assert GAME.certainty(GAME.new(), turn) is Certainty.IMPOSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("text", "turn", "rule"),
+    [
+        (CROWDED, "a1-a3", "square-taken"),
+        (f"white {STUCK}", "g4-g5", "moved-opponent-piece"),
+        (OPEN, "d1*d7 anti-play", "goal-ends-turn"),
+        (WALL, "a3-a2 anti-play", "anti-play-contacts"),
+    ],
+)
+def test_more_turns_that_are_refused(text, turn, rule):
+    assert broken_by(GAME.parse_turn, GAME.parse_state(text), turn) == [rule]
 
 
 def test_apply_refuses_with_breaches():

@@ -158,6 +158,49 @@ def test_a_win_that_can_not_be_stopped_is_seen():
     assert found.sure == 1.0
 
 
+def test_what_is_called_certain_is():
+    """Wins in two turns that hints are sure of, and losses, against every reply there is."""
+    rng = random.Random(11)
+    sure = 0
+    while sure < 6:
+        options = rng.choice([{}, {"pass_over_own": False}, {"antiplay": "automatic"}])
+        given = {"pass_over_own": True, "antiplay": "announced", **options}
+        state = GAME.parse_state(oracle.drawing(oracle.random_position(rng, **given)))
+        found = hint(state, reads=25)
+        if found.sure < 1 or not found.reason.startswith(("wins in 2 turns", "holds")):
+            continue
+        after = GAME.apply(state, found.turn)
+        replies = [] if after.to_move is None else list(GAME.counted_turns(after))
+        if found.expected == 1:
+            sure += 1
+            assert after.to_move != state.to_move
+            for reply in replies:
+                then = GAME.apply(after, reply)
+                assert GAME.outcome(then).winner == state.to_move if then.to_move is None else wins_now(then)
+        elif after.to_move is None or wins_now(after):
+            # It loses at once, so every other turn does.
+            sure += 1
+            assert all(loses_next(state, turn) for turn in list(GAME.counted_turns(state))[::7])
+
+
+def wins_now(state):
+    return hint(state, strength=Strength.GENTLE, reads=1).expected == 1.0
+
+
+def test_a_wall_is_not_left_to_be_called():
+    """White's wall is touched twice; black has a third piece near, so white opens it."""
+    state = GAME.parse_state(f"white {WALL.replace('b....../......./.b', '......./b....../.b')}")
+    after = GAME.apply(state, hint(state).turn)
+    assert after.to_move == "black"
+    assert not wins_now(after)
+
+
+def test_a_stuck_player_is_looked_past():
+    state = GAME.parse_state(f"black {STUCK.replace('wb...../wb...../B......', 'w.b..../wb...../B......')}")
+    for strength in Strength:
+        assert GAME.certainty(state, hint(state, strength=strength, reads=150).turn) is Certainty.CERTAIN
+
+
 def test_there_is_no_hint_when_the_game_is_over():
     over = GAME.announce(GAME.new(), Announcement("resign", "black"))
     with pytest.raises(IllegalTurnError, match="over"):

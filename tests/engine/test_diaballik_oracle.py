@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine.diaballik.listing import packed_results, unpacked
-from engine.diaballik.turns import begun
+from engine.diaballik.turns import action_sequences, begun
 from engine.grid import members
 from engine.perft import perft, split
 from engine.registry import load
@@ -110,8 +110,11 @@ def test_first_turn_from_every_start(options):
 
 
 def test_ordered_sequences_of_the_first_turn():
-    written = [sequence for sequence, _, _ in oracle.sequences(oracle.start())]
-    assert [sum(len(each) == length for each in written) for length in (1, 2, 3)] == [12, 128, 988]
+    plain = [sequence for sequence, _, _ in oracle.sequences(oracle.start())]
+    played = list(action_sequences(begun(GAME.new(), "black")))
+    for written in (plain, played):
+        assert len(set(written)) == 1128
+        assert [sum(len(each) == length for each in written) for length in (1, 2, 3)] == [12, 128, 988]
 
 
 @pytest.mark.parametrize(("options", "counts"), [({}, [290, 84_100]), ({"null_turn": False}, [289, 83_521])])
