@@ -35,8 +35,6 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
         return (Breach("null-turn", "Nothing was done; a turn has at least one action.", "Move or pass.", ()),)
     now = begun(state, turn.player)
     for action in turn.actions:
-        if not all(0 <= square < GRID.squares for square in action[:2]):
-            return (Breach("square-taken", "There is no such square on the board.", TAKE_BACK, ()),)
         breach = breach_of(now, action)
         if breach is not None:
             return (breach,)

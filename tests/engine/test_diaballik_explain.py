@@ -207,8 +207,6 @@ def test_what_is_no_place_or_look_is_refused(after):
     ("actions", "rule"),
     [
         ((), "null-turn"),
-        ((Action(0, 60, passes=False),), "square-taken"),
-        ((Action(-1, 0, passes=False),), "square-taken"),
         ((Action(14, 21, passes=False),), "moved-opponent-piece"),
         ((Action(14, 21, passes=True),), "pass-without-ball"),
         ((Action(3, 3, passes=True),), "pass-to-nobody"),
