@@ -16,7 +16,7 @@ from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, reach_before
 from engine.diaballik.listing import claimed_results, unpacked
 from engine.diaballik.search import Line, Searcher, best_line
 from engine.diaballik.state import DiaballikState, DiaballikTurn
-from engine.diaballik.turns import begun, canonical
+from engine.diaballik.turns import actions, begun, canonical
 from engine.errors import IllegalTurnError
 from engine.grid import members
 from engine.search.budget import Deadline
@@ -49,6 +49,8 @@ def hinted(
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
     searcher = Searcher(state.settings, Deadline.after(max(0.0, deadline_s), clock))
     position = position_of(state)
+    if better is not None and not searcher.usual:
+        better(_anything(state, position))
     results = sorted(searcher.results(position))
     rng.shuffle(results)
     at_once = _at_once(state, position, results)
@@ -69,10 +71,19 @@ def hinted(
 
 def _turn(state: DiaballikState, result: int, *, claims: bool = False) -> DiaballikTurn:
     turn = begun(state, str(state.to_move))
-    actions = canonical(turn, unpacked(result))
-    if actions is None:
+    found = canonical(turn, unpacked(result))
+    if found is None:
         raise AssertionError(f"no actions lead to the result {result}")
-    return DiaballikTurn(turn.player, actions, claims)
+    return DiaballikTurn(turn.player, found, claims)
+
+
+def _anything(state: DiaballikState, position: Position) -> Hint[DiaballikTurn]:
+    """A hint to have while all results are still being listed, which takes long under unusual options."""
+    turn = begun(state, str(state.to_move))
+    action = next(actions(turn))
+    side = turn.after(action).side
+    line = Line(side.pieces | side.ball << BALL_SHIFT, 0, 0)
+    return Hint(DiaballikTurn(turn.player, (action,)), reason_for(position, line), 0.5, "win", 0.0)
 
 
 def _at_once(state: DiaballikState, position: Position, results: list[int]) -> Hint[DiaballikTurn] | None:

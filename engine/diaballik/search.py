@@ -69,20 +69,23 @@ class Line(NamedTuple):
 
 
 class Searcher:
-    """One search: the settings, the deadline, and the positions opened so far."""
+    """One search: the settings, the deadline, and the positions opened so far.
+
+    ``usual`` says that the options are such that results come from tables, and quickly.
+    """
 
     def __init__(self, settings: Settings, deadline: Deadline) -> None:
         self._settings = settings
         self._deadline = deadline
         self._opened: dict[Position, Opened] = {}
         self._known: dict[Position, Known] = {}
-        self._usual = settings.pass_over_own and not settings.automatic
+        self.usual = settings.pass_over_own and not settings.automatic
 
     def results(self, position: Position) -> list[int]:
         """The results of the mover's turn under the settings."""
         settings = self._settings
         player = PLAYERS[position.player]
-        if self._usual:
+        if self.usual:
             return distinct_results(
                 position.own, position.ball, position.foes, GOAL[player], null_turn=settings.null_turn
             )
@@ -92,7 +95,7 @@ class Searcher:
         """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""
         player = PLAYERS[position.player]
         goal = GOAL[player]
-        if not self._usual or can_win(position.own, position.ball, position.foes, goal):
+        if not self.usual or can_win(position.own, position.ball, position.foes, goal):
             for result in self.results(position) if results is None else results:
                 if goal >> (result >> BALL_SHIFT) & 1:
                     return result
@@ -107,7 +110,7 @@ class Searcher:
     def scored(self, position: Position, results: list[int]) -> Integers:
         """What each result scores for the mover."""
         scores = judged(position, np.array(results, dtype=np.int64), front_only=self._settings.front_only).scores
-        if not self._usual:
+        if not self.usual:
             # Which passes are open, and what ends the game, was taken as under the usual options.
             np.maximum(scores, SEEMS_LOST, out=scores)
         return scores
@@ -133,8 +136,8 @@ class Searcher:
 
     def _doubtful(self, after: Position) -> bool:
         """Whether the score's word on a win by the player to move isn't to be trusted."""
-        if not self._usual or not is_wall(after.foes):
-            return not self._usual
+        if not self.usual or not is_wall(after.foes):
+            return not self.usual
         touch = touching(after.foes, PLAYERS[after.player], front_only=self._settings.front_only)
         return bool(after.own & touch)
 

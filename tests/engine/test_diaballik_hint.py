@@ -81,11 +81,12 @@ def loses_next(state, turn):
     return bool(wins or claimed_results(reply, results))
 
 
-def test_every_hint_told_is_legal_and_the_last_is_the_answer():
+@pytest.mark.parametrize("options", [{}, {"pass_over_own": False, "null_turn": False}])
+def test_every_hint_told_is_legal_and_the_last_is_the_answer(options):
     told = []
-    found = hint(GAME.new(), reads=200, better=told.append)
+    found = hint(GAME.new(options), reads=200, better=told.append)
     assert told
-    assert all(GAME.certainty(GAME.new(), each.turn) is Certainty.CERTAIN for each in told)
+    assert all(GAME.certainty(GAME.new(options), each.turn) is Certainty.CERTAIN for each in told)
     assert told[-1].turn == found.turn
 
 
