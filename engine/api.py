@@ -244,7 +244,10 @@ class Game(Protocol[StateT, TurnT]):
         """Give everyone's points as they stand; empty where a game has no points."""
 
     def playouts(self, state: StateT, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones."""
+        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones.
+
+        Where a turn has too many ends to find them all for one draw, another way to draw is used, and documented.
+        """
 
     def hint(
         self,

@@ -11,6 +11,12 @@ from engine.api import Game
 from engine.errors import UnknownGameError
 
 
+def _blockade() -> Game[Any, Any]:
+    from engine.blockade.game import Blockade
+
+    return Blockade()
+
+
 def _blokus_dice() -> Game[Any, Any]:
     from engine.blokus_dice.game import BlokusDice
 
@@ -37,6 +43,7 @@ def _number_drop() -> Game[Any, Any]:
 
 _GAMES: Mapping[str, Callable[[], Game[Any, Any]]] = MappingProxyType(
     {
+        "blockade": _blockade,
         "blokus-dice": _blokus_dice,
         "deblockle": _deblockle,
         "diaballik": _diaballik,

@@ -7,11 +7,13 @@ rest: a lower bound on the steps that still have to be taken is kept with each o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.blockade.board import CLEARS
 from engine.blockade.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
+from engine.search.budget import Look
 
 LayoutMove = tuple[int, int]
 
@@ -104,23 +106,42 @@ class Reach:
 
 
 def explore(
-    terrain: Terrain, points: int, caps: tuple[int, ...], *, covered: bool = False, edges: bool = False
+    terrain: Terrain,
+    points: int,
+    caps: tuple[int, ...],
+    *,
+    covered: bool = False,
+    edges: bool = False,
+    look: Look | None = None,
+    worth: Callable[[Layout, int], bool] | None = None,
 ) -> Reach:
     """Find everything the colour can reach with so many points, its new towers capped with ``caps`` in turn.
 
     When ``caps`` run out, towers stay open. With ``covered`` a small may also wait where it would make a tower, as if
     a piece of another colour lay below it (written ``C``; it must leave again): never less than the other colour's help
-    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for.
+    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for. ``look`` is
+    called now and then, and what it raises ends the search. ``worth`` says whether a layout is worth following after
+    so many points; the others are left out.
     """
-    return _Search(terrain, points, caps, covered=covered, edges=edges).run()
+    return _Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(look)
 
 
 class _Search:
-    def __init__(self, terrain: Terrain, points: int, caps: tuple[int, ...], *, covered: bool, edges: bool) -> None:
+    def __init__(
+        self,
+        terrain: Terrain,
+        points: int,
+        caps: tuple[int, ...],
+        *,
+        covered: bool,
+        edges: bool,
+        worth: Callable[[Layout, int], bool] | None,
+    ) -> None:
         self.terrain = terrain
         self.points = points
         self.caps = "".join(str(size) for size in caps)
         self.covered = covered
+        self.worth = worth
         start: Node = (terrain.start, ())
         self.cost: dict[Node, int] = {start: 0}
         self.came_from: CameFrom = {start: None}
@@ -132,13 +153,15 @@ class _Search:
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * _BY_COST)]
         self.buckets[0].append(start)
 
-    def run(self) -> Reach:
+    def run(self, look: Look | None) -> Reach:
         visited: list[Node] = []
         cost, won = self.cost, self.won
         for bucket, nodes in enumerate(self.buckets):
             for node in nodes:
                 if cost[node] == bucket:
                     visited.append(node)
+                    if look is not None:
+                        look()
                     if node[0] not in won:
                         self._expand(node, bucket)
         ends = tuple(self._reached(node) for node in visited if not self.need[node])
@@ -222,6 +245,8 @@ class _Search:
             self.edges.append((layout, following, move.steps))
         reached = (following, waiting)
         if self.cost.get(reached, _DEAR) <= cost:
+            return
+        if self.worth is not None and not self.worth(following, cost // _BY_COST):
             return
         self.cost[reached] = cost
         self.came_from[reached] = (node, move.start, move.end)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -12,7 +12,9 @@ from engine.api import (
     Appearance,
     Breach,
     Certainty,
+    Clock,
     Facing,
+    Hint,
     LookName,
     Option,
     OptionValue,
@@ -22,6 +24,7 @@ from engine.api import (
     PossibleRoll,
     Roll,
     Rule,
+    Strength,
     Tally,
     Unfinished,
 )
@@ -31,6 +34,7 @@ from engine.blockade import turn_text
 from engine.blockade.amending import amended, set_up_state
 from engine.blockade.board import PLACES, PLAYERS, Stacks
 from engine.blockade.explain import explain_change
+from engine.blockade.hinting import hinted
 from engine.blockade.listing import not_now, turns_of
 from engine.blockade.playing import play
 from engine.blockade.playouts import play_at_random
@@ -41,6 +45,7 @@ from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn
 from engine.dice import ORDINARY_DIE, possible_rolls
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.playing import OneAtATime, WithoutPoints
+from engine.search.budget import Deadline
 
 _ROLLS = possible_rolls((ORDINARY_DIE, ORDINARY_DIE))
 
@@ -140,6 +145,19 @@ class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeSt
         """Play games at random; see ``engine.blockade.playouts`` for how a turn is drawn, which isn't evenly."""
         return play_at_random(state, count, rng, most_plies)
 
+    def hint(
+        self,
+        state: BlockadeState,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[BlockadeTurn]], None] | None = None,
+    ) -> Hint[BlockadeTurn]:
+        """Find a good turn within the time; raises IllegalTurnError when there is none to play."""
+        return hinted(state, Deadline.after(deadline_s, clock), rng, strength, better)
+
     def certainty(self, state: BlockadeState, turn: BlockadeTurn) -> Certainty:
         """Say whether the turn is legal: certain or impossible, since nothing is hidden."""
         return Certainty.IMPOSSIBLE if self._followed(state, turn)[1] else Certainty.CERTAIN
@@ -221,6 +239,10 @@ class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeSt
     def parse_turn(self, state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
         """Read a turn's text leniently, any legal way to its end position; raises UnreadableError, IllegalTurnError."""
         return turn_text.parse_turn(state, text, player)
+
+    def written_turn(self, state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
+        """Read a turn as it is written, legal or not, without looking for the one of its end position."""
+        return turn_text.turn_as_written(state, text, player)
 
     def format_roll(self, roll: Roll) -> str:
         """Write a roll, ``4,1``: the die of red or green first."""

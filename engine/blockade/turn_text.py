@@ -13,7 +13,7 @@ from engine.api import Player
 from engine.blockade.board import GRID, PLACES, name_of
 from engine.blockade.listing import not_now, turns_of
 from engine.blockade.playing import Path, play
-from engine.blockade.state import BlockadeState, BlockadeTurn
+from engine.blockade.state import BlockadeState, BlockadeTurn, Move
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.notation import unreadable
 
@@ -63,6 +63,22 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None) -> Blocka
         raise IllegalTurnError(f"{text!r} is not legal here: {played.breaches[0].sentence}", played.breaches)
     listed = turns_of(state)
     return listed.ending_in(played.stacks) or listed.turn(paths)
+
+
+def turn_as_written(state: BlockadeState, text: str, player: Player | None) -> BlockadeTurn:
+    """Read a turn as it is written, whether or not it is the one that stands for its end position.
+
+    Raises UnreadableError, or IllegalTurnError where nothing stands on a square that a move starts from.
+    """
+    tops = {square: list(stack) for square, stack in enumerate(state.stacks)}
+    moves = []
+    for start, *_, end in _read(text):
+        if not tops[start]:
+            raise IllegalTurnError(f"{text!r} moves a piece from {PLACES[start]}, but nothing stands there")
+        piece = tops[start].pop()
+        tops[end].append(piece)
+        moves.append(Move(piece, PLACES[start], PLACES[end]))
+    return BlockadeTurn(player or state.to_move or "", tuple(moves))
 
 
 def _read(text: str) -> tuple[Path, ...]:
