@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, Generic
+from typing import Any, Generic, Protocol, runtime_checkable
 
 from engine.api import Game, Player, PossibleRoll, Roll, StateT, Tally, TurnT
 from engine.dice import drawn
@@ -48,6 +48,17 @@ class WithoutDice(Generic[StateT, TurnT]):
     def parse_roll(self, state: StateT, text: str) -> Roll:  # noqa: ARG002
         """Raise UnreadableError: there are no dice."""
         raise UnreadableError(f"got a roll {text!r}, but {self.title} has no dice; leave it out", 1)
+
+
+@runtime_checkable
+class ReadsAsWritten(Protocol):
+    """A game whose ``parse_turn`` takes long, since it looks for the turn that stands for all of the same end.
+
+    For turns that were written by ``format_turn`` there is nothing to look for.
+    """
+
+    def written_turn(self, state: Any, text: str, player: Player | None = None) -> Any:
+        """Read a turn as it is written, legal or not; raises UnreadableError or IllegalTurnError."""
 
 
 class WithoutPoints(Generic[StateT, TurnT]):

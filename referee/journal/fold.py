@@ -12,7 +12,7 @@ from engine.api import Game, OptionValue, Outcome, Player, StateT, TurnT
 from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.events import Event, JsonValue
-from referee.journal.steps import PlayedKind, after_step, read_step
+from referee.journal.steps import PlayedKind, after_step, recorded_step
 
 _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
     {"turn": "a turn", "rolled": "a roll", "announced": "an announcement"}
@@ -170,7 +170,7 @@ def _played(
     refusals: list[EngineError] = []
     for state in folded.states:
         try:
-            reached.append(after_step(game, state, read_step(game, state, kind, text, who)))
+            reached.append(after_step(game, state, recorded_step(game, state, kind, text, who)))
         except EngineError as error:
             refusals.append(error)
     if not reached:

@@ -12,7 +12,7 @@ from engine.errors import EngineError
 from referee.errors import FoldError
 from referee.events import Event
 from referee.journal.fold import Folded, FoldedStep, fold
-from referee.journal.steps import after_step, read_step
+from referee.journal.steps import after_step, recorded_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
 _MORE_WAS_SEEN = "side faces were seen"
@@ -55,7 +55,7 @@ def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
 
 def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
     """The turn, roll or announcement of a step, ``None`` for a correction."""
-    return None if step.kind == "correction" else read_step(game, state, step.kind, step.text, step.player)
+    return None if step.kind == "correction" else recorded_step(game, state, step.kind, step.text, step.player)
 
 
 def _tags(

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from engine.announcing import parse_announcement
 from engine.api import Announcement, Game, Player, Roll
+from engine.playing import ReadsAsWritten
 
 PlayedKind = Literal["turn", "rolled", "announced"]
 
@@ -17,7 +18,8 @@ def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, pla
     """
     match kind:
         case "turn":
-            return game.parse_turn(state, text, player if player in game.players_to_move(state) else None)
+            who = player if player in game.players_to_move(state) else None
+            return game.parse_turn(state, text, who)
         case "rolled":
             return game.parse_roll(state, text)
         case "announced":
@@ -31,3 +33,10 @@ def after_step(game: Game[Any, Any], state: Any, step: Any) -> Any:
     if isinstance(step, Announcement):
         return game.announce(state, step)
     return game.apply(state, step)
+
+
+def recorded_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, player: Player | None = None) -> Any:
+    """Read a step that we wrote ourselves, in strict text; quicker than ``read_step`` in some games."""
+    if kind == "turn" and isinstance(game, ReadsAsWritten):
+        return game.written_turn(state, text, player if player in game.players_to_move(state) else None)
+    return read_step(game, state, kind, text, player)

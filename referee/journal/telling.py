@@ -10,7 +10,7 @@ from engine.api import Game, Outcome
 from engine.errors import EngineError
 from referee.events import Event
 from referee.journal.fold import Folded, fold_each
-from referee.journal.steps import read_step
+from referee.journal.steps import recorded_step
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) ->
     played = after.steps[-1]
     for state in before.states:
         try:
-            return game.describe(read_step(game, state, "turn", played.text, played.player))
+            return game.describe(recorded_step(game, state, "turn", played.text, played.player))
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue

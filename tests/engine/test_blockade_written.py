@@ -1,0 +1,56 @@
+"""Turns read as they were written, without looking for those of the same end position."""
+
+from __future__ import annotations
+
+import contextlib
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.blockade.game import Blockade
+from engine.blockade.turn_text import turn_as_written
+from engine.dice import drawn
+from engine.errors import EngineError, IllegalTurnError, UnreadableError
+
+GAME = Blockade()
+
+
+def after_roll(seed: int, rounds: int):
+    rng = Random(seed)
+    state = GAME.new()
+    for _ in range(rounds):
+        while GAME.awaits_roll(state):
+            state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+        turns = GAME.legal_turns(state)
+        state = GAME.apply(state, turns[rng.randrange(len(turns))])
+    while GAME.awaits_roll(state):
+        state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+    return state, rng
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_was_written_is_read_as_it_was(seed: int) -> None:
+    state, rng = after_roll(seed, seed)
+    turns = GAME.legal_turns(state)
+    for _ in range(20):
+        turn = turns[rng.randrange(len(turns))]
+        assert turn_as_written(state, GAME.format_turn(turn), None) == turn
+
+
+def test_what_is_written_against_the_rules_is_refused_when_it_is_played() -> None:
+    state, _ = after_roll(1, 0)
+    with pytest.raises(IllegalTurnError):
+        GAME.apply(state, turn_as_written(state, "a1-e5", None))
+    with pytest.raises(IllegalTurnError, match="nothing stands there"):
+        turn_as_written(state, "a1-a2 " * 12, None)
+    with pytest.raises(UnreadableError):
+        turn_as_written(state, "a1-z9", None)
+
+
+@given(text=st.text(alphabet="abe15 -,xto", max_size=12))
+def test_only_our_errors_come_of_any_text(text: str) -> None:
+    state, _ = after_roll(2, 0)
+    with contextlib.suppress(EngineError):
+        GAME.apply(state, turn_as_written(state, text, None))
