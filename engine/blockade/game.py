@@ -63,6 +63,8 @@ class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeSt
     places: tuple[Place, ...] = PLACES
     looks: tuple[LookName, ...] = LOOKS
     rules: Mapping[str, Rule] = RULES
+    legal_turns_cost_seconds = True
+    """Where colours meet, one high roll can have a million ends: records leave the number of turns out."""
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
         """Give the starting state, who starts still to be rolled for unless agreed; raises OptionError."""
