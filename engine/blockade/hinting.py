@@ -1,0 +1,220 @@
+"""Which turn to play, and why: the ends of both colours, judged by how the race to five towers stands after them.
+
+Only moves from rest to rest are looked at, with few points first and then with more, so there is a hint at once. Of
+each colour's ends the most promising are paired, and every pair is judged by the chance that the race gives. When one
+of the colours may have all it needs to win, ways over squares where nothing can rest are looked into too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from engine.api import Hint, Strength
+from engine.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of
+from engine.blockade.explore import Reach, Reached, explore
+from engine.blockade.outlook import Rivals, Standing, chance_of_race, rivals_of, standing_after
+from engine.blockade.playing import allocations, play
+from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.blockade.terrain import Layout, Terrain, terrain_of
+from engine.errors import IllegalTurnError
+from engine.search.budget import Deadline, TimeIsUpError
+
+Better = Callable[[Hint[BlockadeTurn]], None]
+Moves = tuple[tuple[int, int], ...]
+
+_KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
+_FIRST_POINTS = 2
+_DETOUR = 2
+"""So many steps that don't bring a colour nearer may be among a turn's."""
+
+_SURE = 0.5
+
+
+def hinted(
+    state: BlockadeState, deadline: Deadline, rng: Random, strength: Strength, better: Better | None
+) -> Hint[BlockadeTurn]:
+    """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
+    if state.to_move is None or state.roll is None:
+        why = "the game is over" if state.to_move is None else "the dice must be rolled first"
+        raise IllegalTurnError(f"there is no turn to hint at: {why}")
+    return _Thinker(state, state.roll, deadline, rng, strength, better).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end of a colour, what it builds, and how it stands then."""
+
+    reached: Reached
+    reach: Reach
+    standing: Standing
+    steps: int
+    built: int
+
+
+class _Thinker:
+    """One hint being looked for."""
+
+    def __init__(
+        self,
+        state: BlockadeState,
+        dice: Dice,
+        deadline: Deadline,
+        rng: Random,
+        strength: Strength,
+        better: Better | None,
+    ) -> None:
+        assert state.to_move is not None
+        self.state = state
+        self.player = state.to_move
+        self.dice = dice
+        self.deadline = deadline
+        self.rng = rng
+        self.strength = strength
+        self.better = better
+        self.rivals: Rivals = rivals_of(state.stacks, self.player)
+        self.before = self.rivals.their_steps(0, 0)
+        self.best: Hint[BlockadeTurn] | None = None
+
+    def run(self) -> Hint[BlockadeTurn]:
+        """Think with more and more points until all are used or the time is up."""
+        allowed = allocations(self.dice)
+        most = max(max(each) for each in allowed)
+        try:
+            for points in sorted({min(_FIRST_POINTS, most), most}):
+                self._think([(min(first, points), min(second, points)) for first, second in allowed])
+        except TimeIsUpError:
+            pass
+        assert self.best is not None
+        return self.best
+
+    def _think(self, allowed: list[Dice]) -> None:
+        sides = tuple(self._ends(which, max(each[which] for each in allowed)) for which in (0, 1))
+        judged: list[tuple[float, tuple[_End, _End]]] = []
+        for limits in dict.fromkeys(allowed):
+            chosen = [self._promising(sides[which], limits[which]) for which in (0, 1)]
+            judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
+        judged.sort(key=lambda each: -each[0])
+        for value, pair in judged:
+            turn = self._turn(pair)
+            if turn is not None:
+                hint = self._hint(value, pair, turn)
+                if hint != self.best:
+                    self.best = hint
+                    if self.better is not None:
+                        self.better(hint)
+                return
+
+    def _ends(self, which: int, points: int) -> list[_End]:
+        colours = OWNED[self.player]
+        terrain = self._terrain(colours[which], colours[1 - which])
+        look = None if self.best is None else self.deadline.look
+        walls = self.rivals.walls_against_us
+        left = standing_after(terrain, terrain.start)[0].steps(walls)
+
+        def worth(layout: Layout, used: int) -> bool:
+            return used + standing_after(terrain, layout)[0].steps(walls) <= left + _DETOUR
+
+        caps = self.state.supply[: max(points, 1)]
+        gentle = self.strength is Strength.GENTLE
+        reach = explore(terrain, points, caps, look=look, worth=None if gentle else worth)
+        ends = []
+        for reached in reach.ends:
+            standing, built = standing_after(terrain, reached.layout)
+            ends.append(_End(reached, reach, standing, 0 if reached.wins else self.rivals.steps(standing), built))
+            if look is not None:
+                look()
+        return ends
+
+    def _terrain(self, colour: int, friend: int) -> Terrain:
+        taken = sum(
+            1 << square
+            for square in CLEARS
+            if len(self.state.stacks[square]) > 1 and colour_of(self.state.stacks[square][1]) == friend
+        )
+        return terrain_of(self.state.stacks, replace(self.state.settings, strict=True), colour, taken)
+
+    def _promising(self, ends: list[_End], points: int) -> list[_End]:
+        within = [end for end in ends if end.reached.points <= points]
+        if self.strength is Strength.GENTLE:
+            walls = self.rivals.walls_against_us
+            within.sort(key=lambda end: (-end.built.bit_count(), end.standing.next_tower(walls)))
+        else:
+            within.sort(key=lambda end: (end.steps, -end.built.bit_count(), -end.standing.ready.bit_count()))
+        kept = within[: _KEPT[self.strength]]
+        seen = {end.built for end in kept}
+        for end in within:
+            if end.built not in seen:
+                seen.add(end.built)
+                kept.append(end)
+        return kept
+
+    def _value(self, pair: tuple[_End, _End]) -> float:
+        if pair[0].reached.wins or pair[1].reached.wins:
+            return 1.0
+        if self.strength is Strength.GENTLE:
+            made = sum(end.built.bit_count() for end in pair)
+            walls = self.rivals.walls_against_us
+            return made - min(end.standing.next_tower(walls) for end in pair) / 100
+        steps = sorted(end.steps for end in pair)
+        theirs = self.rivals.their_steps(pair[0].built | pair[1].built, pair[0].standing.ready | pair[1].standing.ready)
+        return chance_of_race((steps[0], steps[1]), theirs)
+
+    def _turn(self, pair: tuple[_End, _End]) -> BlockadeTurn | None:
+        """The turn of both colours' moves in an order that is legal, ``None`` when there is none."""
+        moves = [end.reach.moves_to(end.reached.layout) for end in pair]
+        if pair[0].reached.wins or pair[1].reached.wins:
+            winner = 0 if pair[0].reached.wins else 1
+            orders: list[Moves] = [moves[winner]]
+        else:
+            orders = [moves[0] + moves[1], moves[1] + moves[0]]
+        for order in orders:
+            if not play(self.state, self.player, self.dice, order).breaches:
+                return self._written(order)
+        return None
+
+    def _written(self, moves: Moves) -> BlockadeTurn:
+        tops = [list(stack) for stack in self.state.stacks]
+        written = []
+        for start, end in moves:
+            piece = tops[start].pop()
+            tops[end].append(piece)
+            written.append(Move(piece, PLACES[start], PLACES[end]))
+        return BlockadeTurn(self.player, tuple(written))
+
+    def _hint(self, value: float, pair: tuple[_End, _End], turn: BlockadeTurn) -> Hint[BlockadeTurn]:
+        wins = pair[0].reached.wins or pair[1].reached.wins
+        if wins:
+            return Hint(turn, self._reason(pair), 1.0, "win", 1.0)
+        steps = (pair[0].steps, pair[1].steps)
+        theirs = self.rivals.their_steps(pair[0].built | pair[1].built, 0)
+        chance = chance_of_race((min(steps), max(steps)), theirs) if self.strength is Strength.GENTLE else value
+        return Hint(turn, self._reason(pair), chance, "win", _SURE)
+
+    def _reason(self, pair: tuple[_End, _End]) -> str:
+        colours = [COLOURS[colour] for colour in OWNED[self.player]]
+        for end, colour in zip(pair, colours, strict=True):
+            if end.reached.wins:
+                return f"wins: the fifth {colour} tower"
+        built = pair[0].built | pair[1].built
+        rivals = [COLOURS[colour] for colour in OWNED["cool" if self.player == "warm" else "warm"]]
+        if built:
+            after = self.rivals.their_steps(built, 0)
+            made = " and ".join(f"a {colour} tower" for end, colour in zip(pair, colours, strict=True) if end.built)
+            for now, then, colour in zip(self.before, after, rivals, strict=True):
+                if then >= UNREACHABLE > now:
+                    return f"builds {made}, which shuts {colour} out"
+            longest = max(range(2), key=lambda which: after[which] - self.before[which])
+            longer = after[longest] - self.before[longest]
+            return f"builds {made}" + (f", which walls {rivals[longest]} off by {longer} steps" if longer > 0 else "")
+        nearest = 0 if pair[0].steps <= pair[1].steps else 1
+        left = pair[nearest].steps
+        if left >= UNREACHABLE:
+            return "leaves as few ways open as can be"
+        steps = "one step" if left == 1 else f"{left} steps"
+        return f"brings {colours[nearest]} within {steps} of five towers"
+
+
+def _pairs(first: list[_End], second: list[_End]) -> Iterator[tuple[_End, _End]]:
+    return ((one, two) for one in first for two in second if not one.reached.clears & two.reached.clears)

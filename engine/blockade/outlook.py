@@ -1,0 +1,196 @@
+"""How far each colour is from five towers, and what that says about who wins: the evaluation behind hints.
+
+*Steps left* of a colour are the fewest steps with which its mediums and then its smalls could all come to lie on its
+larges, were nothing but the other player's blockades in the way: two assignments of least cost. It is a lower bound.
+
+The *chance* is that of a race: in every turn each colour comes nearer by its die, and who first has a colour at its end
+wins. Walls that only wait for their small count in part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from engine.blockade.board import CLEAR, OWNED, SMALL, UNREACHABLE, Stacks, colour_of, distances, other, size_of
+from engine.blockade.playing import allocations
+from engine.blockade.stacks import is_blockade, walls_against
+from engine.blockade.terrain import BLACK_MARKS, Layout, Terrain
+
+_MOST_TURNS = 40
+_BACK_AGAIN = 2
+_READY_COUNTS = 0.3
+"""How much a tower counts as a wall when only its small is missing."""
+
+_HOPELESS = UNREACHABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What matters of one colour: its larges without a tower, and where its loose mediums and smalls lie."""
+
+    larges: tuple[int, ...]
+    mediums: tuple[int, ...]
+    smalls: tuple[int, ...]
+    ready: int
+
+    def steps(self, walls: int) -> int:
+        """The fewest steps to five towers with these walls in the way, at most ``UNREACHABLE``."""
+        if len(self.mediums) < len(self.larges):
+            return _HOPELESS
+        mediums = _assigned(walls, self.mediums, self.larges, 0)
+        return min(_HOPELESS, mediums + _assigned(walls, self.smalls, self.larges, _BACK_AGAIN))
+
+    def next_tower(self, walls: int) -> int:
+        """The fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""
+        return min((self._tower_on(walls, large) for large in self.larges), default=0)
+
+    def _tower_on(self, walls: int, large: int) -> int:
+        mediums = _assigned(walls, self.mediums, (large,), 0) if self.mediums else _HOPELESS
+        smalls = _assigned(walls, self.smalls, (large,), _BACK_AGAIN) if self.smalls else _HOPELESS
+        return min(_HOPELESS, mediums + smalls)
+
+
+def standing_of(stacks: Stacks, colour: int) -> Standing:
+    """What matters of a colour in these stacks."""
+    larges: list[int] = []
+    mediums: list[int] = []
+    smalls: list[int] = []
+    ready = 0
+    for square, stack in enumerate(stacks):
+        if colour_of(stack[0]) == colour and not is_blockade(stack):
+            larges.append(square)
+            if len(stack) == 2 and size_of(stack[1]) != SMALL:
+                ready |= 1 << square
+        height = 1
+        if is_blockade(stack):
+            height = next(height for height, piece in enumerate(stack) if colour_of(piece) > CLEAR) + 1
+        for piece in stack[height:]:
+            if colour_of(piece) == colour:
+                (smalls if size_of(piece) == SMALL else mediums).append(square)
+    return Standing(tuple(larges), tuple(mediums), tuple(smalls), ready)
+
+
+def standing_after(terrain: Terrain, layout: Layout) -> tuple[Standing, int]:
+    """What matters of a colour in a layout, and the set of squares with its new blockades."""
+    larges: list[int] = []
+    mediums: list[int] = []
+    smalls: list[int] = []
+    ready = built = 0
+    for square, pile in enumerate(layout):
+        capped = any(mark in BLACK_MARKS for mark in pile)
+        if capped:
+            built |= 1 << square
+            pile = pile.lstrip("MS")[1:]
+        elif square in terrain.builds:
+            larges.append(square)
+            if pile == "M":
+                ready |= 1 << square
+        mediums += [square] * pile.count("M")
+        smalls += [square] * pile.count("S")
+    return Standing(tuple(larges), tuple(mediums), tuple(smalls), ready), built
+
+
+@lru_cache(maxsize=1 << 16)
+def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
+    """The least cost of giving each target a source of its own, ``staying`` that of one that is there already."""
+    way = distances(walls)
+    least = {0: 0}
+    for source in sources:
+        following = dict(least) if len(sources) > len(targets) else {}
+        for given, cost in least.items():
+            for number, target in enumerate(targets):
+                if not given >> number & 1:
+                    taken = given | 1 << number
+                    more = cost + (staying if source == target else way[source][target])
+                    if more < following.get(taken, _HOPELESS * 10):
+                        following[taken] = more
+        least = following
+    return least.get((1 << len(targets)) - 1, _HOPELESS)
+
+
+@cache
+def _within_turns(steps: int) -> tuple[float, ...]:
+    """``_within_turns(steps)[turns]``: how likely so many ordinary dice add up to at least ``steps``."""
+    chances = {0: 1.0}
+    found = [1.0 if steps <= 0 else 0.0]
+    for _ in range(_MOST_TURNS):
+        following: dict[int, float] = {}
+        for total, chance in chances.items():
+            for die in range(1, 7):
+                following[min(steps, total + die)] = following.get(min(steps, total + die), 0.0) + chance / 6
+        chances = following
+        found.append(chances.get(steps, 0.0) if steps > 0 else 1.0)
+    return tuple(found)
+
+
+@cache
+def _next_turn(first: int, second: int) -> float:
+    """How likely one roll, shared out at its best, is enough for a colour with so many steps left."""
+    enough = sum(
+        any(points >= first or others >= second for points, others in allocations((one, two)))
+        for one in range(1, 7)
+        for two in range(1, 7)
+    )
+    return enough / 36
+
+
+@lru_cache(maxsize=1 << 14)
+def _done_by(first: int, second: int) -> tuple[float, ...]:
+    """``_done_by(first, second)[turns]``: how likely a player with so many steps left has won after so many turns."""
+    one, two = _within_turns(min(first, _HOPELESS)), _within_turns(min(second, _HOPELESS))
+    done = [1 - (1 - a) * (1 - b) for a, b in zip(one, two, strict=True)]
+    done[1] = _next_turn(first, second)
+    for turns in range(1, len(done)):
+        done[turns] = max(done[turns], done[turns - 1])
+    return tuple(done)
+
+
+@lru_cache(maxsize=1 << 16)
+def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
+    """How likely a player with these steps left wins when the other one, with those, is to roll."""
+    ours, others = _done_by(*sorted(mine)), _done_by(*sorted(theirs))
+    chance = sum((ours[turn] - ours[turn - 1]) * (1 - others[turn]) for turn in range(1, len(ours)))
+    undecided = (1 - ours[-1]) * (1 - others[-1])
+    return min(1.0, max(0.0, chance + undecided / 2))
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The other player's colours, and the walls there are: what every end of a turn is judged against."""
+
+    standings: tuple[Standing, Standing]
+    walls_against_them: int
+    walls_against_us: int
+
+    @property
+    def ready(self) -> int:
+        """Where the other player's towers wait for their small."""
+        return self.standings[0].ready | self.standings[1].ready
+
+    def steps(self, standing: Standing) -> int:
+        """Steps left of a colour of ours, with their walls that are to come counted in part."""
+        now = standing.steps(self.walls_against_us)
+        soon = standing.steps(self.walls_against_us | self.ready) if self.ready else now
+        return round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now
+
+    def their_steps(self, built: int, ready: int) -> tuple[int, int]:
+        """Steps left of their colours once we have built on these squares and are ready to on those."""
+        walls = self.walls_against_them | built
+        steps = []
+        for standing in self.standings:
+            now = standing.steps(walls)
+            soon = standing.steps(walls | ready) if ready else now
+            steps.append(round(now + _READY_COUNTS * (soon - now)) if now < _HOPELESS else now)
+        return steps[0], steps[1]
+
+
+def rivals_of(stacks: Stacks, player: str) -> Rivals:
+    """The other player's side of a position, ``player`` to move."""
+    theirs = other(player)
+    first, second = OWNED[theirs]
+    return Rivals(
+        (standing_of(stacks, first), standing_of(stacks, second)),
+        walls_against(stacks, theirs),
+        walls_against(stacks, player),
+    )
