@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.announcing import REPETITION, format_announcement, ordinary_announcements
 from engine.api import Announcement, Breach
-from engine.deblockle.board import PLACES, PLAYERS
+from engine.deblockle.board import PLAYERS
 from engine.deblockle.state import DeblockleState
 from engine.deblockle.turns import times_occurred
 from engine.errors import IllegalTurnError
@@ -26,9 +26,7 @@ def announcements_in(state: DeblockleState) -> tuple[Announcement, ...]:
 def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
     """The game ended by what was said; raises IllegalTurnError, with breaches where a rule says no."""
     if state.to_move is None:
-        over = Breach(
-            "game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.", PLACES
-        )
+        over = Breach("game-over", "The game is over, so nothing more is announced.", "Set the table up to play again.")
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {over.sentence}", (over,))
     refusal = reason_against(state, announcement)
     claimed = announcement.kind == REPETITION
@@ -36,7 +34,7 @@ def announced(state: DeblockleState, announcement: Announcement) -> DeblockleSta
         refusal = f"{state.to_move} is to move, so the claim is not {announcement.player}'s to make"
     if refusal is not None:
         sentence = f"{refusal[0].upper()}{refusal[1:]}."
-        breaches = (Breach("repetition-claim", sentence, "Play on.", PLACES),) if claimed else ()
+        breaches = (Breach("repetition-claim", sentence, "Play on."),) if claimed else ()
         raise IllegalTurnError(f"{format_announcement(announcement)} is not allowed here: {sentence}", breaches)
     return replace(state, announced=announcement, to_move=None)
 
