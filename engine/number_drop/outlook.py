@@ -55,13 +55,19 @@ class Weights:
     column: float = 1.5
     """What each box counts for more on the way to a full column."""
     equal: float = 1.0
+    """What the promise of patches of equal digits counts."""
     run: float = 1.0
+    """What the promise of runs counts."""
     line: float = 1.2
+    """What a line that is almost full is worth, with nothing above its gaps."""
     hole: float = 1.5
+    """What an empty cell below a filled one costs."""
     bump: float = 0.5
+    """What each line of difference between neighbouring columns costs."""
     turn: float = 3.0
     """What a turn for which there is no room any more would have brought."""
     letter: float = 3.0
+    """What a circled letter is worth: a penalty that doesn't drop."""
 
 
 WEIGHTS = Weights()
@@ -113,7 +119,7 @@ _RANK_BURIED = np.array(
     + [_RANK_OF_LEVEL[_LEVELS - 1]] * 100,
     dtype=np.int8,
 )
-
+"""The rank of a patch that can still grow, and of one that can't, by its size."""
 
 _BY_SIZE = {
     IDENTICAL: (0.8, -1.04, -1.22, -1.55, -1.49, -2.5),
