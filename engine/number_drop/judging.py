@@ -68,6 +68,10 @@ def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = Non
     return Breach(rule, told, remedy, () if turn is None else turn.places)
 
 
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
     """The breach of playing at the wrong time, or ``None``."""
     who = turn.player
@@ -103,7 +107,12 @@ def _not_playing(state: NumberDropState, player: int, take_back: str, turn: Numb
         told = f"{who} has circled the letter {LETTERS[slot]}, so its penalty isn't for {who}."
         return _breach("penalty-protected", told, take_back, turn)
     waiting = " and ".join(PLAYERS[each] for each in state.busy())
-    return _breach("not-your-turn", f"{who} has nothing to write now; {waiting} plays.", take_back, turn)
+    return _breach(
+        "not-your-turn",
+        f"{who} has nothing to write now; {waiting} {'plays' if len(state.busy()) == 1 else 'play'}.",
+        take_back,
+        turn,
+    )
 
 
 def _wrong_kind(state: NumberDropState, take_back: str, turn: NumberDropTurn) -> Breach | None:
@@ -140,7 +149,11 @@ def _of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple
     remedy = f"Write one {own} on the lowest line of {turn.player}'s sheet."
     squares, marks = _written(turn)
     if len(squares) != 1 or not isinstance(turn, SetUpDigit):
-        return (_breach("set-up-one-digit", f"{turn.player} wrote {len(squares)} cells in the set-up.", remedy, turn),)
+        return (
+            _breach(
+                "set-up-one-digit", f"{turn.player} wrote {_counted(len(squares), 'cell')} in the set-up.", remedy, turn
+            ),
+        )
     found = []
     if marks != own:
         told = f"{turn.player} wrote {marks}, but begins with a {own}."
@@ -185,7 +198,7 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
     if CROSS in marks:
         return [_breach("digits-only", f"{turn.player} wrote an X as part of a shape.", remedy, turn)]
     if len(marks) != len(faces):
-        told = f"{turn.player} wrote {len(marks)} digits; there are four number dice."
+        told = f"{turn.player} wrote {_counted(len(marks), 'digit')}; there are four number dice."
         return [_breach("four-digits", told, remedy, turn)]
     if not fits_dice(marks, faces):
         told = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
@@ -250,7 +263,7 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
         told = f"{', '.join(names_of(used))} belongs to another loop already."
         found.append(_breach("digit-used", told, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
-        told = f"The loop of {turn.player} goes round {len(digits)} digits."
+        told = f"The loop of {turn.player} goes round {_counted(len(digits), 'digit')}."
         return (*found, _breach("combination-size", told, again, turn))
     kind = kind_of_digits(digits)
     if kind is None:
