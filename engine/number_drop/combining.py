@@ -80,8 +80,10 @@ def _each(digits: list[int], loops: tuple[int, ...] | list[int]) -> Iterator[tup
 def _identical(digits: list[int], sizes: set[int]) -> Iterator[int]:
     smallest, largest = min(sizes), max(sizes)
     for squares in digits:
-        left = squares if squares.bit_count() >= smallest else 0
-        while left:
+        if squares.bit_count() < smallest:
+            continue
+        left = squares & _beside(squares)
+        while left.bit_count() >= smallest:
             patch, grown = 0, left & -left
             while grown != patch:
                 patch, grown = grown, (grown | _beside(grown)) & squares
@@ -117,11 +119,9 @@ def _connected_sets(patch: int, largest: int, sizes: set[int]) -> Iterator[int]:
 def _consecutive(digits: list[int], sizes: set[int]) -> Iterator[int]:
     shortest, longest = min(sizes), max(sizes)
     for first in range(10 - shortest + 1):
-        if not all(digits[first : first + shortest]):
-            continue
         reach = digits[first]
         for digit in range(first + 1, first + shortest):
-            reach = _beside(reach) & digits[digit]
+            reach = _beside(reach) & digits[digit] if reach else 0
         if not reach:
             continue
         pending = [(square, 1 << square, first, 1) for square in members(digits[first])]
