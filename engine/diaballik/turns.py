@@ -87,12 +87,28 @@ def action_sequences(turn: Midturn) -> Iterator[tuple[Action, ...]]:
 
 def results_by_playing(turn: Midturn) -> set[Side]:
     """The results of every whole turn, by playing the actions out; works under all options."""
+    player, settings, foes = turn[:3]
+    goal = GOAL[player]
     found: set[Side] = set()
-    reached = {turn}
+    # Bare tuples of what changes: pieces, ball, moves left and whether a pass is.
+    now = {(turn.pieces, turn.ball, turn.moves_left, turn.pass_left)}
     for _ in range(MOST_ACTIONS):
-        reached = {one.after(action) for one in reached for action in actions(one)}
-        found.update(one.side for one in reached)
-    if not turn.settings.null_turn:
+        after: set[tuple[int, int, int, bool]] = set()
+        for pieces, ball, moves, may_pass in now:
+            if goal >> ball & 1 or (settings.automatic and due(settings, pieces, foes, player)):
+                continue
+            others = pieces & ~(1 << ball)
+            if moves:
+                empty = EVERY & ~(pieces | foes)
+                for start in members(others):
+                    for end in members(NEAR[start] & empty):
+                        after.add((pieces ^ (1 << start | 1 << end), ball, moves - 1, may_pass))
+            if may_pass:
+                for end in members(seen_from(ball, foes if settings.pass_over_own else foes | others) & others):
+                    after.add((pieces, end, moves, False))
+        found.update(Side(pieces, ball) for pieces, ball, _, _ in after)
+        now = after
+    if not settings.null_turn:
         found.discard(turn.side)
     return found
 

@@ -76,10 +76,10 @@ def compare_following(position, rng, times):
         assert {square_of(name): look.split()[0] for name, look in shown.items()} == following["men"]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(5))
 def test_same_turns_and_same_results_on_random_positions(seed):
     rng = random.Random(seed)
-    for _ in range(12):
+    for _ in range(8):
         compare_following(oracle.random_position(rng), rng, 6)
 
 
