@@ -67,9 +67,9 @@ def _reason(state: NumberDropState, slide: Slide, choices: int) -> str:
     if choices == 1:
         return "is the only tile that may slide"
     if state.sheets[0].letters >> slot & 1:
-        return "its letter is circled, so it drops nothing"
+        return "slides a tile that drops nothing, since its letter is circled"
     if state.notches[slot] + 1 == SLIDES_TO_GO:
-        return "once it is down, its stars cost no notch any more"
+        return "brings one tile down, so that later stars find it there"
     if state.notches[slot]:
         return "brings one tile down first, so that later stars find it at the bottom"
     return "keeps the most turns for you"

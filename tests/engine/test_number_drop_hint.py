@@ -119,7 +119,7 @@ def test_slides_are_worked_out_to_the_end(strength):
     )
     found = hint(circled, strength=strength)
     assert GAME.format_turn(found.turn) == "slide:A"
-    assert found.reason == "its letter is circled, so it drops nothing"
+    assert found.reason == "slides a tile that drops nothing, since its letter is circled"
 
 
 def lowest(turns, rng):
