@@ -21,7 +21,9 @@ from engine.search.budget import Deadline
 
 ROLLS_A_ROUND = 10
 DROPS_A_ROLL = 12
-ENOUGH_ROLLS = 400
+ENOUGH_ROLLS = 100
+"""What the last two are compared over at least, when time allows."""
+MOST_ROLLS = 400
 _FEWEST_TO_DROP = 30
 _CLEARLY = 3.0
 _SPARE_LINES = 4
@@ -86,7 +88,7 @@ def ahead(
     boards = [board_of(candidate.sheet) for candidate in candidates]
     gained: list[list[float]] = [[] for _ in candidates]
     leader, slowest_s = 0, 0.0
-    while len(left) > 1 and len(gained[left[0]]) < ENOUGH_ROLLS and deadline.left_s() > slowest_s:
+    while len(left) > 1 and len(gained[left[0]]) < MOST_ROLLS and deadline.left_s() > slowest_s:
         sample = _sampled(components, rng)
         row: dict[int, list[float]] = {}
         for index in left:
@@ -104,8 +106,11 @@ def ahead(
         if left[0] != leader:
             leader = left[0]
             told(candidates[leader])
-        if len(gained[leader]) >= _FEWEST_TO_DROP:
-            left = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
+        taken = len(gained[leader])
+        if taken >= _FEWEST_TO_DROP:
+            ahead_of = [index for index in left if index == leader or not _is_behind(gained[leader], gained[index])]
+            # The last two are compared over enough rolls, however clear it seems.
+            left = ahead_of if len(ahead_of) > 1 or taken >= ENOUGH_ROLLS else left[:2]
     if not gained[leader]:
         return candidates[0], 0.5
     rivals = [index for index in range(len(candidates)) if index != leader and gained[index]]
