@@ -41,7 +41,8 @@ def command(
     Examples:
       referee perft deblockle --depth 2
       referee perft deblockle --depth 3 --option blocks_gold=1 --option blocks_teal=1
-      referee perft deblockle --depth 2 --split
+      referee perft diaballik --depth 2 --split
+      referee perft blokus-dice --depth 1 --roll 1,2,3,4 --colour red
     """
     from engine import registry
     from engine.perft import perft, start_of_count
