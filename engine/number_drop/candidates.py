@@ -114,21 +114,32 @@ class Candidate:
     value: float
 
 
-def with_best_combination(state: NumberDropState, turn: NumberDropTurn, written: Sheet, outlook: Outlook) -> Candidate:
-    """A drop, or a sheet about to be combined, with the combination that promises most after it."""
-    name = turn.player
-    options: list[tuple[Combination, Sheet]] = [(Combination(name), written)]
+def with_best_combinations(
+    state: NumberDropState, turns: Sequence[NumberDropTurn], outlook: Outlook, player: int
+) -> list[Candidate]:
+    """Drops, each with the combination that promises most after it, valued together."""
+    options: list[tuple[int, Combination, Sheet]] = []
+    for number, turn in enumerate(turns):
+        options += [(number, *option) for option in _options_after(state, turn, sheet_after(state, player, turn))]
+    sheets = [sheet for _, _, sheet in options]
+    worth = outlook.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
+    best: dict[int, Candidate] = {}
+    for (number, follow, sheet), value in zip(options, worth, strict=True):
+        if number not in best or value > best[number].value:
+            best[number] = Candidate(turns[number], sheet, follow, float(value))
+    return list(best.values())
+
+
+def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet) -> list[tuple[Combination, Sheet]]:
+    """What may be looped once this is written, nothing first, and the sheet after it."""
+    options = [(Combination(turn.player), written)]
     found = combinations(written, _MOST_FOUND)
-    step = max(1, len(found) // _MOST_COMBINATIONS)
-    for box, squares in found[::step]:
+    for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
         # A letter never does harm: it keeps the penalty away.
         letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
-        follow = Combination(name, names_of(squares), LETTERS[box % 5] if letter else None)
+        follow = Combination(turn.player, names_of(squares), LETTERS[box % 5] if letter else None)
         options.append((follow, written.looped(box, squares, letter=letter)))
-    sheets = [sheet for _, sheet in options]
-    worth = outlook.of(np.stack([board_of(sheet) for sheet in sheets]), sheets)
-    best = int(worth.argmax())
-    return Candidate(turn, sheets[best], options[best][0], float(worth[best]))
+    return options
 
 
 def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sheet:

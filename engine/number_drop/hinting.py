@@ -18,7 +18,7 @@ from engine.number_drop.candidates import (
     boards_after,
     outlook_of,
     sheet_after,
-    with_best_combination,
+    with_best_combinations,
 )
 from engine.number_drop.lookahead import ahead
 from engine.number_drop.reasons import reason_of
@@ -44,6 +44,7 @@ _MOST_COMBINED = 1200
 _SWEEP_SHARE = 0.4
 _SHORTLIST = 24
 _SHORTLIST_SHARE = 0.5
+_FINISHED_TOGETHER = 8
 _RACING = 6
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
@@ -190,26 +191,27 @@ class _Search:
 
     def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
         """A turn with what it leaves once its combination is drawn."""
-        turn, value = ranked
+        return self._all_finished([ranked])[0]
+
+    def _all_finished(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
+        """These turns with what they leave once their combinations are drawn."""
         state, player = self._state, self._player
-        if isinstance(turn, Combination):
-            sheet = played(state, turn).sheets[player]
-            return Candidate(turn, sheet, None, value)
-        written = sheet_after(state, player, turn)
-        if isinstance(turn, Drop):
-            return with_best_combination(state, turn, written, self._outlook)
-        return Candidate(turn, written, None, value)
+        if isinstance(ranked[0][0], Drop):
+            return with_best_combinations(state, [turn for turn, _ in ranked], self._outlook, player)
+        if isinstance(ranked[0][0], Combination):
+            return [Candidate(turn, played(state, turn).sheets[player], None, value) for turn, value in ranked]
+        return [Candidate(turn, sheet_after(state, player, turn), None, value) for turn, value in ranked]
 
     def _shortlisted(self, ranked: Sequence[tuple[NumberDropTurn, float]]) -> list[Candidate]:
         """These turns finished, as many as there is time for, the best first."""
         until = self._deadline.share(_SHORTLIST_SHARE)
         found: list[Candidate] = []
         slowest_s = 0.0
-        for each in ranked:
+        for start in range(0, len(ranked), _FINISHED_TOGETHER):
             if found and until.left_s() <= slowest_s:
                 break
             began_s = self._deadline.clock()
-            found.append(self._finished(each))
+            found += self._all_finished(ranked[start : start + _FINISHED_TOGETHER])
             slowest_s = max(slowest_s, self._deadline.clock() - began_s)
         return sorted(found, key=lambda candidate: -candidate.value)
 
