@@ -20,7 +20,7 @@ from engine.blockade.board import (
     size_of,
 )
 from engine.blockade.listing import not_now, turns_of
-from engine.blockade.playing import Path, Played, play
+from engine.blockade.playing import Path, Played, allocations, play
 from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
 from engine.blockade.state import BlockadeState, appearance_of, check_looks
 
@@ -55,12 +55,15 @@ class _Change:
         self.new = new
         self.stacks = before.stacks
         assert before.to_move is not None
+        assert before.roll is not None
         self.player = before.to_move
+        self.most = max(max(points) for points in allocations(before.roll))
         self.way = distances(walls_against(before.stacks, self.player))
         self.gone: list[tuple[int, int]] = []
         self.come: list[tuple[int, int]] = []
         self.capped: list[tuple[int, int]] = []
-        for square in changed:
+        # Squares where black may have been taken off are judged last: a piece may have come onto it instead.
+        for square in sorted(changed, key=lambda square: is_blockade(self.stacks[square])):
             self._look_at(square)
 
     def _look_at(self, square: int) -> None:
@@ -71,7 +74,8 @@ class _Change:
             return
         piece = _PIECE_OF[look]
         for depth in range(1, len(stack)):
-            if stack[-1 - depth] == piece:
+            uncovers_black = any(colour_of(lifted) == BLACK for lifted in stack[-depth:])
+            if stack[-1 - depth] == piece and not (uncovers_black and self._may_have_come(piece, square)):
                 self.gone += [(square, lifted) for lifted in reversed(stack[-depth:])]
                 return
         if colour_of(piece) == BLACK:
@@ -82,6 +86,9 @@ class _Change:
                 self.come.append((square, small))
             return
         self.come.append((square, piece))
+
+    def _may_have_come(self, piece: int, square: int) -> bool:
+        return any(lifted == piece for _, lifted in self.gone) or self._same_below(piece, square) is not None
 
     def breaches(self) -> tuple[Breach, ...]:
         """All breaches, those of the moves first."""
@@ -132,7 +139,10 @@ class _Change:
         squares = [
             square
             for square, stack in enumerate(self.stacks)
-            if square != start and stack[-1] == piece and resting_fault(piece, stack) is None
+            if square != start
+            and stack[-1] == piece
+            and resting_fault(piece, stack) is None
+            and self.way[start][square] <= self.most
         ]
         return min(squares, key=lambda square: self.way[start][square], default=None)
 

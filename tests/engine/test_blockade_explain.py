@@ -1,0 +1,191 @@
+"""Every rule is named for a change that breaks it, and not for one that nearly does."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.api import Announcement
+from engine.errors import ContradictionError, IllegalTurnError, UnreadableError
+from tests.engine import oracle_blockade as oracle
+from tests.engine.strategies_blockade import GAME, state_of
+
+DOCS = Path(__file__).parents[2] / "docs" / "games" / "blockade.md"
+
+
+def towered(*places):
+    """The set-up with a capped tower on each of these places, its medium taken from its corner."""
+    board = oracle.start()
+    corner = {"green": "a5", "red": "e5", "yellow": "a1", "blue": "e1"}
+    for place in places:
+        colour = oracle.BASE[place]
+        board[corner[colour]].remove(f"{colour} M")
+        board[place] = [f"{colour} L", f"{colour} M", f"{colour} S", "black L"]
+    return board
+
+
+def ready():
+    """The set-up with a red medium on a2, and the small from there on a3."""
+    board = oracle.start()
+    board["e5"].pop()
+    board["a2"] = ["red L", "red M"]
+    board["a3"] = ["red L", "red S", "red S"]
+    return board
+
+
+START = oracle.start()
+ROLLED = state_of(START, "warm", (4, 1))
+
+# The state, what is seen to change, the rule that is named first; and a change close by that this rule lets pass.
+CASES = {
+    "roll-first": (state_of(START, "warm"), {"c4": "red large", "c3": "red small"}, (ROLLED, None)),
+    "game-over": (
+        GAME.announce(ROLLED, Announcement("resign", "cool")),
+        {"c4": "red large", "c3": "red small"},
+        (ROLLED, None),
+    ),
+    "moved-opponent-piece": (
+        ROLLED,
+        {"d3": "blue large", "c3": "blue small"},
+        (ROLLED, {"c4": "red large", "c3": "red small"}),
+    ),
+    "large-moved": (ROLLED, {"c3": "empty"}, (ROLLED, {"c3": "red small", "c4": "red large"})),
+    "black-moved": (
+        state_of(towered("a2"), "warm", (4, 1)),
+        {"a2": "red small"},
+        (state_of(towered("a2"), "warm", (4, 1)), {"a2": "red small", "a3": "red large"}),
+    ),
+    "too-many-points": (
+        ROLLED,
+        {"e4": "yellow large", "c3": "yellow small"},
+        (ROLLED, {"d2": "yellow large", "c3": "yellow small"}),
+    ),
+    "sum-for-one-colour": (
+        state_of(START, "warm", (3, 1)),
+        {"e4": "yellow large", "c3": "yellow small", "c4": "red large"},
+        (state_of(START, "warm", (3, 1)), {"e4": "yellow large", "c3": "yellow small"}),
+    ),
+    "rested-on-other-colour": (
+        ROLLED,
+        {"c4": "red large", "c5": "red small"},
+        (ROLLED, {"c4": "red large", "b4": "red small"}),
+    ),
+    # With four steps the small could have made room.
+    "rested-on-smaller": (
+        state_of(START, "warm", (2, 6)),
+        {"c4": "red medium"},
+        (ROLLED, {"c4": "red medium"}),
+    ),
+    "rested-on-other-blockade": (
+        state_of(towered("e4"), "warm", (4, 1)),
+        {"e4": "red medium"},
+        (state_of(towered("a2"), "warm", (4, 1)), {"a2": "red small", "a3": "red large"}),
+    ),
+    "tower-not-capped": (
+        state_of(ready(), "warm", (1, 1)),
+        {"a2": "red small"},
+        (state_of(ready(), "warm", (1, 1)), {"a2": "black large"}),
+    ),
+    "largest-black-first": (
+        state_of(ready(), "warm", (1, 1)),
+        {"a2": "black medium"},
+        (state_of(ready(), "warm", (1, 1)), {"a2": "black large"}),
+    ),
+    "black-without-tower": (
+        ROLLED,
+        {"a2": "black large"},
+        (state_of(ready(), "warm", (1, 1)), {"a2": "black large"}),
+    ),
+    "piece-added": (
+        ROLLED,
+        {"c3": "yellow small"},
+        (ROLLED, {"c3": "yellow small", "d2": "yellow large"}),
+    ),
+    "piece-gone": (
+        state_of(ready(), "warm", (1, 1)),
+        {"a2": "red large"},
+        (state_of(ready(), "warm", (1, 1)), {"a4": "red large"}),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_the_rule_is_named_first(rule):
+    state, change, near = CASES[rule]
+    breaches = GAME.explain(state, change)
+    assert breaches, "a breach is found"
+    assert breaches[0].rule == rule, breaches
+    assert breaches[0].sentence.endswith(".")
+    assert breaches[0].remedy.endswith(".")
+    assert set(breaches[0].places) <= set(GAME.places)
+    near_state, near_change = near
+    assert rule not in {
+        breach.rule for breach in GAME.explain(near_state, change if near_change is None else near_change)
+    }
+
+
+def test_nothing_passes_over_the_other_players_blockades():
+    """Around e5 the ways are shut, so no red medium gets out; with d4 open one does."""
+    shut = towered("d5", "d4")
+    shut["e5"] = ["clear L"] + ["red M"] * 5
+    state = state_of(shut, "warm", (6, 1))
+    assert GAME.explain(state, {"d4": "red medium"})[0].rule == "passed-over-blockade"
+    out = {"c3": "red medium"}
+    assert GAME.explain(state, out) == ()
+    with pytest.raises(IllegalTurnError) as error:
+        GAME.parse_turn(state, "e5-d5")
+    assert error.value.breaches[0].rule == "passed-over-blockade"
+
+
+def test_black_must_be_larger():
+    board = towered("a2", "a3", "a4", "b4", "e2", "e3")
+    board["a2"][-1] = "black M"
+    state = state_of(board, "warm", (6, 1))
+    breaches = GAME.explain(state, {"a2": "red medium", "e5": "clear large"})
+    assert breaches[0].rule == "rested-on-black-not-larger"
+    assert GAME.explain(state, {"a3": "red medium", "e5": "clear large"}) == ()
+
+
+def test_every_rule_is_raised_somewhere_here():
+    elsewhere = {"wrong-start", "not-your-turn", "passed-over-blockade", "rested-on-black-not-larger"}
+    assert set(CASES) | elsewhere == set(GAME.rules)
+
+
+def test_not_your_turn_and_the_catalogue():
+    with pytest.raises(IllegalTurnError) as error:
+        GAME.parse_turn(ROLLED, "d3-c3", "cool")
+    assert error.value.breaches[0].rule == "not-your-turn"
+
+
+def test_the_page_lists_the_rules_of_the_code():
+    rows = {}
+    for line in DOCS.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 2 and cells[0].startswith("`") and "-" in cells[0]:
+            rows[cells[0].strip("`")] = cells[1]
+    assert rows == {rule.id: rule.sentence for rule in GAME.rules.values()}
+
+
+def test_set_up_shows_what_stands_wrong():
+    seen = GAME.appearance(GAME.new())
+    assert GAME.set_up(seen) == GAME.new()
+    assert GAME.set_up({}, {"starts": "cool"}).to_move == "cool"
+    with pytest.raises(IllegalTurnError) as error:
+        GAME.set_up({**seen, "c3": "red small"})
+    assert [(breach.rule, breach.places) for breach in error.value.breaches] == [("wrong-start", ("c3",))]
+
+
+@pytest.mark.parametrize("looks", [{"f1": "red small"}, {"a1": "pink small"}])
+def test_what_is_no_place_or_look_is_unreadable(looks):
+    with pytest.raises(UnreadableError):
+        GAME.explain(ROLLED, looks)
+    with pytest.raises(UnreadableError):
+        GAME.set_up(looks)
+    with pytest.raises(UnreadableError):
+        GAME.amend(ROLLED, looks)
+
+
+def test_pyramids_have_no_side_faces():
+    assert GAME.facings(ROLLED) == {}
+    assert GAME.narrow(ROLLED, {}) == ROLLED
+    with pytest.raises(ContradictionError):
+        GAME.explain(ROLLED, {}, {"a2": {"north": "x"}})
