@@ -113,6 +113,10 @@ def test_judge_service_journal_and_records_referee_it(call: Call, played: tuple[
 
 def test_the_command_line_knows_it(call: Call, tmp_path: Path) -> None:
     assert call("-m", "referee", "perft", "pebbles", "--depth", 3).stdout.split()[-1] == str(9 * 8 * 7)
+    assert "starts=red  Who begins. (red, blue)" in call("-m", "referee", "rules", "pebbles").stdout
+    programs = ("--player", "red=random", "--player", "blue=hint", "--seed", 1, "--record", tmp_path / "played.txt")
+    assert "Kept as" in call("-m", "referee", "play", "pebbles", *programs).stdout
+    assert "all legal" in call("-m", "referee", "replay", tmp_path / "played.txt").stdout
     journal = tmp_path / "new.sqlite"
     arguments = ("--player", "red=Ann", "--option", "starts=blue", "--journal", journal)
     assert "Game 1 of Pebbles begins" in call("-m", "referee", "new", "pebbles", *arguments).stdout
