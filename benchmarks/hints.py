@@ -34,7 +34,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.hints_play import Opponent, Pairing, Played, measure_timing, plans_of, play
+from benchmarks.hints_play import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
 from benchmarks.hints_report import plot_strength, print_scores, print_timings
 from benchmarks.hints_score import PairingScore, TimingScore, score_of
 from engine.api import OptionValue
@@ -158,9 +158,10 @@ def _time_all(chosen: Sequence[str], seconds: float, positions: int, seed: int) 
     timings = []
     for name in chosen:
         pairing = Pairing(name, "greedy", seconds, FOR_POINTS.get(name, ()), points=name in FOR_POINTS)
-        idle = measure_timing(pairing, positions, seed)
+        asked = positions_of(pairing, positions, seed)
+        idle = measure_timing(pairing, asked)
         with _busy():
-            timings.append(TimingScore(pairing, idle, measure_timing(pairing, positions, seed)))
+            timings.append(TimingScore(pairing, idle, measure_timing(pairing, asked)))
     return timings
 
 

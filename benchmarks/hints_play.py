@@ -20,6 +20,8 @@ MOST_TURNS = 400
 """A game that goes on longer counts as a draw."""
 MOST_TURNS_OF_HINTS = 150
 """The same where a hint plays a hint: both would go on at length."""
+QUICK_S = 0.02
+"""What a hint gets where only a likely position is wanted."""
 _RANDOM = RandomPlayer()
 
 
@@ -171,19 +173,25 @@ def _share(game: Game[Any, Any], state: Any, seat: Player) -> float:
     return float(outcome.winner == seat)
 
 
-def measure_timing(pairing: Pairing, positions: int, seed: int) -> Timing:
-    """Ask for hints in positions of random games, wherever they are."""
+def positions_of(pairing: Pairing, count: int, seed: int) -> list[Any]:
+    """Give positions of games between quick hints, early and late, in which somebody has a turn to play."""
+    game = warmed_up(pairing.game)
+    return [_somewhere(game, pairing, seed + number) for number in range(count)]
+
+
+def measure_timing(pairing: Pairing, positions: Sequence[Any]) -> Timing:
+    """Ask for a hint in each position, and give how punctual they were."""
     game = warmed_up(pairing.game)
     hint = TimedHint(Strength.STRONG, pairing.seconds)
-    for number in range(positions):
-        state, rng = _somewhere(game, pairing, seed + number)
-        hint.choose(game, state, rng)
+    for number, state in enumerate(positions):
+        hint.choose(game, state, Random(number))
     return hint.timing
 
 
-def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> tuple[Any, Random]:
-    """Give a position of a random game in which somebody has a turn to play."""
+def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
     rng = Random(seed)
+    # In some games listing all turns, to draw one, takes far longer than a hint does.
+    walker = TimedHint(Strength.GENTLE, QUICK_S)
     state: Any = game.new(dict(pairing.options))
     kept = state
     rolls = 0
@@ -194,10 +202,12 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> tuple[Any, 
         if game.outcome(state) is not None:
             break
         kept = state
-        state = game.apply(
-            state, _RANDOM.choose(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
-        )
-    return kept, rng
+        if turns < OPENING_TURNS:
+            turn = _RANDOM.choose(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
+        else:
+            turn = walker.choose(game, state, rng)
+        state = game.apply(state, turn)
+    return kept
 
 
 def plans_of(pairing: Pairing, games: int, seed: int) -> Sequence[Plan]:

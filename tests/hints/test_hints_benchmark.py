@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks import hints_play
-from benchmarks.hints_play import Pairing, Plan, Played, Timing, measure_timing, plans_of, play
+from benchmarks.hints_play import Pairing, Plan, Played, Timing, measure_timing, plans_of, play, positions_of
 from benchmarks.hints_report import plot_strength
 from benchmarks.hints_score import TimingScore, mean_interval, score_of, wilson
 from engine import registry
@@ -120,8 +120,12 @@ def test_a_game_that_does_not_end_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_hints_are_timed_wherever_they_are_asked_for() -> None:
-    assert measure_timing(RANDOM, 5, 1).hints == 5
-    assert measure_timing(POINTS, 5, 1).hints == 5
+    for pairing in (RANDOM, POINTS):
+        game = load(pairing.game)
+        asked = positions_of(pairing, 5, 1)
+        assert len(set(asked)) > 1
+        assert all(state.to_move is not None and not game.awaits_roll(state) for state in asked)
+        assert measure_timing(pairing, asked).hints == 5
 
 
 def test_the_plot_is_written(tmp_path: Path) -> None:
