@@ -2,7 +2,7 @@
 
 ``board`` knows squares, lines and walls, ``settings`` the options, ``state`` what stands where, ``turns`` what may be
 played, ``claims`` what may be announced, ``fast`` the results of a turn as bare integers, ``listing`` legal turns made
-of them, ``playouts`` many random games at once, ``explain``, ``misplayed`` and ``misdeeds`` what went wrong, ``text``
-and ``turn_text`` the written forms, ``search`` and ``hinting`` good turns, and ``game`` puts them behind the engine's
-one interface.
+of them, ``playouts`` and ``single_playouts`` random games, ``explain``, ``misplayed`` and ``misdeeds`` what went wrong,
+``text`` and ``turn_text`` the written forms, ``search`` and ``hinting`` good turns, and ``game`` puts them behind the
+engine's one interface.
 """

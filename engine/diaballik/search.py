@@ -244,6 +244,7 @@ def best_line(
     if len(alive) < 2:
         return answer
     followed, waiting = alive[:root_width], alive[root_width:]
+    before = {result: score for score, result in ranked}
     for depth in range(2, most_depth + 1):
         found: list[tuple[int, int]] = []
         best = -WIN
@@ -259,9 +260,16 @@ def best_line(
                 # Where all that was followed loses, the others are looked at too.
                 followed, waiting = (waiting[:root_width], waiting[root_width:]) if best < -_PROVEN else ([], waiting)
         except TimeIsUpError:
+            done = {result for _, result in found}
+            open_still = next((result for result in followed if result not in done), answer.result)
+            if best < -_PROVEN and open_still != answer.result:
+                # Better what wasn't looked at as far than what is known to lose.
+                answer = Line(open_still, before[open_still], depth - 1)
+                better(answer)
             return answer
         found.sort(key=lambda each: -each[0])
         followed = [result for _, result in found]
+        before |= {result: score for score, result in found}
         if answer.proven:
             return answer
     return answer
