@@ -97,7 +97,8 @@ def main(
     scores = _play_all(_of_lines(chosen, opponents, seconds), games, seed, jobs, console, out)
     print_scores(scores, console)
     timings = _time_all(chosen, seconds, positions, seed) if positions else []
-    print_timings(timings, console)
+    if timings:
+        print_timings(timings, console)
     met = all(score.met for score in scores) and all(timing.met for timing in timings)
     console.print("Every line is met." if met else "A line is NOT met.")
     sys.exit(0 if met else 1)
