@@ -111,19 +111,27 @@ def visible(ball: int, foes: int) -> int:
     return from_a[foes & a] | from_b[foes & b] | from_c[foes & c] | from_d[foes & d]
 
 
-def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as what it would do
-    own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True
-) -> list[int]:
-    """Every distinct result of one whole turn, packed, none twice, in no promised order."""
-    steps, far, leaps, lines, pairs = tables()
-    empty = EVERY & ~(own | foes)
-    carrier = 1 << ball
+class Changes(NamedTuple):
+    """How a turn may change where the pieces stand, whoever has the ball.
 
+    ``singles`` are steps; ``all`` those, pieces going two steps through an empty square, and pairs of pieces;
+    ``trains`` pieces going two steps only through own pieces, with the set of those; ``reach`` the squares come to.
+    """
+
+    singles: list[int]
+    all: list[int]
+    trains: list[tuple[int, int]]
+    reach: int
+
+
+def changes_of(own: int, empty: int) -> Changes:
+    """Every change of at most two moves, none twice, but for nothing at all."""
+    steps, far, leaps, _, pairs = tables()
     singles: list[int] = []
     doubles: list[int] = []
     trains: list[tuple[int, int]] = []
     false_pairs: list[int] = []
-    beside_own = 0
+    beside_own = reach = 0
     rest = own
     while rest:
         here = rest & -rest
@@ -138,9 +146,11 @@ def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as
             singles += steps[square][free]
             false_pairs += pairs[free]
             ends = far[square][free] & empty
+            reach |= ends
             doubles += leaps[square][ends]
         if mates:
             behind = far[square][mates] & empty & ~ends
+            reach |= behind
             while behind:
                 end = behind & -behind
                 behind ^= end
@@ -150,10 +160,34 @@ def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as
         here = rest & -rest
         rest ^= here
         false_pairs += pairs[NEAR[here.bit_length() - 1] & own]
+    # One piece can't step to two squares, nor two pieces to one.
     both = set(starmap(xor, combinations(singles, 2)))
     both.difference_update(false_pairs)
-    changes = singles + doubles
-    changes += both
+    return Changes(singles, [*singles, *doubles, *both], trains, reach | beside_own)
+
+
+def changes_onto(own: int, square: int, empty: int, carrier: int, singles: list[int]) -> set[int]:
+    """The changes by which the ball is passed off ``carrier``'s square to an empty square short of the far row."""
+    steps, far, leaps, _, _ = tables()
+    around = NEAR[square]
+    movers = around & own & ~carrier
+    found: set[int] = set()
+    if movers:
+        for base in steps[square][movers]:
+            found.add(base)
+            found.update([base ^ change for change in singles if not change & base])
+    # By two steps of one piece before the pass, or stepping after a piece that received the ball.
+    comers = far[square][around & empty] & own & ~carrier | far[square][movers] & own
+    if comers:
+        found.update(leaps[square][comers])
+    return found
+
+
+def distinct_results(own: int, ball: int, foes: int, goal: int, *, null_turn: bool = True) -> list[int]:
+    """Every distinct result of one whole turn, packed, none twice, in no promised order."""
+    empty = EVERY & ~(own | foes)
+    carrier = 1 << ball
+    singles, changes, trains, reach = changes_of(own, empty)
 
     # Without a pass the carrier stays, and so it does before a pass that wins.
     kept = [change for change in changes if not change & carrier]
@@ -163,8 +197,7 @@ def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as
     if null_turn and any(not change & carrier for change in singles):
         results.append(key)
 
-    (a, from_a), (b, from_b), (c, from_c), (d, from_d) = lines[ball]
-    seen = from_a[foes & a] | from_b[foes & b] | from_c[foes & c] | from_d[foes & d]
+    seen = visible(ball, foes)
     receivers = seen & own
     while receivers:
         here = receivers & -receivers
@@ -179,7 +212,7 @@ def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as
             # A receiver makes way for the piece behind it before the pass only, so that piece isn't the carrier.
             if not change & here and (through & ~here or not change & carrier):
                 results.append(key ^ change)
-    ahead = seen & empty
+    ahead = seen & reach
     while ahead:
         here = ahead & -ahead
         ahead ^= here
@@ -188,18 +221,7 @@ def distinct_results(  # noqa: PLR0915 - one stretch, as a call costs as much as
         if here & goal:
             results += [key ^ change for change in kept if change & here]
             continue
-        around = NEAR[square]
-        movers = around & own & ~carrier
-        found = set()
-        if movers:
-            for base in steps[square][movers]:
-                found.add(base)
-                found.update([base ^ change for change in singles if not change & base])
-        # By two steps of one piece before the pass, or stepping after a piece that received the ball.
-        comers = far[square][around & empty] & own & ~carrier | far[square][movers] & own
-        if comers:
-            found.update(leaps[square][comers])
-        results += [key ^ change for change in found]
+        results += [key ^ change for change in changes_onto(own, square, empty, carrier, singles)]
     return results
 
 
