@@ -22,6 +22,7 @@ from engine.number_drop.candidates import (
 )
 from engine.number_drop.lookahead import ahead
 from engine.number_drop.reasons import reason_of
+from engine.number_drop.scoring_now import Now, now
 from engine.number_drop.sheet import GRID, LINES_BELOW_GAME_OVER, Sheet
 from engine.number_drop.slide_hints import best_slide, slide_at_once
 from engine.number_drop.state import (
@@ -45,6 +46,7 @@ _SWEEP_SHARE = 0.4
 _SHORTLIST = 24
 _SHORTLIST_SHARE = 0.5
 _FINISHED_TOGETHER = 8
+_SCORED_TOGETHER = 50
 _RACING = 6
 _POINTS = "points"
 _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
@@ -109,7 +111,9 @@ class _Search:
         some = turns[:] if len(turns) <= _FIRST_TURNS else [turns[at] for at in self._picked(len(turns), _FIRST_TURNS)]
         ranked = self._ranked(some)
         first = self._tell(self._hint(self._finished(ranked[0]), 0.5))
-        if len(turns) > len(some):
+        if self._strength is Strength.GENTLE:
+            ranked = self._by_themselves(turns)
+        elif len(turns) > len(some):
             ranked = self._swept(turns, ranked)
         winning, ranked = self._decided(ranked)
         if winning is not None:
@@ -188,6 +192,22 @@ class _Search:
             best.update(self._ranked([turns[at] for at in order[start : start + _CHUNK]])[:_SHORTLIST])
             self._slowest_s = max(self._slowest_s, self._deadline.clock() - began_s)
         return sorted(best.items(), key=lambda each: -each[1])
+
+    def _by_themselves(self, turns: Sequence[NumberDropTurn]) -> list[tuple[NumberDropTurn, float]]:
+        """All turns, or as many as there is time for, by what they score at once, and then by lying low."""
+        order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
+        self._rng.shuffle(order)
+        best: list[tuple[Now, NumberDropTurn]] = []
+        slowest_s = 0.0
+        for start in range(0, len(order), _SCORED_TOGETHER):
+            if best and self._deadline.left_s() <= slowest_s:
+                break
+            began_s = self._deadline.clock()
+            chunk = [turns[at] for at in order[start : start + _SCORED_TOGETHER]]
+            best += [(now(self._state, self._player, turn), turn) for turn in chunk]
+            best = sorted(best, key=lambda each: each[0], reverse=True)[:_SHORTLIST]
+            slowest_s = max(slowest_s, self._deadline.clock() - began_s)
+        return [(turn, float(rank.points)) for rank, turn in best]
 
     def _finished(self, ranked: tuple[NumberDropTurn, float]) -> Candidate:
         """A turn with what it leaves once its combination is drawn."""
