@@ -170,7 +170,7 @@ def judged(position: Position, results: Integers, *, front_only: bool = False) -
     goal_first, foe_goal_first = _GOAL_FIRST[player], _GOAL_FIRST[foe]
 
     seen_by_square = np.zeros(GRID.squares, dtype=np.int64)
-    for square in set(ball.tolist()):
+    for square in np.flatnonzero(np.bincount(ball)).tolist():
         seen_by_square[square] = visible(square, foes)
     open_by_square = seen_by_square >> goal_first & 0x7F
     by_square = mine.carrier + mine.open_goals[open_by_square]
