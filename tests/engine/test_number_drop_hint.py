@@ -112,6 +112,20 @@ def test_a_line_that_is_filled_is_told():
     assert "fills line 1 for +2" in found.reason
 
 
+def test_a_gentle_hint_takes_what_scores_most_at_once():
+    state = GAME.parse_state(f"drop p1=66...77/66..777 p2=2...... {TILES} roll=1,6,7,7,I to=p1")
+    found = hint(state, strength=Strength.GENTLE)
+    followed = GAME.apply(state, found.turn)
+    combined = hint(followed, strength=Strength.GENTLE)
+    assert GAME.scores(GAME.apply(followed, combined.turn))["p1"] == 7
+    assert combined.turn.player == "p1"
+
+
+def test_a_gentle_hint_lies_low_where_nothing_scores():
+    state = GAME.parse_state(f"drop p1=X...... p2=2...... {TILES} roll=1,3,5,7,I to=p1")
+    assert hint(state, strength=Strength.GENTLE).turn.squares[0][1:] == "1"
+
+
 @pytest.mark.parametrize("strength", list(Strength))
 def test_slides_are_worked_out_to_the_end(strength):
     circled = GAME.parse_state(
