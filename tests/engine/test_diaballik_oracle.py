@@ -129,8 +129,9 @@ def test_published_count_of_three_turns():
 
 
 @pytest.mark.long
-def test_plain_rules_count_two_turns_alike():
-    assert oracle.perft(oracle.start(), 2) == 84_100
+@pytest.mark.parametrize("options", [{}, {"pass_over_own": False}, {"start": "variant"}])
+def test_plain_rules_count_two_turns_alike(options):
+    assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.new(options), 2)
 
 
 def test_split_adds_up():
