@@ -1,4 +1,4 @@
-"""What most games do alike, to be inherited: no dice, one player at a time, no points, plain random games."""
+"""What most games do alike, to be inherited, and random games played plainly."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Generic, Protocol, runtime_checkable
 
-from engine.api import Game, Player, PossibleRoll, Roll, StateT, Tally, TurnT
+from engine.api import Facing, Game, Place, Player, PossibleRoll, Roll, StateT, Tally, TurnT
 from engine.dice import drawn
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import ContradictionError, IllegalTurnError, UnreadableError
 
 
 class OneAtATime(Generic[StateT, TurnT]):
@@ -59,6 +59,32 @@ class ReadsAsWritten(Protocol):
 
     def written_turn(self, state: Any, text: str, player: Player | None = None) -> Any:
         """Read a turn as it is written, legal or not; raises UnreadableError or IllegalTurnError."""
+
+
+class WithoutSideFaces(Generic[StateT, TurnT]):
+    """A game whose pieces, or marks, show all there is of them from above."""
+
+    title: str
+    places: tuple[Place, ...]
+
+    def facings(self, state: StateT) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
+        """Nothing has side faces."""
+        return {}
+
+    def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
+        """Give the state as it is.
+
+        Raises ContradictionError when a side face is said to be seen, UnreadableError for a place that isn't one.
+        """
+        for place, facing in sightings.items():
+            if place not in self.places:
+                raise UnreadableError(
+                    f"there is no place {place!r} in {self.title}; "
+                    f"places run from {self.places[0]} to {self.places[-1]}"
+                )
+            if facing:
+                raise ContradictionError(f"side faces were seen on {place}, but nothing in {self.title} has any")
+        return state
 
 
 class WithoutPoints(Generic[StateT, TurnT]):

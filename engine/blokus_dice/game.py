@@ -39,10 +39,10 @@ from engine.blokus_dice.sheet_file import format_sheet, house_file, read_sheet_f
 from engine.blokus_dice.state import LOOKS, BlokusState, BlokusTurn
 from engine.blokus_dice.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime
+from engine.playing import OneAtATime, WithoutSideFaces
 
 
-class BlokusDice(OneAtATime[BlokusState, BlokusTurn]):
+class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusState, BlokusTurn]):
     """The game's rules; see docs/games/blokus-dice.md for the rulings and the options.
 
     ``places`` are those of four sheets like the one that ships; a state's appearance has those of its own sheets.
@@ -200,14 +200,6 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn]):
     def appearance(self, state: BlokusState) -> Appearance:
         """Map every open square of every sheet to its look, p1's a1 first."""
         return states.appearance_of(state)
-
-    def facings(self, state: BlokusState) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
-        """No sides: shapes are drawn."""
-        return {}
-
-    def narrow(self, state: BlokusState, sightings: Mapping[Place, Facing]) -> BlokusState:  # noqa: ARG002
-        """Give the state as it was: nothing is hidden."""
-        return state
 
     def amend(self, state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
         """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""

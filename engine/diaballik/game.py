@@ -39,14 +39,15 @@ from engine.diaballik.rules import RULES
 from engine.diaballik.settings import OPTIONS, read_settings
 from engine.diaballik.state import LOOKS, DiaballikState, DiaballikTurn
 from engine.diaballik.unfinished import unfinished_positions
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, UnreadableError
-from engine.playing import OneAtATime, WithoutDice, WithoutPoints
+from engine.errors import AmbiguousError, IllegalTurnError
+from engine.playing import OneAtATime, WithoutDice, WithoutPoints, WithoutSideFaces
 
 
 class Diaballik(
     OneAtATime[DiaballikState, DiaballikTurn],
     WithoutDice[DiaballikState, DiaballikTurn],
     WithoutPoints[DiaballikState, DiaballikTurn],
+    WithoutSideFaces[DiaballikState, DiaballikTurn],
 ):
     """Diaballik's rules; see docs/games/diaballik.md for the rulings and the options."""
 
@@ -160,19 +161,6 @@ class Diaballik(
     def appearance(self, state: DiaballikState) -> Appearance:
         """Map every square to its look, a1 first."""
         return states.appearance_of(state)
-
-    def facings(self, state: DiaballikState) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
-        """No piece has side faces."""
-        return {}
-
-    def narrow(self, state: DiaballikState, sightings: Mapping[Place, Facing]) -> DiaballikState:
-        """Give the state as it is; raises ContradictionError when side faces are said to be seen."""
-        for place, facing in sightings.items():
-            if place not in board.SQUARE_OF:
-                raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
-            if facing:
-                raise ContradictionError(f"side faces were seen on {place}, but no piece of {self.title} has any")
-        return state
 
     def amend(
         self, state: DiaballikState, looks: Mapping[Place, LookName], to_move: Player | None = None

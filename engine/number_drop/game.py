@@ -28,7 +28,7 @@ from engine.api import (
     Tally,
     Unfinished,
 )
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, UnreadableError
+from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.notation import words
 from engine.number_drop import chance, drawing, flow, setting_up, turn_text
 from engine.number_drop import state as states
@@ -43,9 +43,10 @@ from engine.number_drop.rules import RULES
 from engine.number_drop.settings import OPTIONS, read_settings
 from engine.number_drop.sheet import Sheet
 from engine.number_drop.state import LOOKS, PLACES, PLAYERS, NumberDropState, NumberDropTurn, Phase
+from engine.playing import WithoutSideFaces
 
 
-class NumberDrop:
+class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
     """Number Drop's rules; see docs/games/number-drop.md for the rulings and the options.
 
     ``players`` and ``places`` are those of the largest game; a state's own are told by its option ``players``.
@@ -219,17 +220,6 @@ class NumberDrop:
     def appearance(self, state: NumberDropState) -> Appearance:
         """Map every place of the sheets in play to its look."""
         return states.appearance_of(state)
-
-    def facings(self, state: NumberDropState) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
-        """Nothing on a sheet has side faces."""
-        return {}
-
-    def narrow(self, state: NumberDropState, sightings: Mapping[Place, Facing]) -> NumberDropState:
-        """Give the state itself; raises ContradictionError for any side face, as nothing on a sheet has one."""
-        seen = [place for place, facing in sightings.items() if facing]
-        if seen:
-            raise ContradictionError(f"a side face was seen on {', '.join(seen)}, but what is written has none")
-        return state
 
     def amend(
         self, state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None

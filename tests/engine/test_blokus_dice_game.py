@@ -6,7 +6,7 @@ import pytest
 
 from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.blokus_dice.shapes import NAMES, shape_of
-from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.polyomino import orientations
 from tests.engine.strategies_blokus_dice import GAME
 
@@ -344,7 +344,9 @@ def test_set_up_takes_empty_sheets_only():
 def test_nothing_has_sides():
     state = GAME.new()
     assert GAME.facings(state) == {}
-    assert GAME.narrow(state, {"p1.a1": {"north": "x"}}) == state
+    assert GAME.narrow(state, {"p1.a1": {}}) == state
+    with pytest.raises(ContradictionError, match=r"nothing in .*Blokus.* has any"):
+        GAME.narrow(state, {"p1.a1": {"north": "x"}})
 
 
 def test_unfinished_positions_are_shapes_begun():

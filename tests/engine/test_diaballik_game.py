@@ -215,9 +215,9 @@ def test_there_are_no_dice():
 def test_no_sides_are_seen():
     state = GAME.new()
     assert (GAME.facings(state), GAME.narrow(state, {"a1": {}})) == ({}, state)
-    with pytest.raises(ContradictionError, match="no piece of Diaballik"):
+    with pytest.raises(ContradictionError, match="nothing in Diaballik has any"):
         GAME.narrow(state, {"a1": {"north": "star"}})
-    with pytest.raises(UnreadableError, match="no square"):
+    with pytest.raises(UnreadableError, match="no place 'z1' in Diaballik"):
         GAME.narrow(state, {"z1": {"north": "star"}})
 
 
