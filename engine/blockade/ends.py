@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+from engine.blockade.around import Detours, detours, leaves_free
 from engine.blockade.board import CLEARS, UNREACHABLE, colour_of
-from engine.blockade.explore import Reach, explore
+from engine.blockade.explore import Edge, Reach, explore
 from engine.blockade.state import BlockadeState
 from engine.blockade.terrain import Terrain, terrain_of
 
@@ -30,6 +32,7 @@ class ColourEnds:
         self._variants: dict[tuple[int, int], int] = {}
         self._explored: list[tuple[int, Caps]] = []
         self.reaches: list[Reach] = []
+        self._detours: dict[tuple[int, int | None], Detours] = {}
         self.starts_on = sum(
             1 << square
             for square in CLEARS
@@ -59,6 +62,24 @@ class ColourEnds:
     def most_built(self) -> int:
         """The most caps the colour may use, in what was explored so far."""
         return max(reach.most_built for reach in self.reaches)
+
+    @cached_property
+    def helped_edges(self) -> tuple[Edge, ...]:
+        """All moves the colour may make on the way to whatever it can reach, with the other's help."""
+        return tuple(edge for reach in self.with_help(self.points, edges=True) for edge in reach.edges)
+
+    @cached_property
+    def own_edges(self) -> tuple[Edge, ...]:
+        """All moves the colour may make by itself on the way to whatever it can reach."""
+        return explore(self.terrain(), self.points, self._supply[: self.points], edges=True).edges
+
+    def detours(self, clears: int, friend: int | None) -> Detours:
+        """The colour's ends by ways that leave these clear squares free in between; see ``leaves_free``."""
+        if (clears, friend) not in self._detours:
+            terrain = self.terrain()
+            passing = leaves_free(terrain, clears, friend=friend)
+            self._detours[clears, friend] = detours(terrain.start, self.own_edges, passing)
+        return self._detours[clears, friend]
 
     def with_help(self, points: int, *, edges: bool = False) -> list[Reach]:
         """What the colour could reach with so many points if the other one helped; more than it really can."""

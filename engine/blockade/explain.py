@@ -19,10 +19,10 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.listing import not_now, turns_of
+from engine.blockade.listing import turns_of
 from engine.blockade.playing import Path, Played, allocations, play
 from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
-from engine.blockade.state import BlockadeState, appearance_of, check_looks
+from engine.blockade.state import BlockadeState, appearance_of, check_looks, not_now
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)

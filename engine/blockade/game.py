@@ -35,13 +35,13 @@ from engine.blockade.amending import amended, set_up_state
 from engine.blockade.board import PLACES, PLAYERS, Stacks
 from engine.blockade.explain import explain_change
 from engine.blockade.hinting import hinted
-from engine.blockade.listing import not_now, turns_of
+from engine.blockade.listing import turns_of
 from engine.blockade.playing import play
 from engine.blockade.playouts import play_at_random
 from engine.blockade.rules import RULES
 from engine.blockade.settings import OPTIONS, read_settings
 from engine.blockade.showing import diagram_of, summary_of, unfinished_positions
-from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn
+from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn, not_now
 from engine.dice import ORDINARY_DIE, possible_rolls
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
 from engine.playing import OneAtATime, WithoutPoints

@@ -20,7 +20,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import overload
 
-from engine.api import Breach, LookName, Place, Player
+from engine.api import LookName, Place, Player
+from engine.blockade.around import Detours, Passing
 from engine.blockade.board import (
     BLACK,
     OWNED,
@@ -35,7 +36,7 @@ from engine.blockade.ends import ColourEnds, Group, costs_of_help
 from engine.blockade.explore import LayoutMove, Reached
 from engine.blockade.mixed import Ways, mixed_ends
 from engine.blockade.playing import allocations
-from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move, outcome_of
+from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.blockade.terrain import Layout, merged_stack, movable_from
 
 _Pair = tuple[Layout, Layout]
@@ -45,16 +46,33 @@ _TO_COVER_AND_LEAVE = 2
 
 @dataclass(frozen=True)
 class Block:
-    """All pairs of two groups: the ends of each, which colour plays first, and each one's variant."""
+    """All pairs of ends of the two colours: which colour plays first, and each one's variant.
+
+    With ``around`` the one that plays first waits while the other one plays, and then goes on.
+    """
 
     ends: tuple[tuple[Layout, ...], tuple[Layout, ...]]
     first: int
     variants: tuple[int, int]
+    around: Detours | None = None
 
     @property
     def size(self) -> int:
         """How many turns the block holds."""
         return len(self.ends[0]) * len(self.ends[1])
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Ends of the two colours, any pair of which the search for alternating moves may find.
+
+    ``passing`` says for each colour what must be on its way; ``helps``, which of them must help the other one.
+    """
+
+    first: Sequence[Layout]
+    second: Sequence[Layout]
+    passing: tuple[Passing | None, Passing | None]
+    helps: tuple[bool, bool]
 
 
 class TurnList(Sequence[BlockadeTurn]):
@@ -70,9 +88,9 @@ class TurnList(Sequence[BlockadeTurn]):
         colours = OWNED[self.player]
         self.colours = (ColourEnds(state, colours[0], most[0]), ColourEnds(state, colours[1], most[1]))
         self._explore()
-        groups = (self._grouped(0), self._grouped(1))
-        self.blocks, gaps = self._paired(groups)
-        self.mixed = self._alternating(groups, gaps)
+        self._groups = (self._grouped(0), self._grouped(1))
+        self.blocks, gaps = self._paired(self._groups)
+        self.mixed = self._searched([wanted for pair in gaps for wanted in self._around(pair)])
         self._mixed_pairs = tuple(self.mixed)
         self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
 
@@ -175,37 +193,71 @@ class TurnList(Sequence[BlockadeTurn]):
             or self._affordable(max(one.least, _TO_COVER_AND_LEAVE), max(two.least, _TO_COVER_AND_LEAVE))
         )
 
-    def _alternating(
-        self, groups: tuple[dict[Group, list[Layout]], dict[Group, list[Layout]]], gaps: list[tuple[Group, Group]]
-    ) -> dict[_Pair, tuple[LayoutMove, ...]]:
-        """The ends in these pairs of groups that come about when the colours' moves alternate."""
-        by_help: dict[tuple[bool, bool], list[tuple[Group, Group]]] = {}
-        for one, two in gaps:
-            first_helps = not self._affordable(one.least, two.alone)
-            second_helps = not self._affordable(one.alone, two.least)
-            by_help.setdefault((first_helps, second_helps), []).append((one, two))
+    def _around(self, pair: tuple[Group, Group]) -> list[_Wanted]:
+        """Add blocks for pairs in which one colour waits while the other plays; give what is still to be searched."""
+        rest = [self._groups[which][pair[which]] for which in (0, 1)]
+        if self.strict or not self._affordable(pair[0].alone, pair[1].alone) or not self._is_simple(pair):
+            helps = [
+                not self._affordable(pair[0].least, pair[1].alone),
+                not self._affordable(pair[0].alone, pair[1].least),
+            ]
+            passing = [self._covering(1 - which) if helps[which] else None for which in (0, 1)]
+            return [_Wanted(rest[0], rest[1], (passing[0], passing[1]), (helps[0], helps[1]))]
+        wanted: list[_Wanted] = []
+        for first, second in ((0, 1), (1, 0)):
+            if pair[second].wins:
+                continue
+            ours, theirs, other = self.colours[first], self.colours[second], pair[second]
+            shared = (other.clears & ours.starts_on) | (pair[first].clears & theirs.starts_on)
+            near = ours.detours(other.clears | theirs.starts_on, theirs.colour)
+            far = ours.detours(shared, None)
+            good = [end for end in rest[first] if self._reaches(near, end, first, other.alone)]
+            if good:
+                ends = (tuple(good), tuple(rest[1])) if first == 0 else (tuple(rest[0]), tuple(good))
+                variants = [each.points.index(each.alone) for each in pair]
+                self.blocks.append(Block(ends, first, (variants[0], variants[1]), near))
+                rest[first] = [end for end in rest[first] if end not in set(good)]
+            doubtful = [end for end in rest[first] if self._reaches(far, end, first, other.alone)]
+            if doubtful:
+                sides = (doubtful, rest[1]) if first == 0 else (rest[0], doubtful)
+                wanted.append(_Wanted(sides[0], sides[1], (None, None), (False, False)))
+        return [each for each in wanted if each.first and each.second]
+
+    def _reaches(self, detours: Detours, end: Layout, which: int, others: int) -> bool:
+        points = detours.points.get(end)
+        if points is None:
+            return False
+        return self._affordable(points, others) if which == 0 else self._affordable(others, points)
+
+    def _is_simple(self, pair: tuple[Group, Group]) -> bool:
+        """Whether one clear square at most changes hands each way, and the order of new towers doesn't matter."""
+        ways = [pair[1 - which].clears & self.colours[which].starts_on for which in (0, 1)]
+        return len(set(pair[0].caps + pair[1].caps)) <= 1 and all(way.bit_count() <= 1 for way in ways)
+
+    def _covering(self, which: int) -> Passing:
+        """Whether a layout has a piece where the colour of that number builds."""
+        builds = self.colours[which].terrain().builds
+        return lambda layout: any(layout[square] for square in builds)
+
+    def _searched(self, wanted: list[_Wanted]) -> dict[_Pair, tuple[LayoutMove, ...]]:
+        """Of the wanted pairs of ends those that the colours' moves can reach by alternating, move by move."""
+        together: dict[tuple[bool, bool], list[_Wanted]] = {}
+        for each in wanted:
+            together.setdefault(each.helps, []).append(each)
         found: dict[_Pair, tuple[LayoutMove, ...]] = {}
-        if not gaps:
-            return found
-        terrains = (self.colours[0].terrain(), self.colours[1].terrain())
-        edges = [
-            [edge for reach in ours.with_help(ours.points, edges=True) for edge in reach.edges] for ours in self.colours
-        ]
-        for helps, pairs in by_help.items():
-            wanted = {
-                (one, two): (frozenset(groups[0][one]), frozenset(groups[1][two])) for one, two in dict.fromkeys(pairs)
-            }
-            ways = tuple(
+        for helps, several in together.items():
+            pairs = [(frozenset(each.first), frozenset(each.second)) for each in several]
+            first, second = (
                 Ways(
-                    terrains[which],
-                    edges[which],
-                    {layout for pair in pairs for layout in groups[which][pair[which]]},
-                    terrains[1 - which].builds if helps[which] else None,
+                    self.colours[which].terrain(),
+                    self.colours[which].helped_edges if any(helps) else self.colours[which].own_edges,
+                    {layout for pair in pairs for layout in pair[which]},
+                    several[0].passing[which],
                 )
                 for which in (0, 1)
             )
-            for end in mixed_ends((ways[0], ways[1]), self.allowed, self.state.supply):
-                if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in wanted.values()):
+            for end in mixed_ends((first, second), self.allowed, self.state.supply):
+                if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in pairs):
                     found.setdefault(end.layouts, end.moves)
         return found
 
@@ -316,6 +368,13 @@ class TurnList(Sequence[BlockadeTurn]):
         return BlockadeTurn(self.player, tuple(written))
 
     def _moves(self, block: Block, layouts: tuple[Layout, Layout]) -> tuple[tuple[int, int], ...]:
+        if block.around is not None:
+            second = 1 - block.first
+            before, after = block.around.around(layouts[block.first])
+            between: tuple[LayoutMove, ...] = (
+                self.colours[second].reaches[block.variants[second]].moves_to(layouts[second])
+            )
+            return before + between + after
         moves = [
             ours.reaches[variant].moves_to(layout)
             for ours, variant, layout in zip(self.colours, block.variants, layouts, strict=True)
@@ -333,16 +392,3 @@ def turns_of(state: BlockadeState) -> TurnList:
     if state.roll is None or state.to_move is None:
         raise ValueError("no roll lies on the table; expected a state with a roll")
     return TurnList(state, state.roll)
-
-
-def not_now(state: BlockadeState, player: Player) -> Breach | None:
-    """Why the player can't play a turn at all now, or ``None``."""
-    if state.to_move is None:
-        outcome = outcome_of(state)
-        why = f": {outcome.reason}" if outcome else ""
-        return Breach("game-over", f"The game is over{why}.", "Put everything back, or begin a new game.")
-    if state.to_move != player:
-        return Breach("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
-    if state.roll is None:
-        return Breach("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
-    return None

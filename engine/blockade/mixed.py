@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from engine.blockade.around import Passing
 from engine.blockade.board import TOWERS_TO_WIN, UNREACHABLE
 from engine.blockade.explore import Edge, LayoutMove
 from engine.blockade.terrain import Layout, Terrain
@@ -28,6 +29,9 @@ class MixedEnd:
     moves: tuple[LayoutMove, ...]
 
 
+MOST_NODES = 5_000
+"""After so many positions the search gives up: what it still might find then are odd ends, a few in ten thousand."""
+
 Stage = tuple[Layout, bool]
 """A colour's layout, and whether it has helped the other one."""
 
@@ -35,15 +39,15 @@ Stage = tuple[Layout, bool]
 class Ways:
     """How one colour may go on towards wanted ends: for each stage the fewest steps that are still to be taken.
 
-    ``edges`` are the moves there are. With ``helping`` a piece of the colour must wait on one of these squares on
-    the way, for the good of the other colour.
+    ``edges`` are the moves there are. With ``passing`` a layout of which that is true must be on the way, for the good
+    of the other colour.
     """
 
     def __init__(
-        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], helping: frozenset[int] | None
+        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], passing: Passing | None
     ) -> None:
         self.terrain = terrain
-        self.helping = helping
+        self.passing = passing
         into: dict[Layout, set[tuple[Layout, int]]] = {}
         for before, after, steps in edges:
             into.setdefault(after, set()).add((before, steps))
@@ -57,7 +61,7 @@ class Ways:
                     continue
                 self.left[stage] = steps_left
                 layout, helped = stage
-                if helped and (helping is None or self.helps(layout)):
+                if helped and self.helps(layout):
                     buckets[steps_left].append((layout, False))
                 for before, steps in into.get(layout, ()):
                     while len(buckets) <= steps_left + steps:
@@ -65,8 +69,8 @@ class Ways:
                     buckets[steps_left + steps].append((before, helped))
 
     def helps(self, layout: Layout) -> bool:
-        """Whether a piece of the colour lies where it may help."""
-        return self.helping is None or any(layout[square] for square in self.helping)
+        """Whether a layout is one that has to be on the way."""
+        return self.passing is None or self.passing(layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +107,12 @@ class _Mixed:
         stages = tuple((ways.terrain.start, ways.helps(ways.terrain.start)) for ways in self.ways)
         self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, parent=None, move=(0, 0)))
         found: dict[Layout, MixedEnd] = {}
+        followed = 0
         for bucket in self.buckets:
             for node in bucket:
+                followed += 1
+                if followed > MOST_NODES:
+                    return list(found.values())
                 if node.used not in self.fronts[_key(node)]:
                     continue
                 if node.piles not in found and self._ended(node):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from engine.announcing import ordinary_outcome
-from engine.api import EMPTY, Announcement, LookName, Outcome, Place, Player
+from engine.api import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
 from engine.blockade.board import (
     BLACK,
     CLEAR,
@@ -157,3 +157,16 @@ def check_looks(looks: Mapping[Place, LookName]) -> None:
             raise UnreadableError(f"there is no square {place!r}; squares run from a1 to e5")
         if look not in _LOOKS_SET:
             raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
+
+
+def not_now(state: BlockadeState, player: Player) -> Breach | None:
+    """Why the player can't play a turn at all now, or ``None``."""
+    if state.to_move is None:
+        outcome = outcome_of(state)
+        why = f": {outcome.reason}" if outcome else ""
+        return Breach("game-over", f"The game is over{why}.", "Put everything back, or begin a new game.")
+    if state.to_move != player:
+        return Breach("not-your-turn", f"It is {state.to_move}'s turn.", f"Let {state.to_move} play first.")
+    if state.roll is None:
+        return Breach("roll-first", f"{player.capitalize()} hasn't rolled yet.", "Roll both dice first.")
+    return None

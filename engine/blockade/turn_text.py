@@ -11,9 +11,9 @@ import re
 
 from engine.api import Player
 from engine.blockade.board import GRID, PLACES, name_of
-from engine.blockade.listing import not_now, turns_of
+from engine.blockade.listing import turns_of
 from engine.blockade.playing import Path, play
-from engine.blockade.state import BlockadeState, BlockadeTurn, Move
+from engine.blockade.state import BlockadeState, BlockadeTurn, Move, not_now
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.notation import unreadable
 

@@ -38,6 +38,57 @@ def test_same_ends_on_random_positions(seed):
         compare_random(rng, 3)
 
 
+def locked(**loose):
+    """A board with most pieces locked away in towers, and these stacks where they are said to be."""
+    board = oracle.start()
+    for colour, corner in (("red", "e5"), ("yellow", "a1")):
+        for place in [place for place in oracle.PLACES if oracle.BASE[place] == colour][:4]:
+            board[corner].pop()
+            board[place] = [f"{colour} L", f"{colour} M", f"{colour} S", "black L"]
+    for number, place in enumerate(place for place in oracle.PLACES if board[place][-1] == "black L"):
+        board[place][-1] = "black L" if number < 5 else "black M"
+    return {**board, **loose}
+
+
+def swapping():
+    """Red holds the centre and yellow a corner, one piece each, so they may change places in one turn."""
+    return locked(c3=["clear L", "red M"], e5=["clear L"], a1=["clear L", "yellow M"])
+
+
+def winning():
+    """Red's last small leaves the centre for its fifth tower, and yellow may come there before."""
+    last = [place for place in oracle.PLACES if oracle.BASE[place] == "red"][4]
+    return locked(**{last: ["red L", "red M"], "c3": ["clear L", "red S"], "e5": ["clear L"]})
+
+
+def sharing():
+    """One large black piece is left; red and yellow can each make a tower in one turn."""
+    board = locked(a1=["clear L"], e5=["clear L"])
+    for colour in ("red", "yellow"):
+        places = [place for place in oracle.PLACES if oracle.BASE[place] == colour]
+        board[places[4]] = [f"{colour} L", f"{colour} M"]
+        for place in places[2:4]:
+            board[place] = [f"{colour} L", f"{colour} S"]
+        board[places[3]].append(f"{colour} S")
+        board["a1" if colour == "yellow" else "e5"] += [f"{colour} M"] * 2
+    for place in oracle.PLACES:
+        if board[place][-1][:5] == "black":
+            board[place][-1] = "black L"
+    return board
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("dice", [(2, 2), (2, 1)])
+@pytest.mark.parametrize("board", [swapping, winning, sharing])
+def test_same_ends_where_the_colours_alternate(board, dice, strict):
+    assert_same(board(), "warm", dice, strict=strict)
+
+
+def test_clear_squares_change_hands_both_ways():
+    state = state_of(swapping(), "warm", (2, 2))
+    assert GAME.parse_turn(state, "c3-b2 a1-c3 b2-a1") in GAME.legal_turns(state)
+
+
 @pytest.mark.long
 def test_same_ends_on_many_random_positions():
     rng = random.Random("many")
