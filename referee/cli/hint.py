@@ -83,7 +83,9 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
     if answer.advice is None:
         raise CorrectionError(f"No hint: {answer.refused}")
     stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"
-    return told(game, state, answer.advice, stage).words
+    words = told(game, state, answer.advice, stage).words
+    # The turn as text too, to be typed, or read by a program.
+    return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words
 
 
 def _for_table(context: CommandContext, journal: Path | None, by: str | None, settings: HintSettings) -> str:

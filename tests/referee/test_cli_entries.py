@@ -103,6 +103,8 @@ def test_a_hint_for_any_position(run: Run) -> None:
     whole = run("hint", "--game", "deblockle", "--position", start)
     assert whole.exit_code == 0, whole.stderr
     assert whole.stdout.startswith("Hint: Gold rolls ")
+    words, turn = whole.stdout.rstrip("\n").split("\n")
+    assert GAME.describe(GAME.parse_turn(GAME.new(), turn)) in words
     piece = run("hint", "--position", start, "--strength", "gentle").stdout
     assert piece.startswith("Hint: look at ")
     assert piece.endswith(", gold block, star up.\n")
