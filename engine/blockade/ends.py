@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.blockade.around import Detours, detours, leaves_free
-from engine.blockade.board import CLEARS, UNREACHABLE, colour_of
+from engine.blockade.board import BASES, CLEARS, UNREACHABLE, colour_of
 from engine.blockade.explore import Edge, Reach, explore
 from engine.blockade.state import BlockadeState
 from engine.blockade.terrain import Terrain, terrain_of
@@ -33,6 +33,7 @@ class ColourEnds:
         self._explored: list[tuple[int, Caps]] = []
         self.reaches: list[Reach] = []
         self._detours: dict[tuple[int, int | None], Detours] = {}
+        self.squares = tuple(square for square, base in enumerate(BASES) if base == colour)
         self.starts_on = sum(
             1 << square
             for square in CLEARS

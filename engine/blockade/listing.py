@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import overload
 
@@ -34,6 +34,7 @@ from engine.blockade.board import (
 )
 from engine.blockade.ends import ColourEnds, Group, costs_of_help
 from engine.blockade.explore import LayoutMove, Reached
+from engine.blockade.looking import Looks, without_movable
 from engine.blockade.mixed import Ways, mixed_ends
 from engine.blockade.playing import allocations
 from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
@@ -291,52 +292,38 @@ class TurnList(Sequence[BlockadeTurn]):
             return None
         if layouts in self.mixed:
             return self.turn(self.mixed[layouts])
-        for block in self.blocks:
-            if layouts[0] in block.ends[0] and layouts[1] in block.ends[1]:
-                return self.turn(self._moves(block, layouts))
-        return None
+        return next((self.turn(self._moves(block, layouts)) for block in self._blocks_with(layouts)), None)
 
     def looking_like(self, looks: Mapping[Place, LookName]) -> Iterator[BlockadeTurn]:
         """The turns after which the board looks so from above."""
         seen = [looks[place] for place in PLACES]
-        agreeing = tuple(self._agreeing(which, seen) for which in (0, 1))
-        for block in self.blocks:
-            for one in block.ends[0]:
-                for two in block.ends[1] if one in agreeing[0] else ():
-                    if two in agreeing[1] and self._looks_like((one, two), seen):
-                        yield self.turn(self._moves(block, (one, two)))
+        for pair in self._looks.ends_like(seen):
+            for block in self._blocks_with(pair):
+                yield self.turn(self._moves(block, pair))
         for pair, moves in self.mixed.items():
-            if self._looks_like(pair, seen):
+            if all(name_of(stack[-1]) == look for stack, look in zip(self.stacks_of(pair), seen, strict=True)):
                 yield self.turn(moves)
 
-    def _looks_like(self, pair: _Pair, seen: Sequence[LookName]) -> bool:
-        return all(name_of(stack[-1]) == look for stack, look in zip(self.stacks_of(pair), seen, strict=True))
+    @cached_property
+    def _looks(self) -> Looks:
+        return Looks(self.state.stacks, self.player, self.colours)
 
-    def _agreeing(self, which: int, seen: Sequence[LookName]) -> frozenset[Layout]:
-        """The ends of one colour that look as seen on the squares of this colour."""
-        ours = self.colours[which]
-        squares = [
-            (square, stack[: movable_from(stack)])
-            for square, stack in enumerate(self.state.stacks)
-            if colour_of(stack[0]) == ours.colour
-        ]
-        return frozenset(
-            end.layout
-            for reach in ours.reaches
-            for end in reach.ends
-            if all(
-                name_of(merged_stack(below, ours.colour, end.layout[square])[-1]) == seen[square]
-                for square, below in squares
-            )
-        )
+    def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
+        """The block that holds these two ends, if any does."""
+        for block, (ones, twos) in zip(self.blocks, self._members, strict=True):
+            if pair[0] in ones and pair[1] in twos:
+                yield block
+
+    @cached_property
+    def _members(self) -> list[tuple[frozenset[Layout], frozenset[Layout]]]:
+        return [(frozenset(block.ends[0]), frozenset(block.ends[1])) for block in self.blocks]
 
     def stacks_of(self, layouts: tuple[Layout, Layout]) -> Stacks:
         """The stacks at the end of a turn that ends with these layouts of the two colours."""
         stacks = []
         for square, stack in enumerate(self.state.stacks):
             height = movable_from(stack)
-            mine = height < len(stack) and colour_of(stack[height]) in OWNED[self.player]
-            ends = stack[:height] if mine else stack
+            ends = without_movable(stack, self.player)
             for ours, layout in zip(self.colours, layouts, strict=True):
                 if layout[square]:
                     ends = merged_stack(stack[:height], ours.colour, layout[square])

@@ -13,6 +13,13 @@ sys.path.insert(0, str(HERE.parents[1]))
 from engine.playthrough import playthrough  # noqa: E402
 
 PLAYTHROUGHS = {
+    "blockade/rolled-for": ("blockade", 14, {}, False),
+    "blockade/all-options": (
+        "blockade",
+        14,
+        {"starts": "cool", "strict": True, "draw_after_passes": 3, "tower": "contains"},
+        False,
+    ),
     "blokus_dice/two-players": ("blokus-dice", 60, {"players": 2}, False),
     "blokus_dice/four-players": ("blokus-dice", 14, {}, False),
     "blokus_dice/all-options": (
