@@ -82,12 +82,43 @@ class _Thinker:
         allowed = allocations(self.dice)
         most = max(max(each) for each in allowed)
         try:
-            for points in sorted({min(_FIRST_POINTS, most), most}):
-                self._think([(min(first, points), min(second, points)) for first, second in allowed])
+            self._think([(min(first, _FIRST_POINTS), min(second, _FIRST_POINTS)) for first, second in allowed])
+            if not self._win(allowed) and most > _FIRST_POINTS:
+                self._think(list(allowed))
         except TimeIsUpError:
             pass
         assert self.best is not None
         return self.best
+
+    def _win(self, allowed: tuple[Dice, ...]) -> bool:
+        """Look for a turn that wins, over any squares; say whether there is one."""
+        for which, colour in enumerate(OWNED[self.player]):
+            points = max(each[which] for each in allowed)
+            terrain = self._terrain(colour, OWNED[self.player][1 - which], strict=self.state.settings.strict)
+            worth = self._within(terrain, points)
+            if not worth(terrain.start, 0):
+                continue
+            reach = explore(terrain, points, self.state.supply[:points], look=self.deadline.look, worth=worth)
+            for reached in reach.ends:
+                moves = reach.moves_to(reached.layout)
+                if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
+                    self._tell(Hint(self._written(moves), f"wins: the fifth {COLOURS[colour]} tower", 1.0, "win", 1.0))
+                    return True
+        return False
+
+    def _within(self, terrain: Terrain, most: int) -> Callable[[Layout, int], bool]:
+        walls = self.rivals.walls_against_us
+
+        def worth(layout: Layout, used: int) -> bool:
+            return used + standing_after(terrain, layout)[0].steps(walls) <= most
+
+        return worth
+
+    def _tell(self, hint: Hint[BlockadeTurn]) -> None:
+        if hint != self.best:
+            self.best = hint
+            if self.better is not None:
+                self.better(hint)
 
     def _think(self, allowed: list[Dice]) -> None:
         sides = tuple(self._ends(which, max(each[which] for each in allowed)) for which in (0, 1))
@@ -99,23 +130,15 @@ class _Thinker:
         for value, pair in judged:
             turn = self._turn(pair)
             if turn is not None:
-                hint = self._hint(value, pair, turn)
-                if hint != self.best:
-                    self.best = hint
-                    if self.better is not None:
-                        self.better(hint)
+                self._tell(self._hint(value, pair, turn))
                 return
 
     def _ends(self, which: int, points: int) -> list[_End]:
         colours = OWNED[self.player]
         terrain = self._terrain(colours[which], colours[1 - which])
         look = None if self.best is None else self.deadline.look
-        walls = self.rivals.walls_against_us
-        left = standing_after(terrain, terrain.start)[0].steps(walls)
-
-        def worth(layout: Layout, used: int) -> bool:
-            return used + standing_after(terrain, layout)[0].steps(walls) <= left + _DETOUR
-
+        left = standing_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
+        worth = self._within(terrain, left + _DETOUR)
         caps = self.state.supply[: max(points, 1)]
         gentle = self.strength is Strength.GENTLE
         reach = explore(terrain, points, caps, look=look, worth=None if gentle else worth)
@@ -127,13 +150,13 @@ class _Thinker:
                 look()
         return ends
 
-    def _terrain(self, colour: int, friend: int) -> Terrain:
+    def _terrain(self, colour: int, friend: int, *, strict: bool = True) -> Terrain:
         taken = sum(
             1 << square
             for square in CLEARS
             if len(self.state.stacks[square]) > 1 and colour_of(self.state.stacks[square][1]) == friend
         )
-        return terrain_of(self.state.stacks, replace(self.state.settings, strict=True), colour, taken)
+        return terrain_of(self.state.stacks, replace(self.state.settings, strict=strict), colour, taken)
 
     def _promising(self, ends: list[_End], points: int) -> list[_End]:
         within = [end for end in ends if end.reached.points <= points]

@@ -112,6 +112,8 @@ def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], st
 @cache
 def _within_turns(steps: int) -> tuple[float, ...]:
     """``_within_turns(steps)[turns]``: how likely so many ordinary dice add up to at least ``steps``."""
+    if steps >= _HOPELESS:
+        return (0.0,) * (_MOST_TURNS + 1)
     chances = {0: 1.0}
     found = [1.0 if steps <= 0 else 0.0]
     for _ in range(_MOST_TURNS):
