@@ -233,7 +233,8 @@ class TurnList(Sequence[BlockadeTurn]):
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
         """Whether one clear square at most changes hands each way, and the order of new towers doesn't matter."""
         ways = [pair[1 - which].clears & self.colours[which].starts_on for which in (0, 1)]
-        return len(set(pair[0].caps + pair[1].caps)) <= 1 and all(way.bit_count() <= 1 for way in ways)
+        # With one variant each, it makes no difference what caps the other colour has used.
+        return all(len(each.reaches) == 1 for each in self.colours) and all(way.bit_count() <= 1 for way in ways)
 
     def _covering(self, which: int) -> Passing:
         """Whether a layout has a piece where the colour of that number builds."""

@@ -84,6 +84,18 @@ def test_same_ends_where_the_colours_alternate(board, dice, strict):
     assert_same(board(), "warm", dice, strict=strict)
 
 
+LAST_BLACK = (
+    "cool a1:CL+RMS b1:GLMS+KS c1:GLMS+KM d1:GLMS+KM e1:CL+YM a2:RLMS+KS b2:GLMS+KL+GS c2:YLMS+KS d2:YLMS+KL "
+    "e2:YLMS+KL a3:RLMS+KM b3:GLM c3:CL+BMS d3:BLMS+KS e3:YL a4:RLMS+KM b4:RL c4:RL d4:BLMS+KL e4:YLMS+KL a5:CL+YS "
+    "b5:BLM c5:BL d5:BLMS+KM+BS e5:CL+RMS"
+)
+
+
+def test_same_ends_where_both_colours_want_the_last_black():
+    state = GAME.parse_state(LAST_BLACK)
+    assert_same(oracle.thaw(frozen(state)), "cool", (2, 2))
+
+
 def test_clear_squares_change_hands_both_ways():
     state = state_of(swapping(), "warm", (2, 2))
     assert GAME.parse_turn(state, "c3-b2 a1-c3 b2-a1") in GAME.legal_turns(state)
