@@ -91,7 +91,8 @@ class TurnList(Sequence[BlockadeTurn]):
         self._explore()
         self._groups = (self._grouped(0), self._grouped(1))
         self.blocks, gaps = self._paired(self._groups)
-        self.mixed = self._searched([wanted for pair in gaps for wanted in self._around(pair)])
+        searched = self._searched([wanted for pair in gaps for wanted in self._around(pair)])
+        self.mixed = {pair: moves for pair, moves in searched.items() if not any(self._blocks_with(pair))}
         self._mixed_pairs = tuple(self.mixed)
         self._starts = tuple(accumulate((block.size for block in self.blocks), initial=0))
 

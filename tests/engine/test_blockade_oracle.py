@@ -84,6 +84,11 @@ def test_same_ends_where_the_colours_alternate(board, dice, strict):
     assert_same(board(), "warm", dice, strict=strict)
 
 
+EITHER_MAY_WAIT = (
+    "cool a1:CL+RMS b1:GLMS+KL c1:GL d1:GLMS+KL e1:CL+YM a2:RLMS+KS b2:GLMS+KM c2:YLMS+KM d2:YLS e2:YLMS+KS a3:RL "
+    "b3:GLMS+KL c3:CL+BM d3:BLMS+KM+BS e3:YLMS+KM a4:RLMS b4:RLMS+KS c4:RLMS+KL d4:BLMS+KM e4:YLMS+KS a5:CL+GM "
+    "b5:BLMS+KL c5:BLMS+KS d5:BL e5:CL+GS"
+)
 LAST_BLACK = (
     "cool a1:CL+RMS b1:GLMS+KS c1:GLMS+KM d1:GLMS+KM e1:CL+YM a2:RLMS+KS b2:GLMS+KL+GS c2:YLMS+KS d2:YLMS+KL "
     "e2:YLMS+KL a3:RLMS+KM b3:GLM c3:CL+BMS d3:BLMS+KS e3:YL a4:RLMS+KM b4:RL c4:RL d4:BLMS+KL e4:YLMS+KL a5:CL+YS "
@@ -91,8 +96,9 @@ LAST_BLACK = (
 )
 
 
-def test_same_ends_where_both_colours_want_the_last_black():
-    state = GAME.parse_state(LAST_BLACK)
+@pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
+def test_same_ends_near_the_end_of_the_black(text):
+    state = GAME.parse_state(text)
     assert_same(oracle.thaw(frozen(state)), "cool", (2, 2))
 
 
