@@ -72,7 +72,13 @@ class ColourEnds:
     @cached_property
     def own_edges(self) -> tuple[Edge, ...]:
         """All moves the colour may make by itself on the way to whatever it can reach."""
-        return explore(self.terrain(), self.points, self._supply[: self.points], edges=True).edges
+        terrain = self.terrain()
+        return tuple(edge for caps in self._sequences for edge in explore(terrain, self.points, caps, edges=True).edges)
+
+    @property
+    def _sequences(self) -> tuple[Caps, ...]:
+        """The caps that its towers may get in turn, as far as that makes a difference."""
+        return tuple(dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored))
 
     def detours(self, clears: int, friend: int | None) -> Detours:
         """The colour's ends by ways that leave these clear squares free in between; see ``leaves_free``."""
@@ -85,10 +91,9 @@ class ColourEnds:
     def with_help(self, points: int, *, edges: bool = False) -> list[Reach]:
         """What the colour could reach with so many points if the other one helped; more than it really can."""
         terrain = self.terrain()
-        sequences = dict.fromkeys(caps[: self.most_built + 1] for _, caps in self._explored)
         if not points:
             return []
-        return [explore(terrain, points, caps, covered=True, edges=edges) for caps in sequences]
+        return [explore(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,10 @@ EITHER_MAY_WAIT = (
     "b3:GLMS+KL c3:CL+BM d3:BLMS+KM+BS e3:YLMS+KM a4:RLMS b4:RLMS+KS c4:RLMS+KL d4:BLMS+KM e4:YLMS+KS a5:CL+GM "
     "b5:BLMS+KL c5:BLMS+KS d5:BL e5:CL+GS"
 )
+FIRST_THE_LARGER_CAP = (
+    "warm a1:CL+YMM b1:GLS c1:GLS d1:GLS e1:CL+BMMMMM a2:RLMS+KL b2:GLS c2:YLMS+KL+YS d2:YLMS+KL e2:YLS a3:RLMS+KL "
+    "b3:GLS c3:CL+RS d3:BLS e3:YLS a4:RLSS b4:RL c4:RLM d4:BLS e4:YLM a5:CL+GMMMMM b5:BLS c5:BLS d5:BLS e5:CL+RMM"
+)
 LAST_BLACK = (
     "cool a1:CL+RMS b1:GLMS+KS c1:GLMS+KM d1:GLMS+KM e1:CL+YM a2:RLMS+KS b2:GLMS+KL+GS c2:YLMS+KS d2:YLMS+KL "
     "e2:YLMS+KL a3:RLMS+KM b3:GLM c3:CL+BMS d3:BLMS+KS e3:YL a4:RLMS+KM b4:RL c4:RL d4:BLMS+KL e4:YLMS+KL a5:CL+YS "
@@ -96,10 +100,13 @@ LAST_BLACK = (
 )
 
 
-@pytest.mark.parametrize("text", [EITHER_MAY_WAIT, LAST_BLACK])
-def test_same_ends_near_the_end_of_the_black(text):
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("text", "dice"), [(EITHER_MAY_WAIT, (2, 2)), (LAST_BLACK, (2, 2)), (FIRST_THE_LARGER_CAP, (1, 2))]
+)
+def test_same_ends_where_both_colours_want_the_same_black(text, dice, strict):
     state = GAME.parse_state(text)
-    assert_same(oracle.thaw(frozen(state)), "cool", (2, 2))
+    assert_same(oracle.thaw(frozen(state)), state.to_move, dice, strict=strict)
 
 
 def test_clear_squares_change_hands_both_ways():
