@@ -31,7 +31,7 @@ def compare_random(rng, most_points):
         assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_same_ends_on_random_positions(seed):
     rng = random.Random(seed)
     for _ in range(2):
