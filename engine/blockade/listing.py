@@ -234,8 +234,10 @@ class TurnList(Sequence[BlockadeTurn]):
     def _is_simple(self, pair: tuple[Group, Group]) -> bool:
         """Whether one clear square at most changes hands each way, and the order of new towers doesn't matter."""
         ways = [pair[1 - which].clears & self.colours[which].starts_on for which in (0, 1)]
-        # With one variant each, it makes no difference what caps the other colour has used.
-        return all(len(each.reaches) == 1 for each in self.colours) and all(way.bit_count() <= 1 for way in ways)
+        # Either it makes no difference what caps the other colour has used, or only one of them builds.
+        alike = all(len(each.reaches) == 1 for each in self.colours)
+        one_builds = not (pair[0].caps and pair[1].caps) and all(each.points[0] == each.alone for each in pair)
+        return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
 
     def _covering(self, which: int) -> Passing:
         """Whether a layout has a piece where the colour of that number builds."""
