@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement
@@ -152,6 +152,7 @@ def test_what_is_no_place_or_look(change):
         GAME.explain(GAME.parse_state(NEW), changed(change))
 
 
+@settings(max_examples=max(40, settings.default.max_examples // 3))
 @given(states(), st.integers(0, 10**6))
 def test_legal_turns_break_no_rule(state, choice):
     assert GAME.explain(state, GAME.appearance(state)) == ()

@@ -32,7 +32,7 @@ def compare(table, state):
         assert GAME.outcome(state) is None
 
 
-@settings(max_examples=max(6, settings.default.max_examples // 10))
+@settings(max_examples=max(5, settings.default.max_examples // 20))
 @given(positions())
 def test_turns_of_random_positions_are_the_oracles(table):
     state = GAME.parse_state(written(table))
@@ -65,7 +65,7 @@ def follow(seed):
             assert GAME.format_state(state) == written(table)
 
 
-@settings(max_examples=max(10, settings.default.max_examples // 8))
+@settings(max_examples=max(4, settings.default.max_examples // 25))
 @given(st.integers(0, 2**32))
 def test_whole_games_go_as_the_oracles(seed):
     follow(seed)

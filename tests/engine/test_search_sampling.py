@@ -53,11 +53,11 @@ def test_nobody_is_dropped_by_bad_luck_alone() -> None:
         return candidate / 10 + Random(f"{candidate} {sample}").gauss(0, 1)
 
     right = 0
-    for seed in range(60):
+    for seed in range(30):
         deadline = Deadline(CountingClock(1.0), 6_000)
         raced = race(range(12), lambda rng: rng.getrandbits(32), value, deadline, Random(seed))
         right += raced.best.candidate == 11
-    assert right >= 50
+    assert right >= 25
 
 
 def test_all_see_the_same_chance() -> None:
