@@ -1,0 +1,114 @@
+"""Whole Blockade games at random, with what must always hold."""
+
+import random
+from collections import Counter
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from engine.api import Announcement, Roll, Strength
+from engine.blockade.hinting import hinted
+from engine.search.budget import CountingClock, Deadline
+from tests.engine.strategies_blockade import GAME, OPTIONS, frozen
+
+BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
+
+
+def coloured(board):
+    """The pieces on a board that are not black."""
+    return Counter(piece for stack in board for piece in stack if not piece.startswith("black"))
+
+
+class WholeGame(RuleBasedStateMachine):
+    """One game; hints bring it on, so that towers are built and games end."""
+
+    @initialize(options=OPTIONS)
+    def begin(self, options):
+        self.start = self.state = GAME.new(options)
+        self.history = []
+
+    @rule(first=st.integers(1, 6), second=st.integers(1, 6))
+    @precondition(lambda self: GAME.awaits_roll(self.state))
+    def roll(self, first, second):
+        roll = Roll((str(first), str(second)))
+        assert roll in [each.roll for each in GAME.possible_rolls(self.state)]
+        assert not GAME.legal_turns(self.state)
+        self.follow(roll, GAME.rolled(self.state, roll))
+
+    @rule(choice=st.integers(0, 10**6))
+    @precondition(lambda self: self.state.roll is not None and sum(self.state.roll) <= 4)
+    def play_any_turn(self, choice):
+        turns = GAME.legal_turns(self.state)
+        self.play(turns[choice % len(turns)])
+
+    @rule()
+    @precondition(lambda self: self.state.roll is not None)
+    def play_a_hint(self):
+        deadline = Deadline(CountingClock(1e-3), 0.5)
+        self.play(hinted(self.state, deadline, random.Random(1), Strength.GENTLE, None).turn)
+
+    def play(self, turn):
+        before, towers = self.state, self.towers()
+        self.follow(turn, GAME.apply(before, turn))
+        assert GAME.parse_turn(before, GAME.format_turn(turn)) == turn
+        assert GAME.explain(before, GAME.appearance(self.state)) == ()
+        assert all(now >= then for now, then in zip(self.towers(), towers, strict=True))
+        assert self.state.to_move != turn.player
+
+    def towers(self):
+        return [len(self.state.towers(colour)) for colour in range(4)]
+
+    @rule(player=st.sampled_from(["warm", "cool"]))
+    @precondition(lambda self: self.state.to_move is not None and len(self.history) > 20)
+    def resign(self, player):
+        said = Announcement("resign", player)
+        assert said in GAME.announcements(self.state)
+        self.follow(said, GAME.announce(self.state, said))
+
+    def follow(self, step, after):
+        self.history.append((self.state, step))
+        self.state = after
+
+    @rule()
+    @precondition(lambda self: self.history)
+    def take_back(self):
+        before, step = self.history.pop()
+        if isinstance(step, Roll):
+            assert GAME.rolled(before, step) == self.state
+        elif isinstance(step, Announcement):
+            assert GAME.announce(before, step) == self.state
+        else:
+            assert GAME.apply(before, step) == self.state
+        self.state = before
+
+    @invariant()
+    def pieces_are_kept(self):
+        board = frozen(self.state)
+        black = Counter(piece for stack in board for piece in stack if piece.startswith("black"))
+        assert coloured(board) == coloured(frozen(self.start))
+        assert sum(black.values()) + len(self.state.supply) == sum(BLACK_PIECES.values())
+        assert all(black[size] <= most for size, most in BLACK_PIECES.items())
+
+    @invariant()
+    def every_tower_has_its_cap_while_there_is_black(self):
+        board = frozen(self.state)
+        black = sum(piece.startswith("black") for stack in board for piece in stack)
+        if self.state.supply:
+            assert black == sum(self.towers())
+
+    @invariant()
+    def text_round_trips(self):
+        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+
+    @invariant()
+    def the_game_ends_with_an_outcome(self):
+        outcome = GAME.outcome(self.state)
+        assert (outcome is None) == (self.state.to_move is not None)
+        won = any(towers >= 5 for towers in self.towers())
+        assert not won or (outcome is not None and outcome.winner is not None)
+
+
+# A game is many examples in one, so fewer games than examples elsewhere; the profile still decides how many.
+TestWholeGame = WholeGame.TestCase
+TestWholeGame.settings = settings(max_examples=max(6, settings.default.max_examples // 16), stateful_step_count=40)
