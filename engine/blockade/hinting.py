@@ -2,24 +2,29 @@
 
 Only moves from rest to rest are looked at, with few points first and then with more, so there is a hint at once. Of
 each colour's ends the most promising are paired, and every pair is judged by the chance that the race gives. When one
-of the colours may have all it needs to win, ways over squares where nothing can rest are looked into too.
+of the colours may have all it needs to win, ways over squares where nothing can rest are looked into too. A strong
+hint then plays the best turns on with the same sampled dice (``engine.blockade.ahead``) and takes the one that fares
+best.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api import Hint, Strength
-from engine.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of
+from engine.blockade.ahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
+from engine.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
 from engine.blockade.explore import Reach, Reached, explore
 from engine.blockade.outlook import Rivals, Standing, chance_of_race, rivals_of, standing_after
 from engine.blockade.playing import allocations, play
 from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.blockade.terrain import Layout, Terrain, terrain_of
 from engine.errors import IllegalTurnError
-from engine.search.budget import Deadline, TimeIsUpError
+from engine.search.budget import Deadline, Look, TimeIsUpError
+from engine.search.sampling import race
 
 Better = Callable[[Hint[BlockadeTurn]], None]
 Moves = tuple[tuple[int, int], ...]
@@ -30,6 +35,17 @@ _DETOUR = 2
 """So many steps that don't bring a colour nearer may be among a turn's."""
 
 _SURE = 0.5
+
+_COMPARED = 12
+_COMPARED_AT_MOST = 48
+_COMPARED_ALIKE = 3
+"""Once enough turns are to be compared, so many more that build on the same squares."""
+
+_BEHIND_AT_MOST = 0.25
+_ROLLS_AHEAD = 6
+"""Three turns of each; further ahead the rough play says less than the race from there."""
+
+_NEVER_SURE = 0.01
 
 
 def hinted(
@@ -51,6 +67,17 @@ class _End:
     standing: Standing
     steps: int
     built: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A turn to be compared with others, and what it leads to: our side, the walls against theirs, all towers."""
+
+    pair: tuple[_End, _End]
+    turn: BlockadeTurn
+    mine: Front
+    theirs: Front
+    towers: int
 
 
 class _Thinker:
@@ -76,6 +103,7 @@ class _Thinker:
         self.rivals: Rivals = rivals_of(state.stacks, self.player)
         self.before = self.rivals.their_steps(0, 0)
         self.best: Hint[BlockadeTurn] | None = None
+        self.judged: list[tuple[float, tuple[_End, _End]]] = []
 
     def run(self) -> Hint[BlockadeTurn]:
         """Think with more and more points until all are used or the time is up."""
@@ -83,8 +111,11 @@ class _Thinker:
         most = max(max(each) for each in allowed)
         try:
             self._think([(min(first, _FIRST_POINTS), min(second, _FIRST_POINTS)) for first, second in allowed])
-            if not self._win(allowed) and most > _FIRST_POINTS:
-                self._think(list(allowed))
+            if not self._win(allowed):
+                if most > _FIRST_POINTS:
+                    self._think(list(allowed))
+                if self.strength is Strength.STRONG:
+                    self._compare()
         except TimeIsUpError:
             pass
         assert self.best is not None
@@ -127,11 +158,58 @@ class _Thinker:
             chosen = [self._promising(sides[which], limits[which]) for which in (0, 1)]
             judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
         judged.sort(key=lambda each: -each[0])
+        self.judged = judged
         for value, pair in judged:
             turn = self._turn(pair)
             if turn is not None:
                 self._tell(self._hint(value, pair, turn))
                 return
+
+    def _compare(self) -> None:
+        """Play the most promising turns on with the same dice, and take the one that fares best."""
+        candidates = self._candidates()
+        if len(candidates) < 2:
+            return
+
+        def value(candidate: _Candidate, rolls: tuple[Dice, ...], look: Look) -> float:
+            del look
+            return played_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
+
+        best = race(candidates, _drawn, value, self.deadline, self.rng).best
+        chance = min(1 - _NEVER_SURE, max(_NEVER_SURE, best.mean))
+        self._tell(self._hint(chance, best.candidate.pair, best.candidate.turn))
+
+    def _candidates(self) -> list[_Candidate]:
+        """The best turns by the race, and some of each set of squares to build on; none where one wins."""
+        least = self.judged[0][0] - _BEHIND_AT_MOST
+        stacks = self.state.stacks
+        theirs = forces_of(stacks, other(self.player))
+        before = forces_of(stacks, self.player)
+        alike: Counter[tuple[int, int]] = Counter()
+        found: list[_Candidate] = []
+        for chance, pair in self.judged:
+            if pair[0].reached.wins or pair[1].reached.wins:
+                return []
+            built = (pair[0].built, pair[1].built)
+            if len(found) >= _COMPARED_AT_MOST or chance < least:
+                break
+            if len(found) >= _COMPARED and alike[built] >= _COMPARED_ALIKE:
+                continue
+            alike[built] += 1
+            self.deadline.look()
+            turn = self._turn(pair)
+            if turn is not None:
+                towers = towers_in(stacks)
+                one = before[0].platforms | platforms_among(built[0], towers)
+                towers += built[0].bit_count()
+                two = before[1].platforms | platforms_among(built[1], towers)
+                towers += built[1].bit_count()
+                forces = (force_of(pair[0].standing, one), force_of(pair[1].standing, two))
+                walls = self.rivals.walls_against_them | built[0] | built[1]
+                mine = Front(forces, self.rivals.walls_against_us)
+                if all(mine != each.mine for each in found):
+                    found.append(_Candidate(pair, turn, mine, Front(theirs, walls), towers))
+        return found
 
     def _ends(self, which: int, points: int) -> list[_End]:
         colours = OWNED[self.player]
@@ -237,6 +315,10 @@ class _Thinker:
             return "leaves as few ways open as can be"
         steps = "one step" if left == 1 else f"{left} steps"
         return f"brings {colours[nearest]} within {steps} of five towers"
+
+
+def _drawn(rng: Random) -> tuple[Dice, ...]:
+    return tuple((rng.randint(1, 6), rng.randint(1, 6)) for _ in range(_ROLLS_AHEAD))
 
 
 def _pairs(first: list[_End], second: list[_End]) -> Iterator[tuple[_End, _End]]:

@@ -51,8 +51,8 @@ def test_hints_get_better_and_say_why(strength):
         GAME.apply(state, each.turn)
         assert each.reason
         assert 0 <= each.expected <= 1
-    # Who looks at the turn alone takes the tower; more steps for red are worth as much, and the tower waits.
-    assert found.reason.startswith("builds a red tower" if strength is Strength.GENTLE else "brings red within")
+    # By the race alone more steps for red are worth as much as the tower; who looks at one turn, or further, builds.
+    assert found.reason.startswith("brings red within" if strength is Strength.FAIR else "builds a red tower")
     assert hint(state, strength) == found
 
 

@@ -1,0 +1,236 @@
+"""Playing a position on with sampled dice, roughly and very quickly: what strong hints compare their best turns by.
+
+Both players build the cheapest tower they have the points for, again and again, and bring pieces nearer with what is
+left, only to squares where they may rest: so points are lost here as they are at the table, and walls come where they
+are likely to. Ways through squares are counted as in ``engine.blockade.outlook``; pieces that have to make room for
+others are not followed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import count
+from typing import NamedTuple
+
+from engine.blockade.board import (
+    BLACK,
+    LARGE,
+    OWNED,
+    PIECES_OF_A_SIZE,
+    PLACES,
+    SQUARES,
+    UNREACHABLE,
+    Stacks,
+    colour_of,
+    distances,
+    piece_of,
+)
+from engine.blockade.outlook import Standing, chance_of_race, standing_of
+from engine.blockade.playing import SHARED_AT_MOST
+from engine.blockade.stacks import is_blockade
+from engine.blockade.state import Dice
+from engine.grid import members
+
+_CENTRE = PLACES.index("c3")
+_OFF_AND_ON = 2
+"""Steps of a small that makes room for a medium and comes back."""
+
+_WORTH_OF_LANDING = 0.5
+_COST_OF_A_STEP = 0.01
+
+
+class Force(NamedTuple):
+    """One colour: its larges without a tower, its loose pieces, and its towers under a large black (a bit each)."""
+
+    larges: tuple[int, ...]
+    mediums: tuple[int, ...]
+    smalls: tuple[int, ...]
+    platforms: int
+
+
+class Front(NamedTuple):
+    """One player: both colours, and the walls that are in their way (a bit for each square)."""
+
+    forces: tuple[Force, Force]
+    walls: int
+
+
+class Step(NamedTuple):
+    """One way to bring a piece nearer: how good, which kind of piece from where to where, for how many points."""
+
+    worth: float
+    small: bool
+    start: int
+    end: int
+    points: int
+
+
+def force_of(standing: Standing, platforms: int) -> Force:
+    """One colour as it stands."""
+    return Force(standing.larges, tuple(sorted(standing.mediums)), tuple(sorted(standing.smalls)), platforms)
+
+
+def forces_of(stacks: Stacks, player: str) -> tuple[Force, Force]:
+    """Both colours of a player."""
+    first, second = (force_of(standing_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
+    return first, second
+
+
+def platforms_of(stacks: Stacks, colour: int) -> int:
+    """Where a medium of this colour may rest on large black."""
+    large = piece_of(BLACK, LARGE)
+    return sum(1 << square for square, stack in enumerate(stacks) if colour_of(stack[0]) == colour and large in stack)
+
+
+def platforms_among(built: int, towers: int) -> int:
+    """Those of the squares just built on that get large black when so many towers stood before."""
+    return sum(1 << square for square, used in zip(members(built), count(towers), strict=False) if _large_left(used))
+
+
+def towers_in(stacks: Stacks) -> int:
+    """How many black pieces are used."""
+    return sum(map(is_blockade, stacks))
+
+
+def played_on(mine: Front, theirs: Front, towers: int, rolls: Sequence[Dice]) -> float:
+    """Play on with these rolls, theirs first; give 1 or 0 for who won, else the chance of the race that is left."""
+    sides = [list(theirs.forces), list(mine.forces)]
+    walls = [theirs.walls, mine.walls]
+    for turn, dice in enumerate(rolls):
+        who = turn & 1
+        side = sides[who]
+        for which, points in enumerate(_shared_out(dice, side, walls[who])):
+            if points:
+                force = side[which]
+                others = (side[1 - which], *sides[1 - who])
+                side[which], built = advanced(walls[who], force, _rests(force, others), points)
+                if not side[which].larges:
+                    return float(who)
+                for square in built:
+                    walls[1 - who] |= 1 << square
+                    if _large_left(towers):
+                        side[which] = side[which]._replace(platforms=side[which].platforms | 1 << square)
+                    towers += 1
+    left = [tuple(_steps(walls[who], force) for force in sides[who]) for who in (0, 1)]
+    (they_one, they_two), (we_one, we_two) = left
+    if len(rolls) & 1:
+        return 1 - chance_of_race((they_one, they_two), (we_one, we_two))
+    return chance_of_race((we_one, we_two), (they_one, they_two))
+
+
+def _large_left(towers: int) -> bool:
+    return towers < PIECES_OF_A_SIZE
+
+
+def _shared_out(dice: Dice, side: Sequence[Force], walls: int) -> Dice:
+    if max(dice) > SHARED_AT_MOST:
+        return dice
+    return (sum(dice), 0) if _steps(walls, side[0]) <= _steps(walls, side[1]) else (0, sum(dice))
+
+
+def _steps(walls: int, force: Force) -> int:
+    return max(1, Standing(force.larges, force.mediums, force.smalls, 0).steps(walls))
+
+
+def _rests(force: Force, others: Sequence[Force]) -> int:
+    """Where a medium may rest: own larges without a small, platforms, and the centre unless it is taken."""
+    rests = force.platforms
+    for square in force.larges:
+        if square not in force.smalls:
+            rests |= 1 << square
+    if not any(_CENTRE in other.mediums or _CENTRE in other.smalls for other in others):
+        rests |= 1 << _CENTRE
+    return rests
+
+
+@lru_cache(maxsize=1 << 15)
+def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
+    """Use a colour's points, ``rests`` the squares where its mediums may rest: how it stands then, where it has built.
+
+    New platforms are left to the caller, who knows how much black is used.
+    """
+    built: tuple[int, ...] = ()
+    while force.larges and force.mediums and force.smalls:
+        cost, large, medium, small = _cheapest_tower(walls, force)
+        if cost > points:
+            break
+        points -= cost
+        built += (large,)
+        force = Force(
+            tuple(square for square in force.larges if square != large),
+            _without(force.mediums, medium),
+            _without(force.smalls, small),
+            force.platforms,
+        )
+    while points > 0 and force.larges and force.smalls:
+        step = max(_ways_nearer(walls, force, rests, points), default=None)
+        if step is None:
+            break
+        points -= step.points
+        force = _moved(walls, force, step)
+    return force, built
+
+
+def _cheapest_tower(walls: int, force: Force) -> tuple[int, int, int, int]:
+    """The cost of the next tower, its square, and where its medium and its small come from."""
+    way = distances(walls)
+    found = []
+    for large in force.larges:
+        row = way[large]
+        medium = min(force.mediums, key=row.__getitem__)
+        small = large if large in force.smalls else min(force.smalls, key=row.__getitem__)
+        cost = row[medium] + (_OFF_AND_ON if small == large else row[small])
+        found.append((cost, large, medium, small))
+    return min(found)
+
+
+def _ways_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step]:
+    way = distances(walls)
+    found = []
+    for large in force.larges:
+        row = way[large]
+        taken = large in force.smalls
+        if large in force.mediums:
+            small = min(force.smalls, key=row.__getitem__)
+            if not taken and row[small] < UNREACHABLE:
+                found += [
+                    Step(row[small] - row[end] - _COST_OF_A_STEP * way[small][end], True, small, end, way[small][end])
+                    for end in force.larges
+                    if end != large and way[small][end] <= points and row[end] < row[small]
+                ]
+            continue
+        loose = [square for square in force.mediums if square not in force.larges]
+        medium = min(loose, key=row.__getitem__, default=large)
+        if medium == large or row[medium] >= UNREACHABLE:
+            continue
+        here = way[medium]
+        if here[large] + taken <= points:
+            found.append(Step(here[large] + taken + _WORTH_OF_LANDING, False, medium, large, here[large] + taken))
+        for end in members(rests):
+            if here[end] <= points and row[end] < row[medium]:
+                worth = row[medium] - row[end] - _COST_OF_A_STEP * here[end]
+                found.append(Step(worth, False, medium, end, here[end]))
+    return found
+
+
+def _moved(walls: int, force: Force, step: Step) -> Force:
+    if step.small:
+        return force._replace(smalls=_put(_without(force.smalls, step.start), step.end))
+    mediums = _put(_without(force.mediums, step.start), step.end)
+    if step.end not in force.smalls or step.end not in force.larges:
+        return force._replace(mediums=mediums)
+    row = distances(walls)[step.end]
+    aside = next((square for square in force.larges if row[square] == 1 and square not in force.mediums), None)
+    if aside is None:
+        aside = next((square for square in range(SQUARES) if row[square] == 1), step.end)
+    return Force(force.larges, mediums, _put(_without(force.smalls, step.end), aside), force.platforms)
+
+
+def _without(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
+    place = squares.index(square)
+    return squares[:place] + squares[place + 1 :]
+
+
+def _put(squares: tuple[int, ...], square: int) -> tuple[int, ...]:
+    return tuple(sorted((*squares, square)))

@@ -1,0 +1,102 @@
+"""Playing Blockade on with sampled dice: no piece is lost, walls hold up, and who is ahead fares better."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.blockade.ahead import Force, Front, advanced, forces_of, platforms_among, platforms_of, played_on, towers_in
+from engine.blockade.board import BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
+from engine.blockade.outlook import Standing
+from tests.engine.strategies_blockade import state_of
+from tests.engine.test_blockade_game import four_towers
+
+START = starting_stacks()
+WARM = Front(forces_of(START, "warm"), 0)
+COOL = Front(forces_of(START, "cool"), 0)
+ROLLS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=60)
+
+
+def squares(*names):
+    return tuple(sorted(PLACES.index(name) for name in names))
+
+
+def bits(*names):
+    return sum(1 << square for square in squares(*names))
+
+
+def steps(force, walls=0):
+    return Standing(force.larges, force.mediums, force.smalls, 0).steps(walls)
+
+
+@given(walls=st.integers(0, 2**25 - 1), points=st.integers(1, 12), which=st.integers(0, 1))
+def test_points_bring_a_colour_nearer_and_lose_no_piece(walls, points, which):
+    force = WARM.forces[which]
+    walls &= ~bits(*(PLACES[square] for square in (*force.larges, *force.mediums)))
+    after, built = advanced(walls, force, bits("c3"), points)
+    assert len(after.larges) + len(built) == len(after.mediums) + len(built) == len(after.smalls) + len(built) == 5
+    assert sorted((*after.larges, *built)) == sorted(force.larges)
+    assert not set(after.larges) & set(built)
+
+
+@pytest.mark.parametrize(("colour", "cheapest"), [(0, "c4"), (1, "c2")])
+def test_the_cheapest_tower_is_built_first(colour, cheapest):
+    force = WARM.forces[colour]
+    assert advanced(0, force, bits("c3"), 3)[1] == ()
+    assert advanced(0, force, bits("c3"), 4)[1] == squares(cheapest)
+
+
+def test_a_medium_goes_only_where_it_may_rest():
+    force = Force(squares("a4"), squares("e5"), squares("a3"), 0)
+    assert advanced(0, force, 0, 3) == (force, ())
+    assert advanced(0, force, bits("c3"), 3)[0].mediums == squares("c3")
+    assert advanced(0, force, 0, 4)[0].mediums == squares("a4")
+    assert advanced(0, force, 0, 5)[1] == squares("a4")
+
+
+def test_walls_cost_steps_on_the_way():
+    force = Force(squares("b3"), squares("a5"), squares("b2"), 0)
+    assert advanced(0, force, 0, 3)[1] == squares("b3")
+    walls = bits("a4", "b4", "c4")
+    assert advanced(walls, force, 0, 5)[1] == ()
+    assert advanced(walls, force, 0, 6)[1] == squares("b3")
+    assert advanced(walls | bits("b5"), force, 0, 12) == (force, ())
+
+
+@given(ROLLS)
+def test_it_ends_in_a_chance_and_is_the_same_again(rolls):
+    chance = played_on(WARM, COOL, 0, rolls)
+    assert 0 <= chance <= 1
+    assert chance == played_on(WARM, COOL, 0, rolls)
+
+
+def test_who_is_nearer_wins():
+    board = state_of(four_towers(), "warm", (2, 5)).stacks
+    warm, cool = Front(forces_of(board, "warm"), 0), Front(forces_of(board, "cool"), 0)
+    assert towers_in(board) == 4
+    assert played_on(warm, cool, 4, [(1, 6), (6, 6)]) == 1
+    assert played_on(cool, warm, 4, [(6, 6)]) == 0
+    assert played_on(cool, warm, 4, []) < 0.1
+
+
+def test_neither_side_of_the_board_is_better():
+    """Half a turn round, the board is the same with the colours changed over."""
+    assert [steps(force) for force in WARM.forces] == [steps(force) for force in COOL.forces]
+    draw = random.Random(4)
+    games = [[(draw.randint(1, 6), draw.randint(1, 6)) for _ in range(60)] for _ in range(300)]
+    first, second = (
+        sum(played_on(one, two, 0, rolls) for rolls in games) / 300 for one, two in ((WARM, COOL), (COOL, WARM))
+    )
+    assert first == pytest.approx(second, abs=0.1)
+    # Who rolls first is ahead.
+    assert max(first, second) < 0.5
+
+
+def test_only_the_first_five_towers_are_platforms_for_mediums():
+    assert platforms_among(bits("a2", "c4"), 3) == bits("a2", "c4")
+    assert platforms_among(bits("a2", "c4"), 4) == bits("a2")
+    assert platforms_among(bits("a2", "c4"), 5) == 0
+    assert [platforms_of(START, colour) for colour in (RED, YELLOW, GREEN, BLUE)] == [0] * 4
+    board = state_of(four_towers(), "warm", (2, 5)).stacks
+    assert platforms_of(board, RED).bit_count() == 4
