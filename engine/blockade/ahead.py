@@ -26,7 +26,7 @@ from engine.blockade.board import (
     distances,
     piece_of,
 )
-from engine.blockade.outlook import Standing, chance_of_race, standing_of
+from engine.blockade.outlook import GATES, Standing, chance_of_race, standing_of
 from engine.blockade.playing import SHARED_AT_MOST
 from engine.blockade.stacks import is_blockade
 from engine.blockade.state import Dice
@@ -35,6 +35,9 @@ from engine.grid import members
 _CENTRE = PLACES.index("c3")
 _OFF_AND_ON = 2
 """Steps of a small that makes room for a medium and comes back."""
+
+_WORTH_OF_A_GATE = 1
+_ALL_GATES = sum(GATES.values())
 
 _WORTH_OF_LANDING = 0.5
 _COST_OF_A_STEP = 0.01
@@ -144,7 +147,7 @@ def _rests(force: Force, others: Sequence[Force]) -> int:
     return rests
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
     """Use a colour's points, ``rests`` the squares where its mediums may rest: how it stands then, where it has built.
 
@@ -152,9 +155,10 @@ def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, 
     """
     built: tuple[int, ...] = ()
     while force.larges and force.mediums and force.smalls:
-        cost, large, medium, small = _cheapest_tower(walls, force)
-        if cost > points:
+        tower = _best_tower(walls, force, points)
+        if tower is None:
             break
+        _, cost, large, medium, small = tower
         points -= cost
         built += (large,)
         force = Force(
@@ -172,8 +176,8 @@ def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, 
     return force, built
 
 
-def _cheapest_tower(walls: int, force: Force) -> tuple[int, int, int, int]:
-    """The cost of the next tower, its square, and where its medium and its small come from."""
+def _best_tower(walls: int, force: Force, points: int) -> tuple[int, int, int, int, int] | None:
+    """The next tower for these points: its rank, its cost, its square, where its medium and its small come from."""
     way = distances(walls)
     found = []
     for large in force.larges:
@@ -181,8 +185,9 @@ def _cheapest_tower(walls: int, force: Force) -> tuple[int, int, int, int]:
         medium = min(force.mediums, key=row.__getitem__)
         small = large if large in force.smalls else min(force.smalls, key=row.__getitem__)
         cost = row[medium] + (_OFF_AND_ON if small == large else row[small])
-        found.append((cost, large, medium, small))
-    return min(found)
+        if cost <= points:
+            found.append((cost - _WORTH_OF_A_GATE * (_ALL_GATES >> large & 1), cost, large, medium, small))
+    return min(found, default=None)
 
 
 def _ways_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step]:
@@ -206,7 +211,8 @@ def _ways_nearer(walls: int, force: Force, rests: int, points: int) -> list[Step
             continue
         here = way[medium]
         if here[large] + taken <= points:
-            found.append(Step(here[large] + taken + _WORTH_OF_LANDING, False, medium, large, here[large] + taken))
+            worth = here[large] + taken + _WORTH_OF_LANDING * (1 + (_ALL_GATES >> large & 1))
+            found.append(Step(worth, False, medium, large, here[large] + taken))
         for end in members(rests):
             if here[end] <= points and row[end] < row[medium]:
                 worth = row[medium] - row[end] - _COST_OF_A_STEP * here[end]

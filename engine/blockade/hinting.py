@@ -18,7 +18,7 @@ from engine.api import Hint, Strength
 from engine.blockade.ahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
 from engine.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
 from engine.blockade.explore import Reach, Reached, explore
-from engine.blockade.outlook import Rivals, Standing, chance_of_race, rivals_of, standing_after
+from engine.blockade.outlook import GATES, Rivals, Standing, chance_of_race, rivals_of, standing_after
 from engine.blockade.playing import allocations, play
 from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.blockade.terrain import Layout, Terrain, terrain_of
@@ -33,6 +33,9 @@ _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
 _FIRST_POINTS = 2
 _DETOUR = 2
 """So many steps that don't bring a colour nearer may be among a turn's."""
+
+_WANDERING_SHARE = 0.4
+"""Of the time left, what a strong hint may spend on turns with detours: the rest is for comparing."""
 
 _SURE = 0.5
 
@@ -67,6 +70,7 @@ class _End:
     standing: Standing
     steps: int
     built: int
+    gate: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +117,27 @@ class _Thinker:
             self._think([(min(first, _FIRST_POINTS), min(second, _FIRST_POINTS)) for first, second in allowed])
             if not self._win(allowed):
                 if most > _FIRST_POINTS:
-                    self._think(list(allowed))
+                    if self.strength is not Strength.GENTLE:
+                        self._think(list(allowed), detour=0)
+                    self._wander(list(allowed))
                 if self.strength is Strength.STRONG:
                     self._compare()
         except TimeIsUpError:
             pass
         assert self.best is not None
         return self.best
+
+    def _wander(self, allowed: list[Dice]) -> None:
+        """Think again with detours, as long as enough time is left to compare."""
+        whole = self.deadline
+        if self.strength is Strength.STRONG:
+            self.deadline = whole.share(_WANDERING_SHARE)
+        try:
+            self._think(allowed)
+        except TimeIsUpError:
+            whole.look()
+        finally:
+            self.deadline = whole
 
     def _win(self, allowed: tuple[Dice, ...]) -> bool:
         """Look for a turn that wins, over any squares; say whether there is one."""
@@ -151,13 +169,13 @@ class _Thinker:
             if self.better is not None:
                 self.better(hint)
 
-    def _think(self, allowed: list[Dice]) -> None:
-        sides = tuple(self._ends(which, max(each[which] for each in allowed)) for which in (0, 1))
+    def _think(self, allowed: list[Dice], detour: int = _DETOUR) -> None:
+        sides = tuple(self._ends(which, max(each[which] for each in allowed), detour) for which in (0, 1))
         judged: list[tuple[float, tuple[_End, _End]]] = []
         for limits in dict.fromkeys(allowed):
             chosen = [self._promising(sides[which], limits[which]) for which in (0, 1)]
             judged += [(self._value(pair), pair) for pair in _pairs(chosen[0], chosen[1])]
-        judged.sort(key=lambda each: -each[0])
+        judged.sort(key=lambda each: (-each[0], each[1][0].gate + each[1][1].gate))
         self.judged = judged
         for value, pair in judged:
             turn = self._turn(pair)
@@ -211,19 +229,21 @@ class _Thinker:
                     found.append(_Candidate(pair, turn, mine, Front(theirs, walls), towers))
         return found
 
-    def _ends(self, which: int, points: int) -> list[_End]:
+    def _ends(self, which: int, points: int, detour: int) -> list[_End]:
         colours = OWNED[self.player]
         terrain = self._terrain(colours[which], colours[1 - which])
         look = None if self.best is None else self.deadline.look
         left = standing_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
-        worth = self._within(terrain, left + _DETOUR)
+        worth = self._within(terrain, left + detour)
         caps = self.state.supply[: max(points, 1)]
         gentle = self.strength is Strength.GENTLE
         reach = explore(terrain, points, caps, look=look, worth=None if gentle else worth)
         ends = []
         for reached in reach.ends:
             standing, built = standing_after(terrain, reached.layout)
-            ends.append(_End(reached, reach, standing, 0 if reached.wins else self.rivals.steps(standing), built))
+            steps = 0 if reached.wins else self.rivals.steps(standing)
+            gate = 0 if gentle else standing.steps_to_gate(self.rivals.walls_against_us, GATES[colours[which]])
+            ends.append(_End(reached, reach, standing, steps, built, gate))
             if look is not None:
                 look()
         return ends
@@ -242,7 +262,7 @@ class _Thinker:
             walls = self.rivals.walls_against_us
             within.sort(key=lambda end: (-end.built.bit_count(), end.standing.next_tower(walls)))
         else:
-            within.sort(key=lambda end: (end.steps, -end.built.bit_count(), -end.standing.ready.bit_count()))
+            within.sort(key=lambda end: (end.steps, end.gate, -end.built.bit_count(), -end.standing.ready.bit_count()))
         kept = within[: _KEPT[self.strength]]
         seen = {end.built for end in kept}
         for end in within:

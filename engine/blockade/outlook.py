@@ -12,7 +12,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from engine.blockade.board import CLEAR, OWNED, SMALL, UNREACHABLE, Stacks, colour_of, distances, other, size_of
+from engine.blockade.board import (
+    BLUE,
+    CLEAR,
+    GREEN,
+    OWNED,
+    PLACES,
+    RED,
+    SMALL,
+    UNREACHABLE,
+    YELLOW,
+    Stacks,
+    colour_of,
+    distances,
+    other,
+    size_of,
+)
 from engine.blockade.playing import allocations
 from engine.blockade.stacks import is_blockade, walls_against
 from engine.blockade.terrain import BLACK_MARKS, Layout, Terrain
@@ -23,6 +38,20 @@ _READY_COUNTS = 0.3
 """How much a tower counts as a wall when only its small is missing."""
 
 _HOPELESS = UNREACHABLE
+
+GATES = {
+    colour: sum(1 << PLACES.index(name) for name in names)
+    for colour, names in (
+        (RED, ("a4", "b4", "c4")),
+        (YELLOW, ("e2", "d2", "c2")),
+        (GREEN, ("b1", "b2", "b3")),
+        (BLUE, ("d5", "d4", "d3")),
+    )
+}
+"""Where a colour's towers lie round a corner of the other player's mediums.
+
+Against five mediums there one alone costs nothing, the first two together five steps, all three eleven.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +69,16 @@ class Standing:
             return _HOPELESS
         mediums = _assigned(walls, self.mediums, self.larges, 0)
         return min(_HOPELESS, mediums + _assigned(walls, self.smalls, self.larges, _BACK_AGAIN))
+
+    def steps_to_gate(self, walls: int, gate: int) -> int:
+        """The fewest steps to towers on all of these squares that lack one, at most ``UNREACHABLE``."""
+        larges = tuple(square for square in self.larges if gate >> square & 1)
+        if not larges:
+            return 0
+        if min(len(self.mediums), len(self.smalls)) < len(larges):
+            return _HOPELESS
+        mediums = _assigned(walls, self.mediums, larges, 0)
+        return min(_HOPELESS, mediums + _assigned(walls, self.smalls, larges, _BACK_AGAIN))
 
     def next_tower(self, walls: int) -> int:
         """The fewest steps to one more tower with these walls in the way, at most ``UNREACHABLE``."""

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.blockade.ahead import Force, Front, advanced, forces_of, platforms_among, platforms_of, played_on, towers_in
-from engine.blockade.board import BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
-from engine.blockade.outlook import Standing
+from engine.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
+from engine.blockade.outlook import GATES, Standing, standing_of
+from engine.grid import members
 from tests.engine.strategies_blockade import state_of
 from tests.engine.test_blockade_game import four_towers
 
@@ -78,6 +79,25 @@ def test_who_is_nearer_wins():
     assert played_on(warm, cool, 4, [(1, 6), (6, 6)]) == 1
     assert played_on(cool, warm, 4, [(6, 6)]) == 0
     assert played_on(cool, warm, 4, []) < 0.1
+
+
+@pytest.mark.parametrize("colour", range(4))
+def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
+    """Its squares are the colour's own, and together they are worth what is said of them."""
+    gate = GATES[colour]
+    assert all(BASES[square] == colour for square in members(gate))
+    theirs = COOL if colour in {RED, YELLOW} else WARM
+    costs = [[steps(force, walls) - steps(force) for force in theirs.forces] for walls in (gate, 0)]
+    assert sorted(costs[0]) == [1, 11]
+    assert costs[1] == [0, 0]
+    standing = standing_of(START, colour)
+    assert standing.steps_to_gate(0, gate) < standing.steps(0)
+    assert standing.steps_to_gate(0, 0) == 0
+
+
+def test_a_gate_comes_before_another_tower_of_the_same_cost():
+    red = Force(squares("a2", "a4"), squares("b3", "b3"), squares("a3", "b3"), 0)
+    assert advanced(0, red, 0, 2)[1] == squares("a4")
 
 
 def test_neither_side_of_the_board_is_better():
