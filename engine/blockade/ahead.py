@@ -147,7 +147,7 @@ def _rests(force: Force, others: Sequence[Force]) -> int:
     return rests
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 11)
 def advanced(walls: int, force: Force, rests: int, points: int) -> tuple[Force, tuple[int, ...]]:
     """Use a colour's points, ``rests`` the squares where its mediums may rest: how it stands then, where it has built.
 

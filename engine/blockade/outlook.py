@@ -130,7 +130,7 @@ def standing_after(terrain: Terrain, layout: Layout) -> tuple[Standing, int]:
     return Standing(tuple(larges), tuple(mediums), tuple(smalls), ready), built
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 14)
 def _assigned(walls: int, sources: tuple[int, ...], targets: tuple[int, ...], staying: int) -> int:
     """The least cost of giving each target a source of its own, ``staying`` that of one that is there already."""
     way = distances(walls)
