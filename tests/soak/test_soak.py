@@ -46,7 +46,8 @@ def test_a_told_game_is_right_throughout(told: PlayedGame) -> None:
     assert sum(item.what == "turn" for item in scored.items) == 12
     assert sum(item.what.startswith("illegal") for item in scored.items) >= 3
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
-    report = Report([scored], "")
+    # How long computing took hangs on what else the machine does.
+    report = Report([replace(scored, verdict_computing_s=())], "")
     assert report.met
     assert report.latencies("button")
 
