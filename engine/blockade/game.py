@@ -43,14 +43,18 @@ from engine.blockade.settings import OPTIONS, read_settings
 from engine.blockade.showing import diagram_of, summary_of, unfinished_positions
 from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn, not_now
 from engine.dice import ORDINARY_DIE, possible_rolls
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutPoints
+from engine.errors import AmbiguousError, IllegalTurnError
+from engine.playing import OneAtATime, WithoutPoints, WithoutSideFaces
 from engine.search.budget import Deadline
 
 _ROLLS = possible_rolls((ORDINARY_DIE, ORDINARY_DIE))
 
 
-class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeState, BlockadeTurn]):
+class Blockade(
+    OneAtATime[BlockadeState, BlockadeTurn],
+    WithoutPoints[BlockadeState, BlockadeTurn],
+    WithoutSideFaces[BlockadeState, BlockadeTurn],
+):
     """Blockade's rules; see docs/games/blockade.md for the rulings and the options.
 
     A turn stands for one end position, however it came about. The state keeps whole stacks; a look is the top of one.
@@ -198,16 +202,6 @@ class Blockade(OneAtATime[BlockadeState, BlockadeTurn], WithoutPoints[BlockadeSt
     def appearance(self, state: BlockadeState) -> Appearance:
         """Map every square to the look of its top piece, a1 first."""
         return states.appearance_of(state.stacks)
-
-    def facings(self, state: BlockadeState) -> Mapping[Place, tuple[Facing, ...]]:  # noqa: ARG002
-        """Pyramids have no side faces."""
-        return {}
-
-    def narrow(self, state: BlockadeState, sightings: Mapping[Place, Facing]) -> BlockadeState:
-        """Give the state as it is; raises ContradictionError for any side face seen: pyramids have none."""
-        if sightings:
-            raise ContradictionError(f"side faces were seen on {', '.join(sightings)}, but pyramids have none")
-        return state
 
     def amend(
         self, state: BlockadeState, looks: Mapping[Place, LookName], to_move: Player | None = None
