@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import overload
 
 from engine.api import LookName, Place, Player
 from engine.blockade.around import Detours, Passing
@@ -39,6 +38,7 @@ from engine.blockade.mixed import Ways, mixed_ends
 from engine.blockade.playing import allocations
 from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
 from engine.blockade.terrain import Layout, merged_stack, movable_from
+from engine.lazy import Lazy
 
 _Pair = tuple[Layout, Layout]
 _TO_COVER_AND_LEAVE = 2
@@ -76,7 +76,7 @@ class _Wanted:
     helps: tuple[bool, bool]
 
 
-class TurnList(Sequence[BlockadeTurn]):
+class TurnList(Lazy[BlockadeTurn]):
     """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
 
     def __init__(self, state: BlockadeState, dice: Dice) -> None:
@@ -269,16 +269,7 @@ class TurnList(Sequence[BlockadeTurn]):
     def __len__(self) -> int:
         return self._starts[-1] + len(self.mixed)
 
-    @overload
-    def __getitem__(self, index: int) -> BlockadeTurn: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[BlockadeTurn]: ...
-    def __getitem__(self, index: int | slice) -> BlockadeTurn | Sequence[BlockadeTurn]:
-        if isinstance(index, slice):
-            return tuple(self[each] for each in range(*index.indices(len(self))))
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(f"turn {index} of {len(self)}")
+    def _item(self, at: int) -> BlockadeTurn:
         if at >= self._starts[-1]:
             return self.turn(self.mixed[self._mixed_pairs[at - self._starts[-1]]])
         number = bisect_right(self._starts, at) - 1

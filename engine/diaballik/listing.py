@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import overload
 
 from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, is_wall, touching
 from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.diaballik.state import DiaballikState, DiaballikTurn, Side
 from engine.diaballik.turns import Midturn, begun, canonical, results_by_playing
+from engine.lazy import Lazy
 
 
 def packed_results(turn: Midturn) -> list[int]:
@@ -36,7 +36,7 @@ def claimed_results(turn: Midturn, results: Sequence[int]) -> list[int]:
     ]
 
 
-class LegalTurns(Sequence[DiaballikTurn]):
+class LegalTurns(Lazy[DiaballikTurn]):
     """The turns of the player to move, sorted by result (ball, then pieces); those that claim anti-play come last.
 
     Its length and single items cost little.
@@ -58,22 +58,11 @@ class LegalTurns(Sequence[DiaballikTurn]):
     def __len__(self) -> int:
         return len(self._results) + len(self._claimed)
 
-    @overload
-    def __getitem__(self, index: int) -> DiaballikTurn: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[DiaballikTurn]: ...
-
-    def __getitem__(self, index: int | slice) -> DiaballikTurn | list[DiaballikTurn]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} turns; got number {index}")
+    def _item(self, index: int) -> DiaballikTurn:
         if not self._sorted:
             self._results.sort()
             self._claimed.sort()
             self._sorted = True
-        index %= len(self)
         plain = len(self._results)
         if index < plain:
             return self._made(self._results[index], claims=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Generic, TypeVar, overload
 
+from engine.lazy import ItemT_co, Lazy
 from engine.number_drop import flow
 from engine.number_drop.combining import combinations
 from engine.number_drop.dropping import Cells, assignments, landings, turned_shapes
@@ -24,31 +24,8 @@ from engine.number_drop.state import (
     names_of,
 )
 
-ItemT_co = TypeVar("ItemT_co", covariant=True)
 
-
-class _Lazy(Sequence[ItemT_co], Generic[ItemT_co]):
-    """A sequence whose items are made when asked for; a slice of it is a plain tuple."""
-
-    def _item(self, index: int) -> ItemT_co:
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, index: int) -> ItemT_co: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ItemT_co]: ...
-
-    def __getitem__(self, index: int | slice) -> ItemT_co | Sequence[ItemT_co]:
-        if isinstance(index, slice):
-            return tuple(self._item(each) for each in range(*index.indices(len(self))))
-        size = len(self)
-        if not -size <= index < size:
-            raise IndexError(f"there is no turn {index}; there are {size}")
-        return self._item(index % size)
-
-
-class Drops(_Lazy[Drop]):
+class Drops(Lazy[Drop]):
     """Every drop of one player: by where the shape lands, then by the digits in its squares."""
 
     def __init__(self, player: str, places: Sequence[Cells], digits: Sequence[str]) -> None:
@@ -70,7 +47,7 @@ class Drops(_Lazy[Drop]):
         return any(tuple(GRID.names[square] for square in place) == turn.squares for place in self._places)
 
 
-class OneAfterAnother(_Lazy[ItemT_co]):
+class OneAfterAnother(Lazy[ItemT_co]):
     """Several sequences read as one."""
 
     def __init__(self, parts: Sequence[Sequence[ItemT_co]]) -> None:

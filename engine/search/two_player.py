@@ -8,6 +8,7 @@ preferred, and the longer of losses; guesses of `Rules.evaluate` must stay withi
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -23,44 +24,44 @@ MOST_GUESS = 900_000_000
 """No guess about a position scores more than this, and none less than its negative."""
 
 
-class Rules(Generic[PositionT, MoveT]):
+class Rules(ABC, Generic[PositionT, MoveT]):
     """What the search needs to know of a game; one object may serve many searches.
 
     To be overridden: `key`, `mover`, `ended`, `moves`, `play`, `evaluate`. The others may be.
     """
 
+    @abstractmethod
     def key(self, position: PositionT) -> Hashable:
         """Name the position, who is to move included; equal only for positions that go on alike.
 
         A hash that may collide is not enough: the move remembered for a key is played unseen.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def mover(self, position: PositionT) -> Hashable:
         """Say whose turn it is, also in a position where the game has ended (there: whose view `ended` takes).
 
         The same player may be to move twice running.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def ended(self, position: PositionT) -> int | None:
         """Say how the game ended for the mover: 1 won, 0 drawn, -1 lost; ``None`` while it goes on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def moves(self, position: PositionT, look: Look) -> Sequence[MoveT]:
         """List all moves, those that look best first; at least one where the game hasn't ended.
 
         Call ``look`` now and then if it can take more than a millisecond: it ends the search at the deadline.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def play(self, position: PositionT, move: MoveT) -> PositionT:
         """Give the position after one of its moves."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate(self, position: PositionT) -> int:
         """Guess how good the position is for the mover, 0 when level, within ``MOST_GUESS`` either way."""
-        raise NotImplementedError
 
     def winning_move(self, position: PositionT, look: Look) -> MoveT | None:  # noqa: ARG002
         """Give a move that wins at once, if that is found at less cost than listing the moves; else ``None``.

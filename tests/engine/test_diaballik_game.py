@@ -198,11 +198,11 @@ def test_legal_turns_are_a_lazy_sequence():
     turns = GAME.legal_turns(GAME.new())
     assert len(turns) == 290
     assert turns[0] == turns[-290] == next(iter(turns))
-    assert turns[2:5] == list(turns)[2:5]
+    assert list(turns[2:5]) == list(turns)[2:5]
     assert turns[7] in turns
     assert turns != [turns[0]]
     for index in (290, -291):
-        with pytest.raises(IndexError, match="290 turns"):
+        with pytest.raises(IndexError, match="there are 290"):
             turns[index]
 
 
