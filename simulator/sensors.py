@@ -1,0 +1,121 @@
+"""Switches under the virtual board: what each feels of the blocks above it, and what goes wrong with them.
+
+A switch closes while a block stands on its square, near enough to the middle. It may flicker, be stuck closed, be dead
+(never closes), and the cable may be off for a while. Everything is drawn from a seed and asked for in rising time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simulator.scene import BlockPose
+from vision.layout import TableLayout
+
+REACH_SHARE = 0.42
+"""How far from a square's middle, in squares, a block may stand and still close its switch."""
+
+
+@dataclass(frozen=True)
+class SensorFaults:
+    """What goes wrong with the switches; nothing unless told otherwise.
+
+    ``flickers_per_minute`` is how often each switch reads wrongly for up to ``flicker_s`` seconds. ``stuck`` and
+    ``dead`` map places to the time in seconds from which they are; ``unplugged`` are (from, to) spans in seconds.
+    """
+
+    flickers_per_minute: float = 0.0
+    flicker_s: float = 0.4
+    stuck: Mapping[str, float] = field(default_factory=dict)
+    dead: Mapping[str, float] = field(default_factory=dict)
+    unplugged: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse faults that cannot be."""
+        if self.flickers_per_minute < 0 or not self.flicker_s > 0:
+            raise ValueError(
+                f"flickers_per_minute is {self.flickers_per_minute} and flicker_s {self.flicker_s}; "
+                "expected 0 or more, and more than 0"
+            )
+        twice = sorted(set(self.stuck) & set(self.dead))
+        if twice:
+            raise ValueError(f"{', '.join(twice)}: both stuck and dead; expected one of the two")
+
+
+def drawn_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SensorFaults:
+    """Draw what a bad board does in one game of about ``game_s`` seconds.
+
+    Half of the boards have a stuck or a dead switch from some moment on; the cable comes off once or twice.
+    """
+    places = layout.places
+    broken = {places[int(rng.integers(len(places)))]: float(rng.uniform(0.0, game_s))} if rng.random() < 0.5 else {}
+    is_stuck = rng.random() < 0.5
+    spans = [float(rng.uniform(0.0, game_s)) for _ in range(int(rng.integers(1, 3)))]
+    return SensorFaults(
+        flickers_per_minute=float(rng.uniform(0.02, 0.1)),
+        stuck=broken if is_stuck else {},
+        dead={} if is_stuck else broken,
+        unplugged=tuple((begun_s, begun_s + float(rng.uniform(0.5, 6.0))) for begun_s in sorted(spans)),
+    )
+
+
+class VirtualSwitches:
+    """One switch a place; the same seed and the same times give the same readings."""
+
+    def __init__(self, layout: TableLayout, seed: int, faults: SensorFaults | None = None) -> None:
+        self._layout = layout
+        self._faults = faults or SensorFaults()
+        self._rngs = {place: np.random.default_rng([seed, 61, number]) for number, place in enumerate(layout.places)}
+        self._flickers = {place: (self._gap_s(place), 0.0) for place in layout.places}
+
+    def closed(self, blocks: Sequence[BlockPose], time_s: float) -> dict[str, bool] | None:
+        """Say which switches read closed at ``time_s`` under these blocks; ``None`` while the cable is off."""
+        felt = felt_places(self._layout, blocks)
+        read = {place: self._read(place, place in felt, time_s) for place in self._layout.places}
+        if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
+            return None
+        return read
+
+    def _read(self, place: str, felt: bool, time_s: float) -> bool:
+        flickering = self._flickering(place, time_s)
+        if time_s >= self._faults.stuck.get(place, math.inf):
+            return True
+        if time_s >= self._faults.dead.get(place, math.inf):
+            return False
+        return felt != flickering
+
+    def _flickering(self, place: str, time_s: float) -> bool:
+        begins_s, ends_s = self._flickers[place]
+        while time_s >= begins_s:
+            if ends_s <= begins_s:
+                ends_s = begins_s + float(self._rngs[place].uniform(0.0, self._faults.flicker_s))
+                self._flickers[place] = (begins_s, ends_s)
+            if time_s < ends_s:
+                return True
+            begins_s = ends_s + self._gap_s(place)
+            self._flickers[place] = (begins_s, 0.0)
+        return False
+
+    def _gap_s(self, place: str) -> float:
+        per_minute = self._faults.flickers_per_minute
+        return float(self._rngs[place].exponential(60.0 / per_minute)) if per_minute else math.inf
+
+
+def felt_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[str]:
+    """The places whose switch a block's magnet reaches: it stands on the board, near enough to the middle."""
+    reach_mm = REACH_SHARE * layout.cell_mm
+    found = set()
+    for block in blocks:
+        if block.base_mm is not None:
+            continue
+        column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
+        row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
+        place = f"{chr(ord('a') + column)}{row + 1}"
+        if place in layout.places:
+            x_mm, y_mm = layout.centre_mm(place)
+            if math.hypot(block.x_mm - x_mm, block.y_mm - y_mm) <= reach_mm:
+                found.add(place)
+    return frozenset(found)
