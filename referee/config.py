@@ -14,13 +14,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from engine import registry
-from engine.api import Game, OptionValue
-from engine.errors import EngineError, OptionError
-from hardware.errors import PinError
-from referee.config_game import table_options
-from referee.config_hardware import button_settings, pins
-from referee.config_sources import SECTION_SEPARATOR, Source, find_file, read_environment, read_file
+from referee.config_checks import problems
+from referee.config_sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 from referee.config_toml import as_toml
 from referee.config_values import Settings
 from referee.errors import ConfigError
@@ -90,47 +85,10 @@ def load(
         settings = Settings.model_validate(values)
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(fault, sources, file) for fault in error.errors())) from error
-    check_game(settings, sources)
-    _check_buttons(settings, sources)
+    found = list(problems(settings, sources))
+    if found:
+        raise ConfigError("\n".join(found))
     return Configuration(settings.placed(bases, folder, environment), file, sources)
-
-
-def check_game(settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Raise ConfigError when there is no such game, it takes no such option or value, or pins make no sense."""
-    try:
-        game = registry.load(settings.game.name)
-    except EngineError as error:
-        source = sources.get("game.name", Source("default"))
-        raise ConfigError(f"{source}: game.name is {as_toml(settings.game.name)}; {error}") from error
-    for given in ({name: value} for name, value in settings.game.options.items()):
-        _check_rules(game, given, ["game", "options", *given], sources)
-    _check_rules(game, settings.game.options, ["game", "options"], sources)
-    try:
-        pins(settings.lights, game.places)
-    except PinError as error:
-        source = _nearest_source(["lights"], sources) or Source("default")
-        raise ConfigError(f"{source}: lights: {error}") from error
-
-
-def _check_buttons(settings: Settings, sources: Mapping[str, Source]) -> None:
-    """Raise ConfigError when a long press would be over before a press is believed."""
-    buttons = button_settings(settings.lights)
-    if buttons.long_press_s <= buttons.settle_s:
-        source = sources.get("lights.long_press_s") or _nearest_source(["lights", "debounce_ms"], sources)
-        raise ConfigError(
-            f"{source or Source('default')}: lights.long_press_s is {settings.lights.long_press_s:g}; expected more "
-            f"seconds than lights.debounce_ms, which is {settings.lights.debounce_ms:g} ms"
-        )
-
-
-def _check_rules(
-    game: Game[Any, Any], options: Mapping[str, OptionValue], location: list[str], sources: Mapping[str, Source]
-) -> None:
-    try:
-        table_options(game, options)
-    except OptionError as error:
-        source = _nearest_source(location, sources) or Source("default")
-        raise ConfigError(f"{source}: game.options: {error}") from error
 
 
 def _flag_of(name: str) -> str:
@@ -148,7 +106,7 @@ def _split_list(section: str, key: str, text: str) -> object:
 def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | None) -> str:
     location = [str(part) for part in fault["loc"]]
     name = SECTION_SEPARATOR.join(location)
-    source = _nearest_source(location, sources) or Source("file", str(file), None)
+    source = nearest_source(location, sources) or Source("file", str(file), None)
     where = f"{source}: " if source.detail else ""
     got = as_toml(fault["input"]) if isinstance(fault["input"], str | int | float | list | dict) else "nothing"
     if fault["type"] == "extra_forbidden":
@@ -161,14 +119,6 @@ def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | No
     message = fault["msg"]
     message = message.removeprefix("Value error, ")
     return f"{where}{name} is {got}; {message[:1].lower()}{message[1:]}"
-
-
-def _nearest_source(location: list[str], sources: Mapping[str, Source]) -> Source | None:
-    for length in range(len(location), 0, -1):
-        source = sources.get(SECTION_SEPARATOR.join(location[:length]))
-        if source is not None:
-            return source
-    return None
 
 
 def _names_beside(location: list[str]) -> list[str]:

@@ -35,8 +35,8 @@ def example() -> str:
             sample = f"# {key} = {as_toml(field.examples[0])}" if field.examples else None
             if value is None or sample is None:
                 lines.append(sample or f"{key} = {as_toml(value)}")
-            elif value == {}:
-                lines += [sample, f"{key} = {{}}"]
+            elif value in ({}, ()):
+                lines += [sample, f"{key} = {as_toml(value)}"]
             else:
                 lines.append(sample)
         blocks.append("\n".join(lines))
@@ -51,7 +51,8 @@ def allowed_text(schema: dict[str, Any]) -> str:
     inner = kinds[0]
     kind = inner.get("type")
     if kind == "array":
-        return "any of " + ", ".join(as_toml(choice) for choice in inner["items"].get("enum", ()))
+        choices = inner["items"].get("enum", ())
+        return "any of " + ", ".join(as_toml(choice) for choice in choices) if choices else ""
     if kind == "object":
         keys, values = inner.get("propertyNames", {}).get("enum"), allowed_text(inner.get("additionalProperties", {}))
         names = "any of " + ", ".join(as_toml(key) for key in keys) if keys else "names"
@@ -62,11 +63,13 @@ def allowed_text(schema: dict[str, Any]) -> str:
     if kind == "boolean":
         return "true or false"
     low, high = inner.get("minimum"), inner.get("maximum")
-    above = inner.get("exclusiveMinimum")
+    above, below = inner.get("exclusiveMinimum"), inner.get("exclusiveMaximum")
+    if above is not None and below is not None:
+        return f"a number above {above:.10g}, below {below:.10g}"
     if above is not None and high is not None:
-        return f"a number above {above:g}, up to {high:g}"
+        return f"a number above {above:.10g}, up to {high:.10g}"
     if low is not None:
-        return f"{low:g} to {high:g}" if high is not None else f"{low:g} or more"
+        return f"{low:.10g} to {high:.10g}" if high is not None else f"{low:.10g} or more"
     return ""
 
 

@@ -30,11 +30,12 @@ def pins(lights: LightSettings, known_places: Sequence[str] = ()) -> PinMap:
 
 
 def light_settings(lights: LightSettings, known_places: Sequence[str] = ()) -> factory.LightSettings:
-    """Give what the drivers are made from; raises PinError."""
+    """Give what the terminal and the Pi's own pins are driven from; raises PinError."""
+    from hardware.factory import DRIVER_NAMES
     from hardware.factory import LightSettings as DriverSettings
 
     return DriverSettings(
-        drivers=lights.drivers,
+        drivers=tuple(name for name in lights.drivers if name in DRIVER_NAMES),
         pins=pins(lights, known_places),
         active_high=lights.active_high,
         buzzer_kind=lights.buzzer,

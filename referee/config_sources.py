@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,15 @@ class Source:
         if self.kind == "file":
             return self.detail if self.line is None else f"{self.detail}:{self.line}"
         return f"${self.detail}" if self.kind == "environment" else self.detail or self.kind
+
+
+def nearest_source(location: Sequence[str], sources: Mapping[str, Source]) -> Source | None:
+    """Give the source of a setting, or of the nearest section or table around it; ``None`` when all is default."""
+    for length in range(len(location), 0, -1):
+        source = sources.get(SECTION_SEPARATOR.join(location[:length]))
+        if source is not None:
+            return source
+    return None
 
 
 def user_folder(environment: Mapping[str, str], variable: str, fallback: str) -> Path:

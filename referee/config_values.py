@@ -6,21 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
+from referee.config_section import Pin, Section
 from referee.config_sources import SECTION_SEPARATOR, user_folder
-
-Pin = StrictInt | StrictStr
-"""A pin of the Pi's header, as ``hardware.pins.parse_pin`` reads it."""
+from referee.config_wire import BoardSettings, SensorSettings
 
 JOURNAL_FILE = Path("journal.sqlite")
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GameSettings(_Section):
+class GameSettings(Section):
     """Which game is played, and by which options."""
 
     name: str = Field(default="deblockle", description="The game's name, as in `referee perft --help`.")
@@ -31,7 +26,7 @@ class GameSettings(_Section):
     )
 
 
-class CameraSettings(_Section):
+class CameraSettings(Section):
     """The camera above the table."""
 
     source: str = Field(
@@ -47,7 +42,7 @@ class CameraSettings(_Section):
     frames_per_second: float = Field(default=15.0, gt=0, le=240, description="How many frames a second to ask for.")
 
 
-class TableSettings(_Section):
+class TableSettings(Section):
     """What was measured and learned of the table."""
 
     layout: Path | None = Field(
@@ -61,7 +56,7 @@ class TableSettings(_Section):
     anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
 
 
-class TurnSettings(_Section):
+class TurnSettings(Section):
     """When a turn counts as ended."""
 
     end: Literal["button", "touch", "rest"] = Field(
@@ -74,10 +69,10 @@ class TurnSettings(_Section):
     )
 
 
-class LightSettings(_Section):
+class LightSettings(Section):
     """What shows verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
 
-    drivers: tuple[Literal["terminal", "gpio"], ...] = Field(
+    drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
         default=("terminal",), description="What shows the signals."
     )
     bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
@@ -108,9 +103,35 @@ class LightSettings(_Section):
     long_press_s: float = Field(
         default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."
     )
+    light_map: Path | None = Field(
+        default=None,
+        examples=["lights.json"],
+        description="Which light of a strip is which square, for board and WLED, as `referee lights map` wrote it.",
+    )
+    strip_lights: int | None = Field(
+        default=None,
+        ge=1,
+        le=300,
+        examples=[49],
+        description="How many lights the WLED strip has. Default: as many as the map needs; a board says it itself.",
+    )
+    brightness: float = Field(default=1.0, gt=0, le=1, description="How bright a strip is at the most.")
+    current_limit_ma: int = Field(
+        default=0, ge=0, le=65535, description="The most a board's strip may draw, in mA; 0: as its pin map says."
+    )
+    wled_host: str | None = Field(
+        default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
+    )
+    wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
+    wled_serial_port: str | None = Field(
+        default=None, examples=["/dev/ttyUSB0"], description="The serial port of the WLED for wled-serial (Adalight)."
+    )
+    wled_baud: int = Field(
+        default=115200, ge=1200, le=3_000_000, description="Speed of the serial port for wled-serial."
+    )
 
 
-class HintSettings(_Section):
+class HintSettings(Section):
     """Hints, at the press of a button or by `referee hint`."""
 
     strength: Literal["gentle", "fair", "strong", "none"] = Field(
@@ -121,7 +142,7 @@ class HintSettings(_Section):
     seconds: float = Field(default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds.")
 
 
-class JournalSettings(_Section):
+class JournalSettings(Section):
     """Where accepted events are kept, and how many pictures with them."""
 
     path: Path = Field(
@@ -135,7 +156,7 @@ class JournalSettings(_Section):
     )
 
 
-class DemoSettings(_Section):
+class DemoSettings(Section):
     """The virtual table."""
 
     seed: int = Field(default=7, ge=0, description="The number everything random comes from.")
@@ -143,7 +164,7 @@ class DemoSettings(_Section):
     fast: bool = Field(default=False, description="Play as fast as the computer can.")
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything that can be set."""
 
     game: GameSettings = GameSettings()
@@ -151,6 +172,8 @@ class Settings(_Section):
     table: TableSettings = TableSettings()
     turn: TurnSettings = TurnSettings()
     lights: LightSettings = LightSettings()
+    board: BoardSettings = BoardSettings()
+    sensors: SensorSettings = SensorSettings()
     hints: HintSettings = HintSettings()
     journal: JournalSettings = JournalSettings()
     demo: DemoSettings = DemoSettings()
@@ -160,7 +183,7 @@ class Settings(_Section):
 
         A journal nobody placed goes to the user's data folder.
         """
-        sections: dict[str, _Section] = {}
+        sections: dict[str, Section] = {}
         for section in type(self).model_fields:
             values = getattr(self, section)
             paths = {
