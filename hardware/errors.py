@@ -3,6 +3,7 @@
 HardwareError
 ├── PinError     (ValueError)   a pin that does not exist, is taken, or is named twice
 ├── SettingError (ValueError)   a setting that names something there is not
+├── MapFileError (OSError)      a light or switch map that can't be read or written
 └── DriverError  (OSError)      a driver that could not show a signal or read a button
 """
 
@@ -19,6 +20,10 @@ class PinError(HardwareError, ValueError):
 
 class SettingError(HardwareError, ValueError):
     """A setting that names something there is not; the message lists what is allowed."""
+
+
+class MapFileError(HardwareError, OSError):
+    """A file with a map of lights or switches that can't be read or written; the message says why and what to do."""
 
 
 class DriverError(HardwareError, OSError):

@@ -1,0 +1,174 @@
+"""Which light of a strip is under which square: a value that is checked, made from a layout, and kept in a file.
+
+Lights are numbered from 0 in the order the data reaches them. Written by hand, or by walking light by light.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from hardware.errors import SettingError
+from hardware.terminal import Grid
+
+MOST_LIGHTS = 1500
+"""The most lights a map may speak of, so that a slip of the pen is noticed; controllers have limits of their own."""
+
+Corner = Literal["near left", "near right", "far left", "far right"]
+Along = Literal["rows", "columns"]
+CORNERS: tuple[Corner, ...] = get_args(Corner)
+
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class LightMap:
+    """The lights of each place, and of the status light, on a strip of ``lights`` lights.
+
+    A place may have several lights, or none at all: then it is dark, and the terminal still shows it. Raises
+    SettingError, which lists *every* problem: a number that is no light of the strip, a light that is named twice.
+    """
+
+    places: Mapping[str, tuple[int, ...]]
+    status: tuple[int, ...] = ()
+    lights: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        problems = list(_faults(self))
+        if problems:
+            raise SettingError(f"the light map is wrong: {'; '.join(problems)}")
+
+    @property
+    def shortest_strip(self) -> int:
+        """How many lights a strip must have at least, so that every light that is named is there."""
+        return 1 + max((number for _, numbers in _uses(self) for number in numbers), default=-1)
+
+    def problems(self, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> tuple[str, ...]:
+        """Say what keeps this map from fitting a game's places and a strip that is really there; empty if it fits.
+
+        A place that has no light is no problem. ``known_places`` that are empty know no place to be wrong.
+        """
+        found = list(_unknown_places(self.places, known_places)) if known_places else []
+        if strip_lights is not None and strip_lights < self.shortest_strip:
+            last = self.shortest_strip - 1
+            use = next(use for use, numbers in _uses(self) if last in numbers)
+            found.append(
+                f"the strip has {strip_lights} lights and the light map needs {self.shortest_strip} "
+                f"(light {last} is {use}); join the missing {self.shortest_strip - strip_lights}, set the number of "
+                "lights right, or map the lights again"
+            )
+        return tuple(found)
+
+    def check(self, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> None:
+        """Raise SettingError with all that ``problems`` finds."""
+        found = self.problems(known_places=known_places, strip_lights=strip_lights)
+        if found:
+            raise SettingError("; ".join(found))
+
+    def place_of(self, light: int) -> str | None:
+        """Give the place that a light belongs to; ``None`` for the status light's and for those of no place."""
+        return next((place for place, numbers in self.places.items() if light in numbers), None)
+
+
+@dataclass(frozen=True)
+class StripLayout:
+    """How one strip runs through all squares of a board.
+
+    It begins in ``corner`` as seen by the first player (a1 is ``near left``) and runs ``along`` the rows or the
+    columns; in a ``serpentine`` it turns round at each end, otherwise every line begins on the same side. The first
+    square's first light is light ``first``; each square has ``lights_per_square``, and ``skipped`` lights that
+    nobody sees follow each square, ``skipped_at_turns`` more follow each line.
+    """
+
+    corner: Corner = "near left"
+    along: Along = "rows"
+    serpentine: bool = True
+    lights_per_square: int = 1
+    first: int = 0
+    skipped: int = 0
+    skipped_at_turns: int = 0
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.corner not in CORNERS:
+            problems.append(f"there is no corner {self.corner!r}; there are {', '.join(CORNERS)}")
+        if self.along not in get_args(Along):
+            problems.append(f"a strip can't run along {self.along!r}; it runs along rows or columns")
+        if self.lights_per_square < 1:
+            problems.append(f"{self.lights_per_square} lights per square; expected 1 or more")
+        for name in ("first", "skipped", "skipped_at_turns"):
+            if getattr(self, name) < 0:
+                problems.append(f"{name} is {getattr(self, name)}; expected 0 or more")
+        if problems:
+            raise SettingError("; ".join(problems))
+
+    def light_map(self, grid: Grid, *, status: Iterable[int] = (), lights: int | None = None) -> LightMap:
+        """Number the lights of every square of ``grid``.
+
+        ``lights`` is how many the strip has; as many as are needed when ``None``. Raises SettingError for a strip
+        that is shorter than what is needed (with both numbers), for a status light that is a square's, and for a
+        grid whose rows are not equally long where the strip runs along columns.
+        """
+        places: dict[str, tuple[int, ...]] = {}
+        light = self.first
+        for line in self._lines(grid):
+            for place in line:
+                places[place] = tuple(range(light, light + self.lights_per_square))
+                light += self.lights_per_square + self.skipped
+            light += self.skipped_at_turns
+        named = tuple(status)
+        needed = 1 + max((number for numbers in (*places.values(), named) for number in numbers), default=-1)
+        if lights is not None and lights < needed:
+            raise SettingError(
+                f"{len(places)} squares with {self.lights_per_square} lights each from light {self.first} on need "
+                f"{needed} lights and the strip has {lights}; take fewer a square, or a longer strip"
+            )
+        return LightMap(places, named, lights=needed if lights is None else lights)
+
+    def _lines(self, grid: Grid) -> Iterator[tuple[str, ...]]:
+        lines = grid.rows[::-1]
+        from_right, from_far = "right" in self.corner, "far" in self.corner
+        if self.along == "columns":
+            if len({len(line) for line in lines}) > 1:
+                raise SettingError("the rows are not equally long, so the strip can't run along columns")
+            lines = tuple(zip(*lines, strict=True))
+            from_right, from_far = from_far, from_right
+        for number, line in enumerate(lines[::-1] if from_far else lines):
+            backwards = from_right != (self.serpentine and number % 2 == 1)
+            yield line[::-1] if backwards else line
+
+
+def _uses(light_map: LightMap) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What lights are for, in words, and which they are."""
+    yield from ((f"place {place}", numbers) for place, numbers in light_map.places.items())
+    yield "the status light", light_map.status
+
+
+def _faults(light_map: LightMap) -> Iterator[str]:
+    if not 1 <= light_map.lights <= MOST_LIGHTS:
+        yield f"a strip of {light_map.lights} lights; expected 1 to {MOST_LIGHTS}"
+    taken: dict[int, str] = {}
+    for use, numbers in _uses(light_map):
+        for number in numbers:
+            if number < 0:
+                yield f"{use} has light {number}; lights are numbered from 0"
+            elif number >= light_map.lights:
+                yield (
+                    f"{use} has light {number}, and a strip of {light_map.lights} lights ends with light "
+                    f"{light_map.lights - 1}"
+                )
+            if number in taken:
+                twice = f"twice for {use}" if taken[number] == use else f"used for {taken[number]} and for {use}"
+                yield f"light {number} is {twice}; a light belongs to one place"
+            taken.setdefault(number, use)
+
+
+def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    for place in given:
+        if place not in known:
+            close = difflib.get_close_matches(place, known, n=1)
+            guess = f" (did you mean {close[0]!r}?)" if close else ""
+            few = sorted(known) if len(known) <= _LISTED else [*sorted(known)[: _LISTED - 1], "…", max(known)]
+            yield f"the light map has a place {place!r} that this game has not{guess}; it has {', '.join(few)}"

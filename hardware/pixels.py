@@ -1,0 +1,113 @@
+"""A strip of coloured lights as a driver: from a signal in time to complete frames of red, green and blue.
+
+The strip may hang on a microcontroller, on a WLED controller or on anything else that takes a whole frame.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from hardware.animation import Animation
+from hardware.errors import SettingError
+from hardware.light_map import LightMap
+from hardware.signals import Signal
+
+CHANNELS = 3
+"""Bytes a light: red, green, blue."""
+
+
+class PixelOutput(Protocol):
+    """Something that shows frames on a strip of ``lights`` lights.
+
+    ``refresh_s`` says after how many seconds without a frame it wants the same one again, since it forgets; ``None``
+    if it keeps what it shows.
+    """
+
+    @property
+    def lights(self) -> int:
+        """How many lights there are."""
+
+    @property
+    def refresh_s(self) -> float | None:
+        """After how long the same frame must be sent again; ``None`` for never."""
+
+    def show(self, colours: bytes) -> None:
+        """Show a complete frame: red, green, blue of each light, sRGB encoded (IEC 61966-2-1); never waits long.
+
+        ``colours`` has 3 bytes a light, ``3 * lights`` in all. May raise OSError (each room's own kind of it).
+        """
+
+    def close(self) -> None:
+        """Let go of ports and sockets; what is shown was put out before."""
+
+
+class PixelDriver:
+    """Shows signals on a strip of lights.
+
+    ``brightness``, 0 to 1, scales the encoded values, so that 0.5 looks about half as bright. A place without a
+    light shows nothing here; a place with several has them all alike. Raises SettingError for a strip that is
+    shorter than the map, and for a brightness out of range.
+    """
+
+    def __init__(self, name: str, output: PixelOutput, light_map: LightMap, *, brightness: float = 1.0) -> None:
+        if not 0 <= brightness <= 1:
+            raise SettingError(f"a brightness of {brightness}; expected 0 to 1")
+        light_map.check(strip_lights=output.lights)
+        self.name = name
+        self._output = output
+        self._map = light_map
+        self._brightness = brightness
+        self._animation = Animation()
+        self._sent: bytes | None = None
+        self._sent_s = 0.0
+
+    def show(self, signal: Signal, time_s: float) -> None:
+        """Show the signal from ``time_s`` (monotonic seconds) on; raises what the output raises."""
+        self._animation = self._animation.followed_by(signal, time_s)
+        self.tick(time_s)
+
+    def tick(self, time_s: float) -> None:
+        """Send the frame that belongs to ``time_s``, if it differs from the last one or that must be refreshed."""
+        frame = self.frame(time_s)
+        if frame == self._sent and not self._is_stale(time_s):
+            return
+        # Not remembered until it is sent: after a failure the next frame goes out whatever it is.
+        self._sent = None
+        self._output.show(frame)
+        self._sent, self._sent_s = frame, time_s
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """Say when a light changes next, or when the output wants the frame again; ``None`` if never."""
+        moments = [self._animation.next_light_s(place, time_s, smooth=True) for place in self._lit_places()]
+        if self._map.status:
+            moments.append(self._animation.next_status_s(time_s, smooth=True))
+        if self._output.refresh_s is not None and self._sent is not None:
+            moments.append(self._sent_s + self._output.refresh_s)
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def frame(self, time_s: float) -> bytes:
+        """Give the complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""
+        colours = bytearray(CHANNELS * self._output.lights)
+        for place in self._lit_places():
+            level = self._animation.brightness_of(place, time_s, smooth=True) * self._brightness
+            encoded = bytes(round(channel * level) for channel in self._animation.lights[place].colour.value)
+            for light in self._map.places[place]:
+                colours[CHANNELS * light : CHANNELS * (light + 1)] = encoded
+        mood = bytes(round(255 * level * self._brightness) for level in self._animation.status(time_s, smooth=True))
+        for light in self._map.status:
+            colours[CHANNELS * light : CHANNELS * (light + 1)] = mood
+        return bytes(colours)
+
+    def close(self) -> None:
+        """Put every light out and let go of the output, even where putting out fails."""
+        try:
+            self._output.show(bytes(CHANNELS * self._output.lights))
+        finally:
+            self._output.close()
+
+    def _lit_places(self) -> list[str]:
+        return [place for place in self._animation.lights if place in self._map.places]
+
+    def _is_stale(self, time_s: float) -> bool:
+        refresh_s = self._output.refresh_s
+        return refresh_s is not None and time_s >= self._sent_s + refresh_s
