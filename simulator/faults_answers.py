@@ -59,6 +59,7 @@ class AnsweringGame(PlayedGame):
         turn_end: TurnEnd = "button",
         truth: TruthLog | None = None,
         start: Start = "usual",
+        by_occupancy: bool = False,
     ) -> None:
         super().__init__(
             seed,
@@ -70,7 +71,9 @@ class AnsweringGame(PlayedGame):
             turn_end=turn_end,
             truth=truth,
         )
-        self._people = FaultyPlayers(self._game, setting.layout, self._habits, self._rng, options, start)
+        self._people = FaultyPlayers(
+            self._game, setting.layout, self._habits, self._rng, options, start, by_occupancy=by_occupancy
+        )
         self._players = self._people
         if truth is not None:
             truth.start = self._game.format_state(self._people.state)

@@ -55,7 +55,10 @@ class Episode:
 
 
 class FaultyGame(AnsweringGame):
-    """One game from one seed, with faults; ``kinds`` are the only ones to happen, where any are given."""
+    """One game from one seed, with faults; ``kinds`` are the only ones to happen, where any are given.
+
+    ``by_occupancy`` is for a referee who feels only which squares are taken: no misdeed hides from that one.
+    """
 
     def __init__(
         self,
@@ -70,6 +73,7 @@ class FaultyGame(AnsweringGame):
         truth: TruthLog | None = None,
         kinds: tuple[str, ...] = (),
         start: Start = "usual",
+        by_occupancy: bool = False,
     ) -> None:
         super().__init__(
             seed,
@@ -81,6 +85,7 @@ class FaultyGame(AnsweringGame):
             turn_end=turn_end,
             truth=truth,
             start=start,
+            by_occupancy=by_occupancy,
         )
         self._start = start
         self._options = dict(options or {})

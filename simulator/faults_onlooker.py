@@ -1,7 +1,7 @@
-"""Somebody who sees only the tops of the blocks: what they would take for a legal turn, and what they can't.
+"""Somebody who sees only the tops of the blocks, or only where any stand: what they would take for a legal turn.
 
-A misdeed that even such an onlooker sees through must be named by every referee; one that only side faces give away
-need not be, from straight above.
+A misdeed that even such an onlooker sees through must be named by every referee that sees as much; one that only side
+faces give away need not be, from straight above.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.api import Appearance, Game, OptionValue
+from engine.api import EMPTY, Appearance, Game, OptionValue, Place
 from engine.errors import AmbiguousError
 
 _MOST_CHANGED = 4
@@ -17,7 +17,10 @@ _MOST_CHANGED = 4
 
 
 class Onlooker:
-    """Follows a game by the looks of the table alone."""
+    """Follows a game by the looks of the table alone; ``by_occupancy`` tells apart only taken squares and empty ones.
+
+    What is followed is known in full all the same: a referee who can't tell two turns apart asks.
+    """
 
     def __init__(
         self,
@@ -26,8 +29,11 @@ class Onlooker:
         options: Mapping[str, OptionValue] | None,
         *,
         anywhere: bool = False,
+        by_occupancy: bool = False,
     ) -> None:
         self._game = game
+        self._by_occupancy = by_occupancy
+        self._leaving: tuple[Any, frozenset[frozenset[Place]]] | None = None
         self._states: tuple[Any, ...] = (game.set_up(start, options, anywhere=anywhere),)
         self._before = self._states
 
@@ -48,7 +54,25 @@ class Onlooker:
 
     def is_possible(self, after: Appearance) -> bool:
         """Whether nothing, a legal turn, or two in a row could leave this, for all that the tops tell."""
+        if self._by_occupancy:
+            return _taken(after) in self._occupancies()
         return any(self._leaves(state, after) for state in self._states)
+
+    def _occupancies(self) -> frozenset[frozenset[Place]]:
+        """What may be taken after nothing, one turn or two: asked for often while a position stands."""
+        if self._leaving is None or self._leaving[0] is not self._states:
+            reached = dict.fromkeys(self._states)
+            for state in tuple(reached):
+                reached.update((self._game.apply(state, turn), None) for turn in self._game.legal_turns(state))
+            twice = [
+                self._game.apply(state, turn)
+                for state in reached
+                if self._game.outcome(state) is None
+                for turn in self._game.legal_turns(state)
+            ]
+            found = frozenset(_taken(self._seen(state)) for state in (*reached, *twice))
+            self._leaving = (self._states, found)
+        return self._leaving[1]
 
     def _leaves(self, state: Any, after: Appearance) -> bool:
         before = self._seen(state)
@@ -84,3 +108,7 @@ class Onlooker:
 
     def _seen(self, state: Any) -> dict[str, str]:
         return dict(self._game.appearance(state))
+
+
+def _taken(looks: Appearance) -> frozenset[Place]:
+    return frozenset(place for place, look in looks.items() if look != EMPTY)

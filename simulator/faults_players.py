@@ -35,8 +35,9 @@ _MOST_BLOCKS = 4
 class FaultyPlayers(Players):
     """Players of one game; an onlooker who sees only tops watches them, to tell what gives a misdeed away.
 
-    ``aims`` are kinds of misdeed they play towards, ``avoided`` squares they leave alone as long as they can. Whoever
-    starts with fewer than four blocks has a spare one beside the board.
+    With ``by_occupancy`` the onlooker sees only which squares are taken, and nobody turns a block unseen. ``aims`` are
+    kinds of misdeed they play towards, ``avoided`` squares they leave alone as long as they can. Whoever starts with
+    fewer than four blocks has a spare one beside the board.
     """
 
     def __init__(
@@ -47,15 +48,18 @@ class FaultyPlayers(Players):
         rng: np.random.Generator,
         options: Mapping[str, OptionValue] | None = None,
         start: Start = "usual",
+        *,
+        by_occupancy: bool = False,
     ) -> None:
         self._start = start
+        self._by_occupancy = by_occupancy
         super().__init__(game, layout, habits, rng, options)
         self.aims: set[str] = set()
         self.avoided: frozenset[str] = frozenset()
         for colour in game.players:
             if sum(block.colour == colour for block in self.standing.values()) < _MOST_BLOCKS:
                 self._lay_out_spare(colour)
-        self._onlooker = Onlooker(game, self.looks, options, anywhere=self._anywhere)
+        self._onlooker = Onlooker(game, self.looks, options, anywhere=self._anywhere, by_occupancy=by_occupancy)
 
     @property
     def _anywhere(self) -> bool:
@@ -109,6 +113,8 @@ class FaultyPlayers(Players):
     def misdeed_of(self, kind: str) -> Action | None:
         """An illegal turn of that kind that tops give away (or sides, for ``BY_SIDES``); ``None`` if none."""
         player = self.to_move
+        if self._by_occupancy and kind in BY_SIDES:
+            return None
         for _ in range(_TRIES):
             carries = self._carries_of_misdeed(kind, player)
             if carries is None:
@@ -158,6 +164,8 @@ class FaultyPlayers(Players):
 
     def put_right_but_turned(self, before: Standing, player: str) -> Action | None:
         """Undo an illegal turn with the same symbol up, but another side to the north."""
+        if self._by_occupancy:
+            return None
         action = self.put_right(before, player)
         carries = list(action.carries)
         for number in reversed(range(len(carries))):
@@ -170,6 +178,8 @@ class FaultyPlayers(Players):
 
     def turn_besides_turning(self) -> Action | None:
         """A legal turn, and on the way another own block is put back with another side to the north."""
+        if self._by_occupancy:
+            return None
         turns = self._game.legal_turns(self.state)
         chosen = turns[int(self._rng.integers(len(turns)))]
         carries = self.carries_of(cast(RollAndHop, chosen))

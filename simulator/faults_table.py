@@ -55,7 +55,8 @@ def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
 class FaultyTable:
     """One game with faults on a virtual table, all of it from one seed.
 
-    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see.
+    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see;
+    ``by_occupancy`` keeps the players from misdeeds that only tops or sides give away.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class FaultyTable:
         kinds: tuple[str, ...] = (),
         pictures: bool = True,
         start: Start = "usual",
+        by_occupancy: bool = False,
     ) -> None:
         self.seed = seed
         self.fps = fps
@@ -88,6 +90,7 @@ class FaultyTable:
             truth=truth,
             kinds=kinds,
             start=start,
+            by_occupancy=by_occupancy,
         )
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)

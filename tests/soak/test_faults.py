@@ -289,3 +289,34 @@ def test_a_turn_that_was_taken_back_is_forgotten_by_the_onlooker(setting: Settin
     assert players.state == state
     for _ in range(3):
         players.perform(players.turn())
+
+
+def test_an_onlooker_by_occupancy_takes_two_swapped_blocks_for_nothing_at_all(setting: Setting) -> None:
+    game: Any = load("deblockle")
+    players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(1))
+    start = players.looks
+    taken = [place for place, look in start.items() if look != "empty"]
+    gold, teal = (next(place for place in taken if start[place].startswith(colour)) for colour in ("gold", "teal"))
+    swapped = start | {gold: start[teal], teal: start[gold]}
+    gone = start | {gold: "empty"}
+    by_tops, by_occupancy = (Onlooker(game, start, None, by_occupancy=felt) for felt in (False, True))
+    assert not by_tops.is_possible(swapped)
+    assert by_occupancy.is_possible(swapped)
+    assert not by_occupancy.is_possible(gone)
+
+
+def test_players_under_a_referee_who_only_feels_turn_no_block_and_hide_no_misdeed(setting: Setting) -> None:
+    game: Any = load("deblockle")
+    found = 0
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        players = FaultyPlayers(game, setting.layout, Habits(), rng, by_occupancy=True)
+        onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
+        assert all(players.misdeed_of(kind) is None for kind in BY_SIDES)
+        assert players.turn_besides_turning() is None
+        for kind in ALL_MISDEEDS:
+            action = players.misdeed_of(kind)
+            if action is not None:
+                found += 1
+                assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))
+    assert found > 5
