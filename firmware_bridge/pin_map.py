@@ -1,0 +1,130 @@
+"""What hangs on which pin of a microcontroller board, and the form of it that the board reads.
+
+``firmware_bridge.pin_map_file`` reads and checks the owner's file.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.pin_map_boards import BoardKind
+
+DEVICE_FORMAT = 1
+"""The version of the form that the board reads."""
+
+
+class PinMapError(BridgeError, ValueError):
+    """A pin map that cannot be read or used; one line a fault: what was got, what was expected, what to do."""
+
+
+@dataclass(frozen=True)
+class SerialWires:
+    """A UART of the board as the link, instead of USB: its number, its pins, and bits a second."""
+
+    uart: int
+    tx: int
+    rx: int
+    baud: int = 115200
+
+
+@dataclass(frozen=True)
+class LightStrip:
+    """A strip of WS2812 lights.
+
+    ``order`` is the order in which a light takes its colours. The board dims every frame so that the strip never
+    draws more than ``current_limit_ma``; ``brightness`` is 1 for full.
+    """
+
+    pin: int
+    count: int
+    order: str = "GRB"
+    current_limit_ma: int = 500
+    brightness: float = 1.0
+
+
+@dataclass(frozen=True)
+class SwitchMatrix:
+    """Switches where rows and columns cross: rows are driven, columns are read. ``diodes``: one at each switch."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    diodes: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many switches there are."""
+        return len(self.rows) * len(self.columns)
+
+
+@dataclass(frozen=True)
+class Buzzer:
+    """A buzzer: ``passive`` ones play the tone they are given, ``active`` ones have only their own."""
+
+    pin: int
+    kind: str = "passive"
+
+
+@dataclass(frozen=True)
+class PinMap:
+    """What hangs on a board's pins, checked: each exists on the board, is free, and is used once.
+
+    ``link`` is ``None`` for USB. ``switches`` are single ones, each between its pin and ground, as are ``buttons``,
+    (role, pin) each. ``warnings`` are sentences about pins that work but need care.
+    """
+
+    board: BoardKind
+    name: str
+    link: SerialWires | None = None
+    lights: LightStrip | None = None
+    matrix: SwitchMatrix | None = None
+    switches: tuple[int, ...] = ()
+    buttons: tuple[tuple[str, int], ...] = ()
+    buzzer: Buzzer | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def light_count(self) -> int:
+        """How many lights there are."""
+        return 0 if self.lights is None else self.lights.count
+
+    @property
+    def switch_count(self) -> int:
+        """How many switches there are: the matrix's row by row come first, then the single ones."""
+        return (0 if self.matrix is None else self.matrix.count) + len(self.switches)
+
+    @property
+    def button_roles(self) -> tuple[str, ...]:
+        """What each button is for, in the order of the numbers that the board gives them."""
+        return tuple(role for role, _ in self.buttons)
+
+    def device_json(self) -> bytes:
+        """Write the map as the board reads it; the same map always gives the same bytes."""
+        form: dict[str, Any] = {"format": DEVICE_FORMAT, "board": self.board.name, "name": self.name, "link": "usb"}
+        if self.link is not None:
+            form["link"] = {"uart": self.link.uart, "tx": self.link.tx, "rx": self.link.rx, "baud": self.link.baud}
+        if self.lights is not None:
+            form["lights"] = {
+                "pin": self.lights.pin,
+                "count": self.lights.count,
+                "order": self.lights.order,
+                "limit_ma": self.lights.current_limit_ma,
+                "brightness": max(1, round(self.lights.brightness * 255)),
+            }
+        if self.matrix is not None:
+            form["matrix"] = {"rows": self.matrix.rows, "columns": self.matrix.columns, "diodes": self.matrix.diodes}
+        if self.switches:
+            form["switches"] = self.switches
+        if self.buttons:
+            form["buttons"] = [pin for _, pin in self.buttons]
+        if self.buzzer is not None:
+            form["buzzer"] = {"pin": self.buzzer.pin, "kind": self.buzzer.kind}
+        return json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+    @property
+    def crc32(self) -> int:
+        """The CRC-32 of what the board reads; the board tells its own at the handshake."""
+        return zlib.crc32(self.device_json())

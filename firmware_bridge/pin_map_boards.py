@@ -1,0 +1,118 @@
+"""Which pins the boards that the firmware runs on have, and which of them are spoken for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class BoardKind:
+    """A kind of microcontroller board. Pins are numbered as its maker does (GP28, GPIO4).
+
+    ``taken`` pins exist on the chip but belong to the board itself, each with why. ``delicate`` pins work, with
+    something to know. ``serial_pins`` are the (transmitting, receiving) pins that each UART can have; a UART that is
+    not in it can have any pins.
+    """
+
+    name: str
+    title: str
+    prefix: str
+    pins: frozenset[int]
+    taken: Mapping[int, str]
+    delicate: Mapping[int, str] = field(default_factory=dict)
+    uarts: frozenset[int] = frozenset()
+    serial_pins: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
+
+    def pin_name(self, number: int) -> str:
+        """Name a pin as it is printed beside the board, ``GP28``."""
+        return f"{self.prefix}{number}"
+
+    @property
+    def usable_text(self) -> str:
+        """The pins that can be used, ``GP0 to GP22, GP26 to GP28``."""
+        runs: list[list[int]] = []
+        for pin in sorted(self.pins - self.taken.keys()):
+            if runs and runs[-1][-1] == pin - 1:
+                runs[-1].append(pin)
+            else:
+                runs.append([pin])
+        names = ((self.pin_name(run[0]), self.pin_name(run[-1])) for run in runs)
+        return ", ".join(first if first == last else f"{first} to {last}" for first, last in names)
+
+
+# Raspberry Pi Pico Datasheet and Raspberry Pi Pico 2 Datasheet, "Pinout and design files": GPIOs of internal use. On
+# the boards with wireless the same four go to the wireless chip (Raspberry Pi Pico W Datasheet, same chapter).
+_PICO_TAKEN: Mapping[int, str] = MappingProxyType(
+    {
+        23: "it is the board's own power save line and leads to no pin",
+        24: "it is the board's own sense line for USB power and leads to no pin",
+        25: "it is the board's own light and leads to no pin",
+        29: "it measures the board's own supply and leads to no pin",
+    }
+)
+
+# RP2040 Datasheet and RP2350 Datasheet, table of GPIO functions, F2; without the pins that the board has taken.
+_PICO_SERIAL: Mapping[int, tuple[frozenset[int], frozenset[int]]] = MappingProxyType(
+    {
+        0: (frozenset({0, 12, 16, 28}), frozenset({1, 13, 17})),
+        1: (frozenset({4, 8, 20}), frozenset({5, 9, 21})),
+    }
+)
+
+# ESP-IDF Programming Guide for the ESP32-S3, "GPIO & RTC GPIO": 45 GPIOs, 0 to 21 and 26 to 48, and the notes below.
+_S3_TAKEN: Mapping[int, str] = MappingProxyType(
+    {
+        19: "it is a wire of the USB socket",
+        20: "it is a wire of the USB socket",
+        **dict.fromkeys(range(26, 33), "the module's flash memory hangs on it"),
+    }
+)
+_S3_STRAPPING = "the chip looks at it when it starts; what hangs on it can keep it from starting"
+_S3_OCTAL = "modules with octal memory (such as N8R8, N16R8) need it themselves; others have it free"
+_S3_CONSOLE = "it is the console's serial line on most boards"
+_S3_DELICATE: Mapping[int, str] = MappingProxyType(
+    {
+        **dict.fromkeys((0, 3, 45, 46), _S3_STRAPPING),
+        **dict.fromkeys(range(33, 38), _S3_OCTAL),
+        **dict.fromkeys((43, 44), _S3_CONSOLE),
+    }
+)
+
+BOARDS: Mapping[str, BoardKind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            BoardKind(
+                name="pico",
+                title="Raspberry Pi Pico",
+                prefix="GP",
+                pins=frozenset(range(30)),
+                taken=_PICO_TAKEN,
+                uarts=frozenset({0, 1}),
+                serial_pins=_PICO_SERIAL,
+            ),
+            BoardKind(
+                name="pico2",
+                title="Raspberry Pi Pico 2",
+                prefix="GP",
+                pins=frozenset(range(30)),
+                taken=_PICO_TAKEN,
+                uarts=frozenset({0, 1}),
+                serial_pins=_PICO_SERIAL,
+            ),
+            BoardKind(
+                name="esp32-s3",
+                title="ESP32-S3",
+                prefix="GPIO",
+                pins=frozenset((*range(22), *range(26, 49))),
+                taken=_S3_TAKEN,
+                delicate=_S3_DELICATE,
+                # UART 0 is the interpreter's console.
+                uarts=frozenset({1, 2}),
+            ),
+        )
+    }
+)
+"""The boards by the name that a pin map gives them."""
