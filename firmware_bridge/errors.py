@@ -37,7 +37,7 @@ class PortAmbiguousError(PortError):
 
 
 class PortDeniedError(PortError, PermissionError):
-    """This user may not open the port; the message names the group that may."""
+    """The user may not open the port; the message names the group that may."""
 
 
 class PortTakenError(PortError):
@@ -65,7 +65,7 @@ class SilentDeviceError(WrongDeviceError):
 
 
 class VersionError(BridgeError, ConnectionError):
-    """The referee's firmware, of a version of the protocol this program doesn't speak; the message says which is older."""
+    """The referee's firmware, of a version of the protocol not spoken here; the message says which is older."""
 
 
 class ConnectionLostError(BridgeError, ConnectionError):

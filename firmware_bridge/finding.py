@@ -1,0 +1,150 @@
+"""Which port the wanted board is on: now, and again under another name after it was unplugged and plugged in. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from firmware_bridge.errors import PortAmbiguousError, PortMissingError
+from firmware_bridge.opening import DEFAULT_BAUD, ports_named
+from firmware_bridge.ports import SerialPort
+
+# USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif.
+_OWN_USB = frozenset({0x2E8A, 0x303A})
+# Serial converters that such boards may sit behind, beside many other things: FTDI, Silicon Labs, WCH.
+_CONVERTERS = frozenset({0x0403, 0x10C4, 0x1A86})
+
+
+@dataclass(frozen=True)
+class WantedBoard:
+    """Which board is meant: by the name of its port, by its USB numbers, or, with nothing given, the only one there is.
+
+    ``port`` is a name such as ``/dev/ttyACM0`` or a link to it, and always a port that may be tried, USB or not;
+    ``vendor_id`` and ``product_id`` are USB's, ``serial_number`` tells two boards of the same kind apart. ``baud``
+    is in bits a second and means something on a UART only.
+    """
+
+    port: str | None = None
+    vendor_id: int | None = None
+    product_id: int | None = None
+    serial_number: str | None = None
+    baud: int = DEFAULT_BAUD
+
+    @property
+    def is_any(self) -> bool:
+        """Whether nothing was asked for, so that whichever board answers alone is meant."""
+        return self.port is None and not self._asks_for_usb
+
+    @property
+    def _asks_for_usb(self) -> bool:
+        return self.vendor_id is not None or self.product_id is not None or self.serial_number is not None
+
+    def fits(self, port: SerialPort) -> bool:
+        """Say whether the USB facts that were asked for are this port's; its name is not looked at."""
+        return (
+            self.vendor_id in (None, port.vendor_id)
+            and self.product_id in (None, port.product_id)
+            and self.serial_number in (None, port.serial_number)
+        )
+
+    def __str__(self) -> str:
+        """What was asked for, in words."""
+        words = [] if self.port is None else [f"on {self.port}"]
+        if self.vendor_id is not None or self.product_id is not None:
+            words.append(f"with USB numbers {_hexadecimal(self.vendor_id)}:{_hexadecimal(self.product_id)}")
+        if self.serial_number is not None:
+            words.append(f"with serial number {self.serial_number}")
+        return " ".join(["a board", *words]) if words else "any board of the referee's"
+
+
+def candidates(
+    wanted: WantedBoard,
+    ports: Sequence[SerialPort],
+    known: SerialPort | None = None,
+    resolve: Callable[[str], str] = lambda name: str(Path(name).resolve()),
+) -> tuple[SerialPort, ...]:
+    """Give the ports that the wanted board may be on; more than one only if nothing was asked for.
+
+    Args:
+        wanted: what was asked for.
+        ports: the ports there are.
+        known: the port on which the board answered before; it is looked for by its USB numbers under any name.
+        resolve: follows links, such as those in ``/dev/serial/by-id``.
+
+    Raises:
+        PortMissingError: it is on none of them; names those there are.
+        PortAmbiguousError: several fit what was asked for and can't be told apart by it.
+    """
+    if known is not None and known.vendor_id is not None:
+        return (_again(wanted, ports, known),)
+    if wanted.port is not None:
+        return (_named(wanted, ports, resolve),)
+    if wanted.is_any:
+        return _likely(ports)
+    fitting = [port for port in ports if port.vendor_id is not None and wanted.fits(port)]
+    if not fitting:
+        raise PortMissingError(f"found no port for {wanted}; {ports_named(ports)}")
+    if len(fitting) > 1:
+        raise PortAmbiguousError(f"{len(fitting)} ports fit {wanted}: {_listed(fitting)}; {_which(fitting)}")
+    return (fitting[0],)
+
+
+def _again(wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort) -> SerialPort:
+    alike = [port for port in ports if _is_same_board(port, known)]
+    if not alike:
+        raise PortMissingError(f"the board that was on {known} is gone; {ports_named(ports)}; plug it in again")
+    same_name = [port for port in alike if port.device == known.device]
+    if len(alike) == 1 or same_name:
+        return (same_name or alike)[0]
+    asked_for = [port for port in alike if port.device == wanted.port]
+    if asked_for:
+        return asked_for[0]
+    raise PortAmbiguousError(
+        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_listed(alike)}; {_which(alike)}"
+    )
+
+
+def _is_same_board(port: SerialPort, known: SerialPort) -> bool:
+    return (port.vendor_id, port.product_id, port.serial_number) == (
+        known.vendor_id,
+        known.product_id,
+        known.serial_number,
+    )
+
+
+def _named(wanted: WantedBoard, ports: Sequence[SerialPort], resolve: Callable[[str], str]) -> SerialPort:
+    name = wanted.port or ""
+    target = resolve(name)
+    for port in ports:
+        if port.device in (name, target):
+            if not wanted.fits(port):
+                raise PortMissingError(f"found no port for {wanted}; on that port is {port}; {ports_named(ports)}")
+            return port
+    # Pseudo-terminals and a Pi's own UART may be missing from the list: whether the port is there, opening tells.
+    return SerialPort(name)
+
+
+def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
+    for vendors in (_OWN_USB, _CONVERTERS):
+        found = tuple(port for port in ports if port.vendor_id in vendors)
+        if found:
+            return found
+    raise PortMissingError(
+        f"found no microcontroller on USB; {ports_named(ports)}; if the board is one of these, name it in the settings"
+    )
+
+
+def _listed(ports: Sequence[SerialPort]) -> str:
+    return "; ".join(str(port) for port in ports)
+
+
+def _which(ports: Sequence[SerialPort]) -> str:
+    numbers = [port.serial_number for port in ports]
+    if all(numbers) and len(set(numbers)) == len(numbers):
+        return "which one is it? Give its serial number in the settings"
+    return "which one is it? Name its port in the settings"
+
+
+def _hexadecimal(number: int | None) -> str:
+    return "any" if number is None else f"{number:04x}"

@@ -1,0 +1,239 @@
+"""Opening a serial port with pyserial, for one program alone, and saying plainly why it can't be done.
+
+Both control lines are asserted, as Linux itself does at opening, and never moved apart: on boards with Espressif's
+automatic download circuit DTR and RTS reset the chip only while they differ ("Boot Mode Selection", esptool's
+documentation), and MicroPython's USB serial port sends nothing while DTR is off. An Arduino with a capacitor at DTR
+is reset by any opening; the connection therefore grows more patient with each attempt.
+"""
+
+from __future__ import annotations
+
+import errno
+import grp
+import os
+import pwd
+import select
+import stat
+import termios
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import serial
+from serial.tools import list_ports
+
+from firmware_bridge.errors import (
+    PortDeniedError,
+    PortError,
+    PortGoneError,
+    PortMissingError,
+    PortTakenError,
+    PortUnusableError,
+)
+from firmware_bridge.port_holders import Holder, holders
+from firmware_bridge.ports import SerialPort, serial_ports
+
+DEFAULT_BAUD = 115_200
+"""Bits a second on a UART; a port that is USB all the way takes any figure and leaves it alone."""
+
+_READ_BYTES = 4096
+
+
+class Port(Protocol):
+    """An open serial port that never blocks; ``fileno`` is for waiting on it with ``select``."""
+
+    @property
+    def name(self) -> str:
+        """What was opened, such as ``/dev/ttyACM0``."""
+        ...
+
+    def fileno(self) -> int:
+        """Give the file descriptor to wait on."""
+        ...
+
+    def read(self) -> bytes:
+        """Give what has arrived, without waiting; ``b""`` if nothing has. Raises ``PortGoneError``."""
+        ...
+
+    def write(self, data: bytes) -> int:
+        """Hand over what there is room for, without waiting; give how many bytes. Raises ``PortGoneError``."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the port; harmless when it is closed already."""
+        ...
+
+
+class OpenedPort:
+    """A ``Port`` over pyserial, which opened it and set it up.
+
+    Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 turns in
+    circles while the buffer is full, and with another one it waits.
+    """
+
+    def __init__(self, device: serial.Serial) -> None:
+        self._serial = device
+        self._name = str(device.port)
+        self._readable = select.poll()
+        self._readable.register(device.fileno(), select.POLLIN)
+
+    @property
+    def name(self) -> str:
+        """What was opened."""
+        return self._name
+
+    def fileno(self) -> int:
+        """Give the file descriptor to wait on."""
+        return int(self._serial.fileno())
+
+    def read(self) -> bytes:
+        """Give what has arrived, without waiting; ``b""`` if nothing has. Raises ``PortGoneError``."""
+        # Nothing there and hung up both read as b"", so the first is told apart beforehand.
+        if not self._readable.poll(0):
+            return b""
+        try:
+            data = os.read(self.fileno(), _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self._gone(error) from error
+        if not data:
+            raise self._gone(None)
+        return data
+
+    def write(self, data: bytes) -> int:
+        """Hand over what there is room for, without waiting; give how many bytes. Raises ``PortGoneError``."""
+        try:
+            return os.write(self.fileno(), data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def close(self) -> None:
+        """Let go of the port; harmless when it is closed already."""
+        self._serial.close()
+
+    def _gone(self, error: OSError | None) -> PortGoneError:
+        why = "" if error is None else f" ({error.strerror})"
+        return PortGoneError(f"{self._name} was unplugged, or its device switched off{why}; check the cable")
+
+
+def open_port(
+    name: str,
+    baud: int = DEFAULT_BAUD,
+    *,
+    open_device: Callable[[serial.Serial], None] = serial.Serial.open,
+    list_records: Callable[[], Iterable[Any]] = list_ports.comports,
+    find_holders: Callable[[str], Sequence[Holder]] = holders,
+) -> OpenedPort:
+    """Open a serial port, 8N1 and raw, for this program alone among those that ask for a lock as pyserial does.
+
+    Args:
+        name: such as ``/dev/ttyACM0``, or a link to it.
+        baud: bits a second.
+        open_device: opens the port that pyserial was told of.
+        list_records: pyserial's records of the ports there are, for the message that one is missing.
+        find_holders: which programs have a port open.
+
+    Raises:
+        PortMissingError, PortDeniedError, PortTakenError, PortUnusableError: each says what to do.
+    """
+    device = serial.Serial(baudrate=baud, timeout=0, write_timeout=0, exclusive=True)
+    device.port = name
+    device.dtr = device.rts = True
+    try:
+        open_device(device)
+    except (OSError, termios.error, ValueError) as error:
+        raise _explained(error, name, baud, list_records, find_holders) from error
+    return OpenedPort(device)
+
+
+def _explained(
+    error: Exception,
+    name: str,
+    baud: int,
+    list_records: Callable[[], Iterable[Any]],
+    find_holders: Callable[[str], Sequence[Holder]],
+) -> PortError:
+    number = _error_number(error)
+    if number == errno.ENOENT:
+        return PortMissingError(f"there is no port {name}; {ports_named(serial_ports(list_records))}")
+    if number in (errno.EACCES, errno.EPERM):
+        return PortDeniedError(f"this user may not open {name}; {_permission_advice(name)}")
+    if number in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EBUSY):
+        return PortTakenError(f"{name} is in use {_by_whom(find_holders(name))}")
+    if number in (errno.ENOTTY, errno.EISDIR, errno.EINVAL) and not _is_character_device(name):
+        return PortUnusableError(
+            f"{name} is no serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
+        )
+    if number in (errno.ENXIO, errno.ENODEV, errno.EIO):
+        return PortUnusableError(f"{name} has no device behind it ({_reason(error, number)}); unplug it and plug it in")
+    if isinstance(error, ValueError) and not isinstance(error, OSError):
+        return PortUnusableError(f"{name} takes no {baud} bits a second ({error}); usual are 115200 and 9600")
+    return PortUnusableError(f"{name} can't be opened ({_reason(error, number)}); unplug it and plug it in again")
+
+
+def ports_named(ports: Sequence[SerialPort]) -> str:
+    """Say in half a sentence which ports there are, for a message that one isn't; USB ports alone, if there are any."""
+    shown = [port for port in ports if port.vendor_id is not None] or ports
+    if not shown:
+        return "there are no serial ports at all: is the board plugged in, with a cable that carries data?"
+    return f"there {'is' if len(shown) == 1 else 'are'} {'; '.join(str(port) for port in shown)}"
+
+
+def _error_number(error: BaseException) -> int | None:
+    """Find the system's number of an error: pyserial drops it when a port can't be set up."""
+    if isinstance(error, termios.error):
+        return error.args[0] if error.args and isinstance(error.args[0], int) else None
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    return None if error.__context__ is None else _error_number(error.__context__)
+
+
+def _reason(error: Exception, number: int | None) -> str:
+    return str(error) if number is None else os.strerror(number)
+
+
+def _is_character_device(name: str) -> bool:
+    try:
+        return stat.S_ISCHR(Path(name).stat().st_mode)
+    except OSError:
+        return False
+
+
+def _by_whom(who: Sequence[Holder]) -> str:
+    own = [holder for holder in who if holder.pid == os.getpid()]
+    others = [holder for holder in who if holder.pid != os.getpid()]
+    if others:
+        return f"by {' and '.join(map(str, others))}; end that program and it works again"
+    if own:
+        return "by this very program; it is named twice in the settings, or asked for twice"
+    return "by another program, which this user can't see; `sudo fuser -v PORT` names it"
+
+
+def _permission_advice(name: str) -> str:
+    try:
+        node = Path(name).stat()
+    except OSError:
+        return "ask whoever looks after this computer"
+    group = _group_name(node.st_gid)
+    if not node.st_mode & stat.S_IWGRP or node.st_gid == 0:
+        return f"it belongs to {_user_name(node.st_uid)} alone; a udev rule can give it to the group dialout"
+    if node.st_gid in (os.getegid(), *os.getgroups()):
+        return f"although it is in its group {group}; a container or a security rule forbids it"
+    return f"`sudo usermod -aG {group} $USER` lets it; then log out and in again"
+
+
+def _group_name(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
+
+
+def _user_name(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
