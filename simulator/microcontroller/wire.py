@@ -1,0 +1,165 @@
+"""One direction of a bad serial wire: bytes in at one end, at the other what is left of them, and when. Pure."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from random import Random
+
+from simulator.microcontroller.faults import WireFaults
+
+_MOST_FLIPPED_BITS = 8
+_MOST_PIECES = 3
+
+
+class FaultyWire:
+    """Carries bytes one way, with the faults of ``WireFaults`` that strike single frames.
+
+    What becomes of the bytes depends only on the seed, the bytes and how they were written; when they arrive, also on
+    the times passed in, which are seconds on any clock that never goes back.
+    """
+
+    def __init__(self, faults: WireFaults, seed: int | str) -> None:
+        self._faults = faults
+        # Two streams: which frames one fault strikes doesn't depend on what another did to those before.
+        self._strikes = Random(f"{seed} strikes")
+        self._details = Random(f"{seed} details")
+        self._flying: list[tuple[float, int, bytes]] = []
+        self._written = 0
+        self._busy_until_s = 0.0
+        self._held = b""
+        self._held_until_s = 0.0
+        self._silent_until_s = 0.0
+        self._struck: Counter[str] = Counter()
+
+    @property
+    def struck(self) -> Mapping[str, int]:
+        """How many frames were written (``"frames"``), and how many each kind of fault struck."""
+        return self._struck
+
+    def write(self, data: bytes, now_s: float) -> None:
+        """Put bytes in."""
+        if now_s < self._silent_until_s:
+            self._struck["silence"] += 1
+            return
+        self._release(now_s)
+        for frame in frames_of(data):
+            self._carry(frame, now_s)
+
+    def read(self, now_s: float) -> list[bytes]:
+        """Take out what has arrived by now, in pieces as they arrived."""
+        self._release(now_s)
+        arrived = []
+        while self._flying and self._flying[0][0] <= now_s:
+            arrived.append(heapq.heappop(self._flying)[2])
+        return arrived
+
+    @property
+    def next_due_s(self) -> float | None:
+        """When the next bytes arrive, if nothing more is written; ``None``: nothing is on its way."""
+        due_s = self._flying[0][0] if self._flying else None
+        if self._held and (due_s is None or self._held_until_s < due_s):
+            return self._held_until_s
+        return due_s
+
+    def be_silent(self, until_s: float) -> None:
+        """Swallow everything that is written up to then."""
+        self._silent_until_s = max(self._silent_until_s, until_s)
+
+    def cut(self) -> None:
+        """Lose everything that is on its way."""
+        self._flying.clear()
+        self._held = b""
+        self._busy_until_s = 0.0
+        self._silent_until_s = 0.0
+
+    def garbage(self, count: int, now_s: float) -> None:
+        """Let that many random bytes arrive, struck by no further fault."""
+        if count:
+            self._fly(self._details.randbytes(count), self._arrival_s(count, now_s))
+
+    def _release(self, now_s: float) -> None:
+        """Let go what waited in vain for another frame to join it."""
+        if self._held and self._held_until_s <= now_s:
+            self._fly(self._held, self._held_until_s)
+            self._held = b""
+
+    def _carry(self, frame: bytes, now_s: float) -> None:
+        faults, random, drawn = self._faults, self._strikes.random, self._details.random
+        lose, flip, repeat = random() < faults.lose, random() < faults.flip, random() < faults.repeat
+        delay, split, join = random() < faults.delay, random() < faults.split, random() < faults.join
+        struck = self._struck
+        struck["frames"] += 1
+        if lose:
+            struck["lose"] += 1
+            return
+        if flip:
+            struck["flip"] += 1
+            frame = self._flipped(frame)
+        if self._held:
+            frame, self._held = self._held + frame, b""
+        if join:
+            struck["join"] += 1
+            self._held = frame
+            self._held_until_s = self._arrival_s(len(frame), now_s) + faults.join_s
+            return
+        arrival_s = self._arrival_s(len(frame), now_s)
+        if repeat:
+            struck["repeat"] += 1
+            self._fly(frame, arrival_s + drawn() * faults.delay_s)
+        if delay:
+            struck["delay"] += 1
+            self._fly(frame, arrival_s + drawn() * faults.delay_s)
+        elif split:
+            struck["split"] += 1
+            self._fly_split(frame, arrival_s)
+        else:
+            self._fly(frame, arrival_s)
+
+    def _arrival_s(self, count: int, now_s: float) -> float:
+        """When the last of ``count`` bytes arrives, behind all that goes before."""
+        per_s = self._faults.bytes_per_s
+        starts_s = max(now_s, self._busy_until_s)
+        self._busy_until_s = starts_s if per_s is None else starts_s + count / per_s
+        return self._busy_until_s + self._faults.latency_s
+
+    def _fly(self, data: bytes, arrival_s: float) -> None:
+        # The number keeps what arrives at one moment in the order it was written.
+        self._written += 1
+        heapq.heappush(self._flying, (arrival_s, self._written, data))
+
+    def _fly_split(self, frame: bytes, arrival_s: float) -> None:
+        rng = self._details
+        count = 2 + int(rng.random() * (_MOST_PIECES - 1))
+        cuts = sorted(int(rng.random() * (len(frame) + 1)) for _ in range(count - 1))
+        for start, end in zip([0, *cuts], [*cuts, len(frame)], strict=True):
+            if start < end:
+                self._fly(frame[start:end], arrival_s)
+                arrival_s += rng.random() * self._faults.split_s
+        self._busy_until_s = max(self._busy_until_s, arrival_s - self._faults.latency_s)
+
+    def _flipped(self, frame: bytes) -> bytes:
+        rng = self._details
+        flipped = bytearray(frame)
+        for _ in range(1 + int(rng.random() * _MOST_FLIPPED_BITS)):
+            bit = int(rng.random() * len(frame) * 8)
+            flipped[bit >> 3] ^= 1 << (bit & 7)
+        return bytes(flipped)
+
+
+def frames_of(data: bytes) -> list[bytes]:
+    """Cut bytes after each zero that ends a frame; together the pieces are ``data`` again.
+
+    Zeros in front belong to the frame that follows; what comes after the last zero is a piece of its own.
+    """
+    pieces = []
+    start = position = 0
+    while start < len(data):
+        while position < len(data) and data[position] == 0:
+            position += 1
+        end = data.find(0, position)
+        end = len(data) if end < 0 else end + 1
+        pieces.append(data[start:end])
+        start = position = end
+    return pieces
