@@ -1,0 +1,81 @@
+"""What sensors under the places say: which are occupied, which can't be told, and what was lifted and put down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.api import Place
+from vision.reading import PlaceChange
+
+__all__ = ["PlaceChange", "Sensed", "SensorSettings", "SensorSource"]
+
+_WORST_RATE = 0.2
+_BEST_RATE = 0.001
+
+
+@dataclass(frozen=True)
+class Sensed:
+    """What all sensors say at one moment.
+
+    ``time_s`` is the latest moment for which this is known to hold, in the time of the frames (``time.monotonic`` in
+    the service); ``occupied`` maps every place with a sensor to whether something stands there; ``doubtful`` are those
+    of them that can't be told now; ``changes`` what was lifted and put down since the source was last asked, oldest
+    first, each told once. A change may be missing; ``occupied`` holds all the same.
+    """
+
+    time_s: float
+    occupied: Mapping[Place, bool]
+    doubtful: frozenset[Place] = frozenset()
+    changes: tuple[PlaceChange, ...] = field(default=())
+
+
+class SensorSource(Protocol):
+    """Where sensors are read from; never blocks."""
+
+    def latest(self, now_s: float) -> Sensed | None:
+        """Give what the sensors say, ``None`` while nothing is known; ``now_s`` in the time of the frames."""
+
+
+@dataclass(frozen=True)
+class SensorSettings:
+    """How far sensors are believed, and how long they must have been quiet.
+
+    ``false_closed``, ``false_open``
+        how often a sensor says *occupied* where nothing stands, and *empty* where something does; from 0.001 to 0.2.
+    ``after_put_down_s``, ``after_lift_s``
+        how long ago the latest change must be for the table to be at rest: longer after a piece was lifted, since it
+        is likely to be in the air.
+    ``stale_s``
+        what the sensors said longer ago than this says nothing any more.
+    ``dwell_s``
+        how long a piece must stand on a place for that to count as a stop on its way.
+    ``camera_patience_s``
+        how long the camera may be unable to see the table before the sensors go on alone.
+    """
+
+    false_closed: float = 0.01
+    false_open: float = 0.03
+    after_put_down_s: float = 0.4
+    after_lift_s: float = 1.5
+    stale_s: float = 3.0
+    dwell_s: float = 0.25
+    camera_patience_s: float = 3.0
+
+    def __post_init__(self) -> None:
+        """Refuse rates with which one sensor would decide a turn, or none could, and times below 0."""
+        for name in ("false_closed", "false_open"):
+            rate = getattr(self, name)
+            if not _BEST_RATE <= rate <= _WORST_RATE:
+                raise ValueError(f"{name} is {rate}; expected {_BEST_RATE} to {_WORST_RATE}, 0.01 is usual")
+        for name in ("after_put_down_s", "after_lift_s", "stale_s", "dwell_s", "camera_patience_s"):
+            seconds = getattr(self, name)
+            if seconds < 0:
+                raise ValueError(f"{name} is {seconds}; expected 0 or more seconds")
+
+    def probability_occupied(self, closed: bool) -> float:
+        """How probable it is that something stands where a sensor says so (``closed``) or not, all else being even."""
+        if closed:
+            return (1 - self.false_open) / (1 - self.false_open + self.false_closed)
+        return self.false_open / (self.false_open + 1 - self.false_closed)
