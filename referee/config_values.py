@@ -105,7 +105,7 @@ class LightSettings(Section):
     )
     light_map: Path | None = Field(
         default=None,
-        examples=["lights.json"],
+        examples=["lights.toml"],
         description="Which light of a strip is which square, for board and WLED, as `referee lights map` wrote it.",
     )
     strip_lights: int | None = Field(

@@ -56,7 +56,7 @@ class SensorSettings(Section):
     eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee looks through.")
     map: Path | None = Field(
         default=None,
-        examples=["sensors.json"],
+        examples=["sensors.toml"],
         description="Which switch is under which square, as `referee sensors map` wrote it.",
     )
     false_closed: float = Field(

@@ -1,0 +1,130 @@
+"""Where in a picture one light shines, and which square that is: pictures with it off and on, and their difference.
+
+Several pairs are taken in turns, so that what changes by itself (a lamp's flicker, daylight, an exposure that is
+adjusted, noise, a hand once) does not repeat with the light and falls out in the median. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.frame import FloatArray, Image
+from vision.geometry import CameraModel, Pose, back_project, project
+from vision.layout import TableLayout
+
+LEAST_GREY_LEVELS = 4.0
+"""Less than this (of 255) is no light, whatever the noise."""
+
+_MAD_TO_SIGMA = 1.4826
+_NOISE_SIGMAS = 8.0
+_BLUR_SHARE = 0.12
+"""How far a light is smoothed, in squares: about as wide as it looks through a board's top."""
+_RIVAL_SHARE = 0.6
+_EDGE_SHARE = 0.12
+_OUTSIDE_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Spot:
+    """What was found of one light.
+
+    ``place`` is the square it shines in, ``None`` for none; ``doubt`` says why a person should be asked, empty when
+    it is sure. ``pixel`` is the (x, y) of the brightest point, ``grey_levels`` how much brighter it became (of 255).
+    """
+
+    place: str | None
+    doubt: str = ""
+    pixel: tuple[float, float] | None = None
+    grey_levels: float = 0.0
+
+
+def locate_light(
+    off: Sequence[Image], on: Sequence[Image], camera: CameraModel, pose: Pose, layout: TableLayout
+) -> Spot:
+    """Find where the light of the pictures ``on`` shines that is dark in those of ``off``.
+
+    ``on[k]`` was taken between ``off[k]`` and ``off[k + 1]``, so there is one more of ``off``; each is height x width
+    x 3, uint8, all of one size. Raises ValueError when the numbers don't fit.
+    """
+    if not on or len(off) != len(on) + 1:
+        raise ValueError(f"{len(off)} pictures with the light off and {len(on)} with it on; expected one more of off")
+    square_px = _square_px(camera, pose, layout)
+    changes = [_change(before, lit, after) for before, lit, after in zip(off, on, off[1:], strict=False)]
+    # The median over the pairs: what happened once is no light.
+    change = np.median(np.stack(changes), axis=0)
+    smooth = _blurred(np.asarray(change, dtype=np.float64), max(1.0, _BLUR_SHARE * square_px))
+    noise = max(_noise(smooth), _noise_of_off(off, square_px))
+    y, x = np.unravel_index(int(np.argmax(smooth)), smooth.shape)
+    peak = float(smooth[y, x])
+    if peak < max(LEAST_GREY_LEVELS, _NOISE_SIGMAS * noise):
+        return Spot(None, "I see no light that goes on and off", grey_levels=max(0.0, peak))
+    pixel = (float(x), float(y))
+    place, doubt = _place(pixel, camera, pose, layout)
+    rival = _rival(smooth, (int(y), int(x)), square_px)
+    if rival > _RIVAL_SHARE * peak:
+        doubt = "it shines in two places, or is mirrored"
+    return Spot(place, doubt, pixel, peak)
+
+
+def _change(before: Image, lit: Image, after: Image) -> FloatArray:
+    """How much brighter each pixel is with the light than in the mean of before and after, in its strongest channel."""
+    dark = (before.astype(np.float64) + after.astype(np.float64)) / 2
+    bright = lit.astype(np.float64)
+    # A lamp or an automatic exposure changes everything alike: made equally bright by the medians.
+    gain = np.maximum(np.median(dark, axis=(0, 1)), 1.0) / np.maximum(np.median(bright, axis=(0, 1)), 1.0)
+    change: FloatArray = bright * gain - dark
+    return np.asarray(change.max(axis=-1), dtype=np.float64) if change.ndim == 3 else change
+
+
+def _noise_of_off(off: Sequence[Image], square_px: float) -> float:
+    """What changes between pictures without the light, in its strongest part: people, shadows, a flickering screen."""
+    if len(off) < 3:
+        return 0.0
+    changes = [_change(off[k], off[k + 1], off[k + 2]) for k in range(len(off) - 2)]
+    smooth = _blurred(np.median(np.stack(changes), axis=0), max(1.0, _BLUR_SHARE * square_px))
+    return float(smooth.max()) / _NOISE_SIGMAS
+
+
+def _noise(smooth: FloatArray) -> float:
+    return _MAD_TO_SIGMA * float(np.median(np.abs(smooth - np.median(smooth))))
+
+
+def _blurred(change: FloatArray, sigma_px: float) -> FloatArray:
+    return np.asarray(cv2.GaussianBlur(change.astype(np.float32), (0, 0), sigma_px), dtype=np.float64)
+
+
+def _rival(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float:
+    """The strongest change more than a square away from the peak."""
+    rows, columns = np.ogrid[: smooth.shape[0], : smooth.shape[1]]
+    away = (rows - peak[0]) ** 2 + (columns - peak[1]) ** 2 > square_px**2
+    return float(smooth[away].max()) if away.any() else 0.0
+
+
+def _square_px(camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
+    """About how many pixels a square is wide in the middle of the board."""
+    half = layout.cell_mm / 2
+    ends = project(camera, pose, [[-half, 0.0, layout.board_top_mm], [half, 0.0, layout.board_top_mm]])
+    return float(np.linalg.norm(ends[1] - ends[0]))
+
+
+def _place(pixel: tuple[float, float], camera: CameraModel, pose: Pose, layout: TableLayout) -> tuple[str | None, str]:
+    """Which square a pixel lies in, and why that may be wrong."""
+    x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board_top_mm)[0]
+    column = x_mm / layout.cell_mm + (layout.columns - 1) / 2
+    row = y_mm / layout.cell_mm + (layout.rows - 1) / 2
+    beyond = max(-0.5 - column, column - layout.columns + 0.5, -0.5 - row, row - layout.rows + 0.5)
+    if beyond > _OUTSIDE_SHARE:
+        return None, "it shines beside the board: the status light?"
+    nearest_column = min(max(round(column), 0), layout.columns - 1)
+    nearest_row = min(max(round(row), 0), layout.rows - 1)
+    place = f"{chr(ord('a') + nearest_column)}{nearest_row + 1}"
+    to_edge = 0.5 - max(abs(column - nearest_column), abs(row - nearest_row))
+    if beyond > 0:
+        return place, "it shines on the edge of the board"
+    if to_edge < _EDGE_SHARE:
+        return place, "it shines between two squares"
+    return place, ""

@@ -1,0 +1,130 @@
+"""Which switch is under which square, and the file that an owner can read and mend."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.config_toml import as_toml
+from referee.errors import ConfigError
+from referee.mapping import shortened
+from vision.durable import write_durably
+
+MOST_SWITCHES = 1024
+
+_KEYS = ("switches", "pin_map_crc", "places")
+
+
+@dataclass(frozen=True)
+class SensorMap:
+    """The switch under each place, of ``switches`` in all, numbered from 0.
+
+    ``pin_map_crc`` is the CRC-32 of the board's pin map when the map was made, ``None`` for switches on the Pi's own
+    pins: another pin map may number the switches otherwise. Raises ConfigError, which lists *every* problem.
+    """
+
+    places: Mapping[str, int]
+    switches: int
+    pin_map_crc: int | None = None
+
+    def __post_init__(self) -> None:
+        found = list(_faults(self))
+        if found:
+            raise ConfigError(f"the sensor map is wrong: {'; '.join(found)}")
+
+    def place_of(self, switch: int) -> str | None:
+        """Give the place above a switch; ``None`` for a switch under no square."""
+        return next((place for place, number in self.places.items() if number == switch), None)
+
+    def problems(
+        self, *, known_places: Collection[str] = (), switches: int | None = None, pin_map_crc: int | None = None
+    ) -> tuple[str, ...]:
+        """Say what keeps this map from fitting a game's places and the switches that are really there."""
+        found = []
+        unknown = [place for place in self.places if known_places and place not in known_places]
+        if unknown:
+            found.append(f"the sensor map has squares that this game has not: {shortened(unknown)}")
+        beyond = [place for place, number in self.places.items() if switches is not None and number >= switches]
+        if beyond:
+            found.append(
+                f"there are {switches} switches and the sensor map was made for {self.switches}: "
+                f"{shortened(beyond)} would have none; correct the pins, or map again with `referee sensors map`"
+            )
+        if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
+            found.append(
+                "the board's pin map is another one than when the sensors were mapped, so switches may be numbered "
+                "otherwise; look with `referee sensors`, and map again with `referee sensors map`"
+            )
+        return tuple(found)
+
+
+def save_sensor_map(sensor_map: SensorMap, path: Path) -> None:
+    """Write the file whole or not at all; raises ConfigError where it can't be written."""
+    lines = [
+        "# Which switch is under which square. Switches are numbered from 0: the matrix row by row, then single ones.",
+        f"switches = {sensor_map.switches}",
+    ]
+    if sensor_map.pin_map_crc is not None:
+        lines.append(f"pin_map_crc = {sensor_map.pin_map_crc}")
+    lines += ["", "[places]"]
+    lines += [f"{as_toml({place: number})[1:-1]}" for place, number in sensor_map.places.items()]
+    try:
+        write_durably(path, "\n".join(lines) + "\n")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError(f"the sensor map can't be written to {path} ({reason}); choose another file") from error
+
+
+def load_sensor_map(path: Path) -> SensorMap:
+    """Read a sensor map; raises ConfigError that names the file, what was got and what to do."""
+    remake = "map the sensors with `referee sensors map`"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError(f"the sensor map {path} can't be read ({reason}); {remake}, or name another file") from error
+    except ValueError as error:
+        raise ConfigError(f"the sensor map {path} is no TOML ({error}); {remake}") from error
+    found = list(_form_faults(data))
+    if found:
+        raise ConfigError(f"{path}: {'; '.join(found)}")
+    try:
+        return SensorMap(data["places"], data["switches"], data.get("pin_map_crc"))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}; {remake}") from error
+
+
+def _form_faults(data: Mapping[str, Any]) -> Iterator[str]:
+    for key in data:
+        if key not in _KEYS:
+            yield f"{key!r} is unknown; a sensor map has {', '.join(_KEYS)}"
+    if not _is_number(data.get("switches")):
+        yield f"switches is {as_toml(data.get('switches'))}; expected how many switches there are"
+    if not _is_number(data.get("pin_map_crc", 0)):
+        yield f"pin_map_crc is {as_toml(data['pin_map_crc'])}; expected a number, or no such line"
+    places = data.get("places")
+    if not isinstance(places, dict):
+        yield "it has no places; expected a section [places] with lines such as a1 = 0"
+        return
+    for place, number in places.items():
+        if not _is_number(number):
+            yield f"{place} is {as_toml(number)}; expected the number of its switch"
+
+
+def _faults(sensor_map: SensorMap) -> Iterator[str]:
+    if not 1 <= sensor_map.switches <= MOST_SWITCHES:
+        yield f"{sensor_map.switches} switches; expected 1 to {MOST_SWITCHES}"
+    taken: dict[int, str] = {}
+    for place, number in sensor_map.places.items():
+        if not 0 <= number < sensor_map.switches:
+            yield f"{place} has switch {number}; there are switches 0 to {sensor_map.switches - 1}"
+        if number in taken:
+            yield f"switch {number} is under {taken[number]} and under {place}; a switch lies under one square"
+        taken.setdefault(number, place)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

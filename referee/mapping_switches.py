@@ -1,0 +1,159 @@
+"""Learning which switch is under which square: a piece is put on one square after the other. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from referee.mapping import shortened, unknown_place
+
+_BACK = ("b", "back")
+_FINISH = ("f", "finish")
+_SKIP = ("", "s", "skip")
+
+
+@dataclass
+class SquareWalk:
+    """Goes from square to square; the switch that closes while a square is asked for is the one under it."""
+
+    switches: int
+    places: Sequence[str]
+    found: dict[str, int] = field(default_factory=dict)
+    passed: list[str] = field(default_factory=list)
+    finished: bool = False
+
+    HELP = (
+        "Put a piece on the square that is asked for, alone on the board or beside those before. Enter alone: skip "
+        "it. b: back to the square before. f: finish here."
+    )
+
+    @property
+    def place(self) -> str | None:
+        """The square that is asked for now; ``None`` at the end."""
+        done = len(self.passed)
+        return None if self.finished or done >= len(self.places) else self.places[done]
+
+    @property
+    def prompt(self) -> str:
+        """What to ask for."""
+        return f"Put a piece on {self.place}."
+
+    def closed(self, switches: Sequence[int]) -> str:
+        """Take the switches that closed at one moment; gives a sentence for the person."""
+        place = self.place
+        if place is None:
+            return ""
+        if len(switches) > 1:
+            return (
+                f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and put it down again "
+                f"on {place}, right in the middle. If they always do, their wires touch."
+            )
+        (switch,) = switches
+        other = next((known for known, number in self.found.items() if number == switch), None)
+        if other is not None:
+            return (
+                f"Switch {switch} is the one under {other} already: put the piece on {place}, "
+                f"or type b until {other} is asked for again."
+            )
+        self.found[place] = switch
+        self.passed.append(place)
+        return f"{place} is switch {switch}."
+
+    def answer(self, text: str) -> str:
+        """Take what a person typed; gives a sentence for them."""
+        word = text.strip().lower()
+        if word in _BACK:
+            if not self.passed:
+                return "This is the first square."
+            before = self.passed.pop()
+            self.found.pop(before, None)
+            return ""
+        if word in _FINISH:
+            self.finished = True
+            return ""
+        if word in _SKIP and self.place is not None:
+            self.passed.append(self.place)
+            return f"{self.passed[-1]} has no switch."
+        return f"{text.strip()!r} means nothing here. {self.HELP}"
+
+    def summary(self) -> str:
+        """Say what was found, and which squares and switches have no partner."""
+        return summary(self.found, self.places, self.switches)
+
+
+@dataclass
+class SwitchWalk:
+    """Takes switches in whatever order a person closes them, and asks for the square of each."""
+
+    switches: int
+    places: Sequence[str]
+    found: dict[str, int] = field(default_factory=dict)
+    switch: int | None = None
+    finished: bool = False
+
+    HELP = (
+        "Put a piece on any square, then type which one it was. Enter alone: leave that switch out. "
+        "b: forget the square before. f: finish."
+    )
+
+    @property
+    def prompt(self) -> str:
+        """What to ask for."""
+        return "Put a piece on a square." if self.switch is None else f"Switch {self.switch} closed: which square? "
+
+    def closed(self, switches: Sequence[int]) -> str:
+        """Take the switches that closed at one moment; gives a sentence for the person."""
+        if len(switches) > 1:
+            return f"Switches {', '.join(map(str, switches))} closed at once: take the piece off and try again."
+        (switch,) = switches
+        other = next((known for known, number in self.found.items() if number == switch), None)
+        if other is not None:
+            return f"Switch {switch} is the one under {other} already."
+        if self.switch is not None and self.switch != switch:
+            return f"Switch {switch} closed as well; first, which square has switch {self.switch}?"
+        self.switch = switch
+        return ""
+
+    def answer(self, text: str) -> str:
+        """Take what a person typed; gives a sentence for them."""
+        word = text.strip().lower()
+        if word in _FINISH:
+            self.finished = True
+            return ""
+        if word in _BACK:
+            if not self.found:
+                return "No square is known yet."
+            place, _ = self.found.popitem()
+            return f"{place} is forgotten."
+        if self.switch is None:
+            return f"No switch has closed yet. {self.HELP}"
+        if word in _SKIP:
+            left, self.switch = self.switch, None
+            return f"Switch {left} is left out."
+        if word not in self.places:
+            return unknown_place(word, self.places)
+        if word in self.found:
+            return f"{word} has switch {self.found[word]} already; type b until it is forgotten, or another square."
+        self.found[word], self.switch = self.switch, None
+        return f"{word} is switch {self.found[word]}."
+
+    def summary(self) -> str:
+        """Say what was found, and which squares and switches have no partner."""
+        return summary(self.found, self.places, self.switches)
+
+
+Walk = SquareWalk | SwitchWalk
+Order = Literal["by square", "by switch"]
+
+
+def summary(found: Mapping[str, int], places: Sequence[str], switches: int) -> str:
+    """Say which squares have a switch, and which squares and switches have no partner."""
+    without = [place for place in places if place not in found]
+    unused = [str(number) for number in range(switches) if number not in found.values()]
+    parts = [f"{len(found)} of {len(places)} squares have a switch"]
+    if without:
+        parts.append(f"none under {shortened(without)}")
+    if unused:
+        parts.append(f"switches under no square: {shortened(unused)}")
+    return "; ".join(parts) + "."

@@ -1,0 +1,100 @@
+"""A light found by the camera: rendered pictures with a glow added, noise, flicker, hands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from referee.mapping_camera import locate_light
+from simulator.render import Renderer
+from simulator.scene import Scene, Setting
+from simulator.table import standard_setting
+from simulator.viewpoint import lens
+from vision.frame import Image
+from vision.geometry import project
+
+PAIRS = 3
+
+
+@pytest.fixture(scope="module")
+def setting() -> Setting:
+    return standard_setting(lens((640, 360)))
+
+
+@pytest.fixture(scope="module")
+def empty_table(setting: Setting) -> list[Image]:
+    """The empty board seven times over, each with its own noise."""
+    renderer = Renderer(3)
+    return [renderer.render(Scene(setting, (), (), ()), frame) for frame in range(2 * PAIRS + 1)]
+
+
+def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float, wide_mm: float = 8.0) -> Image:
+    """The picture with a soft light at a point of the board."""
+    top = setting.layout.board_top_mm
+    (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
+    rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+    light = levels * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * (edge - x) ** 2))
+    return np.clip(image.astype(float) + light[..., None], 0, 255).astype(np.uint8)
+
+
+def flickering(image: Image, gain: float) -> Image:
+    return np.clip(image.astype(float) * gain, 0, 255).astype(np.uint8)
+
+
+Shine = Callable[[Image], Image]
+
+
+def pictures(empty_table: list[Image], shine: Shine) -> tuple[list[Image], list[Image]]:
+    return empty_table[::2], [shine(image) for image in empty_table[1::2]]
+
+
+@pytest.mark.parametrize("place", ["a1", "d4", "g7", "b6"])
+@pytest.mark.parametrize("levels", [12.0, 120.0])
+def test_a_light_is_found_in_its_square(setting: Setting, empty_table: list[Image], place: str, levels: float) -> None:
+    x_mm, y_mm = setting.layout.centre_mm(place)
+    off, on = pictures(empty_table, lambda image: glow(image, setting, x_mm + 3, y_mm - 4, levels))
+    spot = locate_light(off, on, setting.camera, setting.pose, setting.layout)
+    assert (spot.place, spot.doubt) == (place, "")
+
+
+def test_a_lamp_that_flickers_is_no_light(setting: Setting, empty_table: list[Image]) -> None:
+    gains = iter([1.0, 0.9, 1.04, 1.08, 0.97, 1.0, 0.93])
+    flicker = [flickering(image, next(gains)) for image in empty_table]
+    off, on = flicker[::2], flicker[1::2]
+    assert "no light" in locate_light(off, on, setting.camera, setting.pose, setting.layout).doubt
+    x_mm, y_mm = setting.layout.centre_mm("c5")
+    lit = [glow(image, setting, x_mm, y_mm, 30) for image in on]
+    spot = locate_light(off, lit, setting.camera, setting.pose, setting.layout)
+    assert (spot.place, spot.doubt) == ("c5", "")
+
+
+def test_no_light_at_all_is_said(setting: Setting, empty_table: list[Image]) -> None:
+    off, on = pictures(empty_table, lambda image: image)
+    spot = locate_light(off, on, setting.camera, setting.pose, setting.layout)
+    assert spot.place is None
+    assert "no light" in spot.doubt
+
+
+def test_what_changes_once_is_no_light(setting: Setting, empty_table: list[Image]) -> None:
+    off, on = list(empty_table[::2]), list(empty_table[1::2])
+    on[1] = glow(on[1], setting, 0, 0, 150)
+    assert "no light" in locate_light(off, on, setting.camera, setting.pose, setting.layout).doubt
+
+
+def test_where_it_is_not_sure_it_says_why(setting: Setting, empty_table: list[Image]) -> None:
+    half = setting.layout.cell_mm / 2
+
+    def doubt_of(shine: Shine) -> str:
+        off, on = pictures(empty_table, shine)
+        return locate_light(off, on, setting.camera, setting.pose, setting.layout).doubt
+
+    assert "between two squares" in doubt_of(lambda image: glow(image, setting, half, 0, 80))
+    assert "beside the board" in doubt_of(lambda image: glow(image, setting, 0, -8.6 * half, 80))
+    assert "two places" in doubt_of(lambda image: glow(glow(image, setting, 0, 0, 80), setting, 4 * half, 2 * half, 70))
+
+
+def test_the_numbers_of_pictures_must_fit(setting: Setting, empty_table: list[Image]) -> None:
+    with pytest.raises(ValueError, match="one more of off"):
+        locate_light(empty_table[:2], empty_table[:2], setting.camera, setting.pose, setting.layout)
