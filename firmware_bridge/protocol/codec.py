@@ -1,0 +1,247 @@
+"""Messages to payloads and back; docs/protocol.md has the tables. Pure.
+
+Most messages are a row of numbers, so a table says in which order and of how many bytes; the others have their own
+functions. Payloads may be longer than what is described: the rest is for later versions and ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from firmware_bridge.protocol.errors import MessageError, UnknownKindError
+from firmware_bridge.protocol.fields import FieldReader, FieldWriter, text_bytes
+from firmware_bridge.protocol.messages import (
+    ButtonReport,
+    Configure,
+    FaultReport,
+    Hello,
+    Leave,
+    LightFrame,
+    Log,
+    Message,
+    Ping,
+    Pong,
+    Refused,
+    Restarted,
+    SensorReport,
+    Snapshot,
+    Sound,
+    SwitchChange,
+    Tone,
+    Welcome,
+)
+from firmware_bridge.protocol.packets import LARGEST_PAYLOAD, Kind
+
+Field = tuple[str, int]
+
+# Name and bytes of each number, in order. A message that also has a ``text`` ends with it.
+_NUMBERS: Mapping[Kind, tuple[type[Any], tuple[Field, ...]]] = MappingProxyType(
+    {
+        Kind.HELLO: (Hello, (("oldest", 1), ("newest", 1))),
+        Kind.REFUSED: (Refused, (("oldest", 1), ("newest", 1))),
+        Kind.RESTARTED: (Restarted, (("boot_id", 4),)),
+        Kind.PING: (Ping, (("token", 4),)),
+        Kind.PONG: (Pong, (("token", 4), ("time_ms", 4))),
+        Kind.LOG: (Log, (("level", 1), ("counter", 2), ("time_ms", 4))),
+        Kind.CONFIGURE: (
+            Configure,
+            (
+                ("silence_ms", 2),
+                ("debounce_ms", 2),
+                ("long_press_ms", 2),
+                ("brightness", 1),
+                ("current_limit_ma", 2),
+                ("snapshot_every_ms", 2),
+            ),
+        ),
+        Kind.SNAPSHOT: (Snapshot, ()),
+        Kind.LEAVE: (Leave, ()),
+        Kind.BUTTON: (ButtonReport, (("event", 2), ("button", 1), ("what", 1), ("time_ms", 4), ("held_ms", 2))),
+        Kind.FAULT: (FaultReport, (("code", 1), ("number", 2))),
+    }
+)
+_ENDING_IN_TEXT = frozenset({Kind.REFUSED, Kind.LOG, Kind.FAULT})
+_KINDS: Mapping[type[Any], Kind] = MappingProxyType({message: kind for kind, (message, _) in _NUMBERS.items()})
+
+_WELCOME_FIRST: tuple[Field, ...] = (("version", 1),)
+_WELCOME_THEN: tuple[Field, ...] = (
+    ("boot_id", 4),
+    ("time_ms", 4),
+    ("largest_payload", 2),
+    ("window", 1),
+    ("lights", 2),
+    ("switches", 2),
+    ("buttons", 1),
+    ("buzzer", 1),
+    ("pin_map_checksum", 4),
+    ("reset_cause", 1),
+)
+
+
+def encode_message(message: Message) -> tuple[Kind, bytes]:
+    """Give the kind and the payload of a message.
+
+    A ``LightFrame`` becomes whichever of ``LIGHTS_ALL`` and ``LIGHTS_LIT`` is shorter. Texts are cut to 200 bytes.
+
+    Raises:
+        MessageError: a value doesn't fit its field, or the payload would be longer than 1024 bytes.
+    """
+    name = type(message).__name__
+    writer = FieldWriter(name)
+    match message:
+        case LightFrame():
+            kind = _write_lights(writer, message)
+        case Sound():
+            kind = _write_sound(writer, message)
+        case SensorReport():
+            kind = _write_sensors(writer, message)
+        case Welcome():
+            kind = _write_welcome(writer, message)
+        case _:
+            kind = _KINDS[type(message)]
+            _write_numbers(writer, message, _NUMBERS[kind][1])
+            if isinstance(message, Refused | Log | FaultReport):
+                writer.raw(text_bytes(message.text))
+    payload = writer.payload()
+    if len(payload) > LARGEST_PAYLOAD:
+        raise MessageError(f"{name}: {len(payload)} bytes of payload; {LARGEST_PAYLOAD} is the most")
+    return kind, payload
+
+
+def decode_message(kind: int, payload: bytes) -> Message:
+    """Give the message in the payload of a packet.
+
+    Raises:
+        UnknownKindError: this version knows no message of that kind (``ACKNOWLEDGED`` and ``MISSING`` are none).
+        MessageError: the payload is too short, or says something that can't be.
+    """
+    read = _READERS.get(kind)
+    if read is not None:
+        return read(FieldReader(Kind(kind).name, payload))
+    if kind not in _NUMBERS:
+        raise UnknownKindError(f"a packet of kind 0x{kind:02X}; there is no such message")
+    known = Kind(kind)
+    make, fields = _NUMBERS[known]
+    reader = FieldReader(known.name, payload)
+    values: dict[str, Any] = _read_numbers(reader, fields)
+    if known in _ENDING_IN_TEXT:
+        values["text"] = reader.text()
+    message: Message = make(**values)
+    return message
+
+
+def _write_numbers(writer: FieldWriter, message: Message, fields: tuple[Field, ...]) -> None:
+    for field, size in fields:
+        writer.number(field, getattr(message, field), size)
+
+
+def _read_numbers(reader: FieldReader, fields: tuple[Field, ...]) -> dict[str, int]:
+    return {field: reader.number(field, size) for field, size in fields}
+
+
+def _write_lights(writer: FieldWriter, message: LightFrame) -> Kind:
+    if len(message.colours) % 3:
+        raise MessageError(f"LightFrame: {len(message.colours)} bytes of colours; expected three a light")
+    colours = message.trimmed().colours
+    lights = [(light, colours[3 * light : 3 * light + 3]) for light in range(len(colours) // 3)]
+    lit = [(light, colour) for light, colour in lights if any(colour)]
+    if 5 * len(lit) >= len(colours):
+        writer.number("count", len(lights), 2)
+        writer.raw(colours)
+        return Kind.LIGHTS_ALL
+    writer.number("count", len(lit), 2)
+    for light, colour in lit:
+        writer.number("light", light, 2)
+        writer.raw(colour)
+    return Kind.LIGHTS_LIT
+
+
+def _read_all_lights(reader: FieldReader) -> LightFrame:
+    return LightFrame(reader.raw("colours", 3 * reader.number("count", 2)))
+
+
+def _read_lit_lights(reader: FieldReader) -> LightFrame:
+    colours = bytearray()
+    for _ in range(reader.number("count", 2)):
+        light = reader.number("light", 2)
+        if 3 * light < len(colours):
+            raise MessageError(f"LIGHTS_LIT: light {light} comes after light {len(colours) // 3 - 1}; expected rising")
+        colours += bytes(3 * light - len(colours)) + reader.raw("colour", 3)
+    return LightFrame(bytes(colours))
+
+
+def _write_sound(writer: FieldWriter, message: Sound) -> Kind:
+    writer.number("count", len(message.tones), 1)
+    for tone in message.tones:
+        writer.number("frequency_hz", tone.frequency_hz, 2)
+        writer.number("milliseconds", tone.milliseconds, 2)
+    return Kind.SOUND
+
+
+def _read_sound(reader: FieldReader) -> Sound:
+    count = reader.number("count", 1)
+    return Sound(tuple(Tone(reader.number("frequency_hz", 2), reader.number("milliseconds", 2)) for _ in range(count)))
+
+
+def _write_sensors(writer: FieldWriter, message: SensorReport) -> Kind:
+    if len(message.closed) != len(message.doubtful):
+        raise MessageError(
+            f"SensorReport: {len(message.closed)} switches closed or open, {len(message.doubtful)} doubtful or not; "
+            "expected as many"
+        )
+    writer.number("time_ms", message.time_ms, 4)
+    writer.number("count", len(message.closed), 2)
+    writer.bits(message.closed)
+    writer.bits(message.doubtful)
+    writer.number("changes", len(message.changes), 1)
+    for change in message.changes:
+        writer.number("switch", change.switch, 2)
+        writer.number("closed", change.closed, 1)
+        writer.number("before_ms", change.before_ms, 2)
+    return Kind.SENSORS
+
+
+def _read_sensors(reader: FieldReader) -> SensorReport:
+    time_ms = reader.number("time_ms", 4)
+    count = reader.number("count", 2)
+    closed = reader.bits("closed", count)
+    doubtful = reader.bits("doubtful", count)
+    changes = []
+    for _ in range(reader.number("changes", 1)):
+        switch = reader.number("switch", 2)
+        if switch >= count:
+            raise MessageError(f"SENSORS: switch {switch} changed, of {count} counted from 0")
+        changes.append(SwitchChange(switch, bool(reader.number("closed", 1)), reader.number("before_ms", 2)))
+    return SensorReport(time_ms, closed, doubtful, tuple(changes))
+
+
+def _write_welcome(writer: FieldWriter, message: Welcome) -> Kind:
+    _write_numbers(writer, message, _WELCOME_FIRST)
+    for number in message.firmware:
+        writer.number("firmware", number, 1)
+    _write_numbers(writer, message, _WELCOME_THEN)
+    board = text_bytes(message.board)
+    writer.number("length of the board's name", len(board), 1)
+    writer.raw(board)
+    return Kind.WELCOME
+
+
+def _read_welcome(reader: FieldReader) -> Welcome:
+    first = _read_numbers(reader, _WELCOME_FIRST)
+    major, minor, patch = (reader.number("firmware", 1) for _ in range(3))
+    then = _read_numbers(reader, _WELCOME_THEN)
+    board = reader.raw("board", reader.number("length of the board's name", 1)).decode("utf-8", "replace")
+    return Welcome(**first, **then, firmware=(major, minor, patch), board=board)
+
+
+_READERS: Mapping[int, Callable[[FieldReader], Message]] = MappingProxyType(
+    {
+        Kind.WELCOME: _read_welcome,
+        Kind.LIGHTS_ALL: _read_all_lights,
+        Kind.LIGHTS_LIT: _read_lit_lights,
+        Kind.SOUND: _read_sound,
+        Kind.SENSORS: _read_sensors,
+    }
+)

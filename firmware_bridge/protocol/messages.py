@@ -1,0 +1,214 @@
+"""Messages: what the payload of a packet means, as frozen values; ``codec`` writes and reads them.
+
+Times of the device (``time_ms``) are milliseconds since it started, modulo 2**32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firmware_bridge.protocol.packets import LARGEST_PAYLOAD
+
+OLDEST_VERSION = 1
+NEWEST_VERSION = 1
+"""The versions of the protocol that this program speaks."""
+
+MOST_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
+"""How many lights one complete light frame can set."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The host begins a new session, and speaks these versions of the protocol."""
+
+    oldest: int = OLDEST_VERSION
+    newest: int = NEWEST_VERSION
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """The device answers a ``Hello``: what it is and what it can do.
+
+    Attributes:
+        version: of the protocol, the newest that both speak.
+        firmware: version of the firmware.
+        boot_id: another one after each start of the device.
+        time_ms: the device's clock.
+        largest_payload: bytes of payload the device takes.
+        window: how many unacknowledged packets the device takes.
+        lights: how many it has.
+        switches: how many it has.
+        buttons: how many it has.
+        buzzer: 0 none, 1 active (one tone of its own), 2 passive (any tone).
+        pin_map_checksum: CRC-32 of the pin map's file.
+        reset_cause: 0 power, 1 watchdog, 2 software, 255 unknown.
+        board: the board's name.
+    """
+
+    version: int
+    firmware: tuple[int, int, int]
+    boot_id: int
+    time_ms: int
+    largest_payload: int
+    window: int
+    lights: int
+    switches: int
+    buttons: int
+    buzzer: int
+    pin_map_checksum: int
+    reset_cause: int
+    board: str
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The device speaks none of the host's versions, but these."""
+
+    oldest: int
+    newest: int
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Restarted:
+    """The device doesn't know the session: usually it has just started."""
+
+    boot_id: int
+
+
+@dataclass(frozen=True)
+class Ping:
+    """The host asks for a sign of life; ``token`` comes back."""
+
+    token: int
+
+
+@dataclass(frozen=True)
+class Pong:
+    """The sign of life, with the device's clock."""
+
+    token: int
+    time_ms: int
+
+
+@dataclass(frozen=True)
+class Log:
+    """A line of the device's log.
+
+    ``level`` is as in ``logging``: 10 debug, 20 info, 30 warning, 40 error. ``counter`` counts lines since the start,
+    modulo 65536, so that lost ones are noticed.
+    """
+
+    level: int
+    counter: int
+    time_ms: int
+    text: str
+
+
+@dataclass(frozen=True)
+class LightFrame:
+    """All lights, complete: three bytes (red, green, blue; sRGB encoded) a light; lights beyond are off."""
+
+    colours: bytes
+
+    def trimmed(self) -> LightFrame:
+        """The same frame without the dark lights at its end."""
+        lights = (len(self.colours.rstrip(b"\x00")) + 2) // 3
+        return LightFrame(self.colours[: 3 * lights])
+
+
+@dataclass(frozen=True)
+class Tone:
+    """A tone of so many milliseconds; a frequency of 0 is a rest."""
+
+    frequency_hz: int
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Tones to play one after the other, instead of what sounds now; none: silence."""
+
+    tones: tuple[Tone, ...]
+
+
+@dataclass(frozen=True)
+class Configure:
+    """How the device should behave.
+
+    Attributes:
+        silence_ms: after how long without the host the lights go to the waiting state.
+        debounce_ms: how long a contact must rest.
+        long_press_ms: after how long a press is held.
+        brightness: of all lights; 255 is full.
+        current_limit_ma: of all lights together; 0: what the pin map says.
+        snapshot_every_ms: how often all switches are told unasked; 0: only with changes.
+    """
+
+    silence_ms: int = 3000
+    debounce_ms: int = 20
+    long_press_ms: int = 1000
+    brightness: int = 255
+    current_limit_ma: int = 0
+    snapshot_every_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The host asks for a ``SensorReport`` now."""
+
+
+@dataclass(frozen=True)
+class Leave:
+    """The device should put its lights out and restart into the bare interpreter."""
+
+
+@dataclass(frozen=True)
+class SwitchChange:
+    """A switch closed or opened, ``before_ms`` before the report's time."""
+
+    switch: int
+    closed: bool
+    before_ms: int
+
+
+@dataclass(frozen=True)
+class SensorReport:
+    """All switches as they are at ``time_ms``, and what changed since the report before.
+
+    ``closed`` and ``doubtful`` have one value a switch; a doubtful one can't be told (ghosted, or chattering).
+    """
+
+    time_ms: int
+    closed: tuple[bool, ...]
+    doubtful: tuple[bool, ...]
+    changes: tuple[SwitchChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class ButtonReport:
+    """Something a button did.
+
+    ``event`` counts since the device started, modulo 65536. ``what`` is 1 pressed, 2 held, 3 released. ``time_ms`` is
+    when the contact closed or opened, ``held_ms`` how long it was closed.
+    """
+
+    event: int
+    button: int
+    what: int
+    time_ms: int
+    held_ms: int = 0
+
+
+@dataclass(frozen=True)
+class FaultReport:
+    """Something is wrong with the device; docs/protocol.md lists the codes and what ``number`` is about."""
+
+    code: int
+    number: int
+    text: str = ""
+
+
+HostMessage = Hello | Ping | LightFrame | Sound | Configure | Snapshot | Leave
+DeviceMessage = Welcome | Refused | Restarted | Pong | Log | SensorReport | ButtonReport | FaultReport
+Message = HostMessage | DeviceMessage

@@ -1,0 +1,190 @@
+"""Packets: a header, a payload and a checksum over both. Pure.
+
+The checksum is the CRC-32 of IEEE 802.3 (``zlib.crc32``). All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+import zlib
+from dataclasses import dataclass
+
+from firmware_bridge.protocol.errors import (
+    PacketChecksumError,
+    PacketError,
+    PacketLongError,
+    PacketShortError,
+)
+from firmware_bridge.protocol.framing import FrameReader, encode_frame
+
+_HEADER = struct.Struct("<BHHH")
+_CHECKSUM = struct.Struct("<I")
+
+LARGEST_PAYLOAD = 1024
+SMALLEST_PACKET = _HEADER.size + _CHECKSUM.size
+FIRST_SEQUENCED = 0x10
+SEQUENCE_NUMBERS = 1 << 16
+"""How many sequence numbers there are; they count modulo this."""
+
+
+class Kind(enum.IntEnum):
+    """What a packet is. Below 0x10 unsequenced: never acknowledged, may be lost. From 0x10 on sequenced."""
+
+    HELLO = 0x01
+    WELCOME = 0x02
+    REFUSED = 0x03
+    RESTARTED = 0x04
+    ACKNOWLEDGED = 0x05
+    MISSING = 0x06
+    PING = 0x07
+    PONG = 0x08
+    LOG = 0x09
+    LIGHTS_ALL = 0x10
+    LIGHTS_LIT = 0x11
+    SOUND = 0x12
+    CONFIGURE = 0x13
+    SNAPSHOT = 0x14
+    LEAVE = 0x15
+    SENSORS = 0x20
+    BUTTON = 0x21
+    FAULT = 0x22
+
+
+BOTH_WAYS = frozenset({Kind.ACKNOWLEDGED, Kind.MISSING})
+FROM_HOST = frozenset(
+    {
+        Kind.HELLO,
+        Kind.PING,
+        Kind.LIGHTS_ALL,
+        Kind.LIGHTS_LIT,
+        Kind.SOUND,
+        Kind.CONFIGURE,
+        Kind.SNAPSHOT,
+        Kind.LEAVE,
+    }
+)
+FROM_DEVICE = frozenset(Kind) - FROM_HOST - BOTH_WAYS
+
+
+def is_sequenced(kind: int) -> bool:
+    """Whether packets of this kind, known or not, are numbered and delivered in order, exactly once."""
+    return kind >= FIRST_SEQUENCED
+
+
+def may_come_from_host(kind: int) -> bool:
+    """Whether the host may send this kind; a kind that isn't known is judged by its range."""
+    return not (kind in FROM_DEVICE or 0x20 <= kind <= 0x2F)
+
+
+def may_come_from_device(kind: int) -> bool:
+    """Whether the device may send this kind; a kind that isn't known is judged by its range."""
+    return not (kind in FROM_HOST or 0x10 <= kind <= 0x1F)
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet, without its checksum.
+
+    Attributes:
+        kind: a ``Kind``, or the number of one this version doesn't know.
+        session: 1 to 65535; 0 where there is none.
+        sequence: the packet's number in its direction, for sequenced kinds; 0 otherwise.
+        acknowledged: the number that its sender expects next: all before it have arrived.
+        payload: up to 1024 bytes.
+    """
+
+    kind: int
+    session: int = 0
+    sequence: int = 0
+    acknowledged: int = 0
+    payload: bytes = b""
+
+
+def encode_packet(packet: Packet) -> bytes:
+    """Encode ``packet`` with its checksum.
+
+    Raises:
+        PacketLongError: the payload is longer than 1024 bytes.
+        PacketError: a number doesn't fit its field.
+    """
+    if len(packet.payload) > LARGEST_PAYLOAD:
+        raise PacketLongError(f"a payload of {len(packet.payload)} bytes; the largest has {LARGEST_PAYLOAD}")
+    try:
+        header = _HEADER.pack(packet.kind, packet.session, packet.sequence, packet.acknowledged)
+    except struct.error as error:
+        numbers = f"{packet.kind}, {packet.session}, {packet.sequence}, {packet.acknowledged}"
+        raise PacketError(
+            f"kind, session, sequence, acknowledged are {numbers}; expected 0 to 255, and 0 to 65535 each"
+        ) from error
+    body = header + packet.payload
+    return body + _CHECKSUM.pack(zlib.crc32(body))
+
+
+def decode_packet(data: bytes) -> Packet:
+    """Decode a packet and check its checksum.
+
+    Raises:
+        PacketShortError: fewer than 11 bytes.
+        PacketLongError: more bytes than the largest packet has.
+        PacketChecksumError: the checksum doesn't fit.
+    """
+    if len(data) < SMALLEST_PACKET:
+        raise PacketShortError(f"a packet of {len(data)} bytes; the smallest has {SMALLEST_PACKET}")
+    if len(data) > SMALLEST_PACKET + LARGEST_PAYLOAD:
+        raise PacketLongError(f"a packet of {len(data)} bytes; the largest has {SMALLEST_PACKET + LARGEST_PAYLOAD}")
+    body = data[: -_CHECKSUM.size]
+    (told,) = _CHECKSUM.unpack_from(data, len(body))
+    counted = zlib.crc32(body)
+    if told != counted:
+        raise PacketChecksumError(f"a packet with the checksum {told:08x}; its bytes give {counted:08x}")
+    kind, session, sequence, acknowledged = _HEADER.unpack_from(body)
+    return Packet(kind, session, sequence, acknowledged, body[_HEADER.size :])
+
+
+def packet_frame(packet: Packet) -> bytes:
+    """Encode ``packet`` as the frame that goes over the wire."""
+    return encode_frame(encode_packet(packet))
+
+
+@dataclass(frozen=True)
+class DroppedFrames:
+    """How many frames were dropped, by why; a frame is counted once."""
+
+    undecodable: int = 0
+    long: int = 0
+    short: int = 0
+    checksum: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.undecodable + self.long + self.short + self.checksum
+
+
+class PacketReader:
+    """Bytes in, in whatever pieces they come; valid packets out. Nothing that comes in makes it fail."""
+
+    def __init__(self) -> None:
+        self.packets = 0
+        self._frames = FrameReader()
+        self._short = 0
+        self._checksum = 0
+
+    def feed(self, data: bytes) -> list[Packet]:
+        """Take in bytes as they came, and give the valid packets whose frames they completed, in order."""
+        packets = []
+        for frame in self._frames.feed(data):
+            try:
+                packets.append(decode_packet(frame))
+            except PacketShortError:
+                self._short += 1
+            except PacketChecksumError:
+                self._checksum += 1
+        self.packets += len(packets)
+        return packets
+
+    @property
+    def dropped(self) -> DroppedFrames:
+        """What was dropped so far."""
+        return DroppedFrames(self._frames.undecodable, self._frames.long, self._short, self._checksum)
