@@ -10,10 +10,9 @@ from firmware_bridge.errors import PortAmbiguousError, PortMissingError
 from firmware_bridge.opening import DEFAULT_BAUD, ports_named
 from firmware_bridge.ports import SerialPort
 
-# USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif.
+# USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif. Serial converters are
+# not tried unasked: opening such a port may reset what is behind it, and that may be a 3D printer at work.
 _OWN_USB = frozenset({0x2E8A, 0x303A})
-# Serial converters that such boards may sit behind, beside many other things: FTDI, Silicon Labs, WCH.
-_CONVERTERS = frozenset({0x0403, 0x10C4, 0x1A86})
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,9 @@ def candidates(
         PortMissingError: it is on none of them; names those there are.
         PortAmbiguousError: several fit what was asked for and can't be told apart by it.
     """
-    if known is not None and known.vendor_id is not None:
-        return (_again(wanted, ports, known),)
+    again = () if known is None or known.vendor_id is None else _again(wanted, ports, known)
+    if again:
+        return again
     if wanted.port is not None:
         return (_named(wanted, ports, resolve),)
     if wanted.is_any:
@@ -90,16 +90,14 @@ def candidates(
     return (fitting[0],)
 
 
-def _again(wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort) -> SerialPort:
-    alike = [port for port in ports if _is_same_board(port, known)]
-    if not alike:
-        raise PortMissingError(f"the board that was on {known} is gone; {ports_named(ports)}; plug it in again")
-    same_name = [port for port in alike if port.device == known.device]
-    if len(alike) == 1 or same_name:
-        return (same_name or alike)[0]
-    asked_for = [port for port in alike if port.device == wanted.port]
-    if asked_for:
-        return asked_for[0]
+def _again(wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort) -> tuple[SerialPort, ...]:
+    """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""
+    alike = tuple(port for port in ports if _is_same_board(port, known))
+    for name in (known.device, wanted.port):
+        if any(port.device == name for port in alike):
+            return tuple(port for port in alike if port.device == name)
+    if len(alike) < 2 or wanted.is_any:
+        return alike
     raise PortAmbiguousError(
         f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_listed(alike)}; {_which(alike)}"
     )
@@ -126,12 +124,12 @@ def _named(wanted: WantedBoard, ports: Sequence[SerialPort], resolve: Callable[[
 
 
 def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
-    for vendors in (_OWN_USB, _CONVERTERS):
-        found = tuple(port for port in ports if port.vendor_id in vendors)
-        if found:
-            return found
+    found = tuple(port for port in ports if port.vendor_id in _OWN_USB)
+    if found:
+        return found
     raise PortMissingError(
-        f"found no microcontroller on USB; {ports_named(ports)}; if the board is one of these, name it in the settings"
+        f"found no Pico and no Espressif board on USB; {ports_named(ports)}; if the board is behind another port, "
+        "name it in the settings"
     )
 
 

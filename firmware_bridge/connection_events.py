@@ -1,0 +1,116 @@
+"""What comes from the board, in the host's own time; and what the connection is doing."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.messages import Welcome
+
+
+class ConnectionState(enum.Enum):
+    """What a connection is doing."""
+
+    FINDING = "finding"
+    """Looking for the board among the ports, or waiting to look again."""
+    GREETING = "greeting"
+    """A port is open; the board on it hasn't answered yet."""
+    LINKED = "linked"
+    """The board answers."""
+    LEFT = "left"
+    """The board was sent into its bare interpreter, and the port let go of."""
+    CLOSED = "closed"
+    """The connection was closed, or not opened yet."""
+
+
+class ButtonAction(enum.Enum):
+    """What a button did; the board has debounced it."""
+
+    PRESSED = "pressed"
+    HELD = "held"
+    RELEASED = "released"
+
+
+@dataclass(frozen=True)
+class SwitchChanged:
+    """Switch number ``switch`` closed or opened at ``time_s``."""
+
+    switch: int
+    closed: bool
+    time_s: float
+
+
+@dataclass(frozen=True)
+class SensorsReported:
+    """All switches as they were at ``time_s``, and the changes since the report before, in order of time.
+
+    ``closed`` and ``doubtful`` have one value a switch; a doubtful switch can't be told (ghosted, or chattering).
+    Should nobody have taken the report before, this one has its changes, too, as far as there is room.
+    """
+
+    time_s: float
+    closed: tuple[bool, ...]
+    doubtful: tuple[bool, ...]
+    changes: tuple[SwitchChanged, ...]
+
+
+@dataclass(frozen=True)
+class ButtonMoved:
+    """Button number ``button`` was pressed, held or released at ``time_s``; ``held_s`` is how long it was down."""
+
+    button: int
+    action: ButtonAction
+    time_s: float
+    held_s: float
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The board answers, on ``port``; its lights and settings were sent again. ``restarted``: it began anew."""
+
+    time_s: float
+    port: SerialPort
+    welcome: Welcome
+    restarted: bool
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The board that was linked does not answer any more, because of ``reason``; it is looked for again."""
+
+    time_s: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class FaultTold:
+    """The board tells of a fault: its code and number as in docs/protocol.md, and its words."""
+
+    time_s: float
+    code: int
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line of the board's log: ``level`` as in ``logging``; ``missed`` lines before it were lost on the way."""
+
+    time_s: float
+    level: int
+    text: str
+    missed: int
+
+
+@dataclass(frozen=True)
+class EventsDropped:
+    """Nobody took ``presses`` presses and ``others`` other events in time, and there was no room to keep them."""
+
+    time_s: float
+    presses: int
+    others: int
+
+
+BoardEvent = SensorsReported | ButtonMoved | Linked | Lost | FaultTold | LogLine | EventsDropped
+"""All times are monotonic seconds of the clock that the connection was given."""

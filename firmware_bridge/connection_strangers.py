@@ -1,0 +1,108 @@
+"""Who is at the other end of a port where nobody speaks the referee's protocol: one sentence, by what it says. Pure.
+
+What is looked for are the words that each of these programs prints at its start or as an answer: Marlin's and Grbl's
+host protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to ``v``, the prompts of MicroPython
+and CircuitPython, the start-up lines of Espressif's boot loader in ROM, and the log-in prompt of a Linux console.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
+
+QUESTION = b"v\n"
+"""Asked of who does not answer the greeting: WLED tells its version, a 3D printer complains, others stay silent."""
+
+_INSTALL = "`referee firmware install` puts it there"
+_ELSEWHERE = "is the right port named in the settings?"
+
+
+@dataclass(frozen=True)
+class _Stranger:
+    """What somebody says, in bytes of ASCII as a regular expression; what it is; what to do about it."""
+
+    says: re.Pattern[bytes]
+    what: str
+    advice: str
+    could_be_ours: bool = False
+
+
+def _stranger(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Stranger:
+    return _Stranger(re.compile(says, re.MULTILINE), what, advice, could_be_ours)
+
+
+# In this order: a 3D printer's board may mention much, and CircuitPython mentions MicroPython's prompt.
+_STRANGERS = (
+    _stranger(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
+    _stranger(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
+    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", "WLED", 'choose `driver = "wled-serial"` for lights on WLED'),
+    _stranger(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
+    _stranger(
+        rb"CircuitPython",
+        "CircuitPython, which the referee's firmware doesn't run on",
+        f"put MicroPython on the board; then {_INSTALL}",
+        could_be_ours=True,
+    ),
+    _stranger(
+        rb"MicroPython v\d|MPY: soft reboot|raw REPL; CTRL-B|^>>> ",
+        "MicroPython at its prompt, without the referee's firmware running",
+        _INSTALL,
+        could_be_ours=True,
+    ),
+    _stranger(
+        rb"waiting for download|DOWNLOAD\(",
+        "an Espressif chip that waits for its firmware",
+        "press its reset button; if that doesn't help, put MicroPython on it",
+        could_be_ours=True,
+    ),
+    _stranger(
+        rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
+        "an Espressif chip with other firmware, or one that starts again and again",
+        f"put MicroPython on it; then {_INSTALL}",
+        could_be_ours=True,
+    ),
+    _stranger(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
+)
+
+_PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
+
+
+def is_known_stranger(heard: bytes) -> bool:
+    """Say whether what was heard already tells who it is."""
+    return any(stranger.says.search(_lines(heard)) for stranger in _STRANGERS)
+
+
+def stranger_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:
+    """Give the error that says who is on ``port``, from all bytes ``heard`` there, none of which made a packet."""
+    text = _lines(heard)
+    for stranger in _STRANGERS:
+        if stranger.says.search(text):
+            kind = NoFirmwareError if stranger.could_be_ours else WrongDeviceError
+            return kind(f"{port} is {stranger.what}; {stranger.advice}")
+    if not heard:
+        return SilentDeviceError(
+            f"nothing answers on {port}; if the referee's board is there, press its reset button or plug it in again; "
+            f"a board without the referee's firmware: {_INSTALL}"
+        )
+    first = _first_line(text)
+    if first is not None:
+        return WrongDeviceError(f"{port} speaks something else than the referee's protocol ({first!r}); {_ELSEWHERE}")
+    shown = heard[:8].hex(" ")
+    return WrongDeviceError(
+        f"{port} sends what is neither the referee's protocol nor text ({shown} …); is it the right port, and are "
+        f"{baud} bits a second right for it?"
+    )
+
+
+def _lines(heard: bytes) -> bytes:
+    return heard.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _first_line(text: bytes) -> str | None:
+    """The first whole line of text, shortened; ``None`` if this is not text."""
+    if sum(byte in _PRINTABLE for byte in text) < 0.9 * len(text):
+        return None
+    lines = [line.strip() for line in text.decode("ascii", errors="replace").split("\n")]
+    return next((line[:60] for line in lines if line), None)
