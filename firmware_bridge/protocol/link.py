@@ -1,0 +1,337 @@
+"""The host's end of the link: handshake, delivery and silence as one state machine. Pure: time is passed in.
+
+Whoever owns the port calls ``receive`` with what came, then ``outgoing`` for what to write, and again at the latest at
+``next_due_s``. ``outgoing`` is called only when everything it gave before is written, so that what is sent is new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from firmware_bridge.protocol.codec import decode_message, encode_message
+from firmware_bridge.protocol.errors import MessageError, UnknownKindError
+from firmware_bridge.protocol.greeting import Greeting
+from firmware_bridge.protocol.heartbeat import Heartbeat, PingExchange
+from firmware_bridge.protocol.messages import (
+    NEWEST_VERSION,
+    OLDEST_VERSION,
+    ButtonReport,
+    HostMessage,
+    Message,
+    Ping,
+    Pong,
+    Refused,
+    Welcome,
+)
+from firmware_bridge.protocol.outbox import Letter, Outbox, Sendable, Slot
+from firmware_bridge.protocol.packets import (
+    Kind,
+    Packet,
+    PacketReader,
+    is_sequenced,
+    may_come_from_device,
+    packet_frame,
+)
+from firmware_bridge.protocol.presses import PressFilter
+from firmware_bridge.protocol.receiver import Arrival, Receiver
+from firmware_bridge.protocol.sender import SendWindow, Sent
+from firmware_bridge.protocol.states import LinkState, LossCause
+from firmware_bridge.protocol.statistics import Counts, LinkStatistics
+from firmware_bridge.protocol.timer import RetransmissionTimer
+
+WINDOW = 8
+"""Packets the host has outstanding at most."""
+LIGHT_FRAMES_OUTSTANDING = 2
+"""Light frames of these, so that on a slow wire the newest frame waits behind two old ones and not behind eight."""
+SILENT_AFTER_S = 2.0
+UNACKNOWLEDGED_AFTER_S = 3.0
+REFUSED_RETRY_S = 10.0
+"""How long after a REFUSED whoever owns the port begins again."""
+
+_LIGHTS = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT)
+
+
+class HostLink:
+    """The host's end of a link to one device.
+
+    Attributes:
+        state: where the link stands.
+        lost_because: why it was lost, while it is.
+        welcome: what the device said of itself when it last answered; ``None`` before.
+        refusal: what the device said when it last refused; ``None`` before.
+        last_exchange: the last PING and PONG; ``None`` before.
+    """
+
+    def __init__(self) -> None:
+        self.state = LinkState.IDLE
+        self.lost_because: LossCause | None = None
+        self.welcome: Welcome | None = None
+        self.refusal: Refused | None = None
+        self.last_exchange: PingExchange | None = None
+        self._reader = PacketReader()
+        self._outbox = Outbox()
+        self._presses = PressFilter()
+        self._counts = Counts()
+        self._timer = RetransmissionTimer()
+        self._greeting = Greeting(0.0)
+        self._heartbeat = Heartbeat()
+        self._session = 0
+        self._heard_s = 0.0
+        self._start_session()
+
+    @property
+    def session(self) -> int:
+        """The session that was begun last; 0 before."""
+        return self._session
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was sent is acknowledged and nothing waits."""
+        return not self._outbox and not self._window
+
+    @property
+    def acknowledged(self) -> int:
+        """How many sequenced packets the device acknowledged in this session."""
+        return self._window.acknowledged
+
+    @property
+    def statistics(self) -> LinkStatistics:
+        """The figures so far."""
+        return LinkStatistics(
+            counts=replace(self._counts),
+            packets=self._reader.packets,
+            dropped=self._reader.dropped,
+            replaced=self._outbox.replaced,
+            round_trip_s=self._timer.round_trip_s,
+            timeout_s=self._timer.timeout_s,
+        )
+
+    def begin(self, now_s: float, session: int) -> None:
+        """Begin a new session: say HELLO from now on.
+
+        The newest lights and settings are sent once the device answers; other messages that wait are dropped.
+
+        Raises:
+            ValueError: the session is not 1 to 65535, or the one before.
+        """
+        if not 1 <= session <= 0xFFFF or session == self._session:
+            raise ValueError(f"session {session}; expected 1 to 65535, and not {self._session} again")
+        self._session = session
+        self._counts.sessions += 1
+        self._outbox.begin_anew()
+        self._start_session()
+        self._greeting = Greeting(now_s)
+        self.lost_because = None
+        self.state = LinkState.HANDSHAKING
+
+    def send(self, message: Sendable) -> None:
+        """Let ``message`` be sent as soon as it may; a newer one takes the place of an older one that still waits.
+
+        Raises:
+            MessageError: the message can't be written.
+        """
+        self._outbox.put(message)
+
+    def receive(self, data: bytes, now_s: float) -> list[Message]:
+        """Take in bytes that came, and give the messages in them: each sequenced one in order, exactly once."""
+        messages = [message for packet in self._reader.feed(data) for message in self._take(packet, now_s)]
+        self._counts.delivered += len(messages)
+        return messages
+
+    def outgoing(self, now_s: float) -> bytes:
+        """Give the bytes to write now; also lets what is due at ``now_s`` happen, such as giving the link up."""
+        packets: list[Packet] = []
+        if self.state is LinkState.HANDSHAKING:
+            self._greet(packets, now_s)
+        if self.state is LinkState.LINKED:
+            self._converse(packets, now_s)
+        self._counts.sent += len(packets)
+        return b"".join(packet_frame(packet) for packet in packets)
+
+    def next_due_s(self, now_s: float) -> float | None:
+        """Say when ``outgoing`` is due unless something comes or is sent before: not earlier than ``now_s``.
+
+        ``None``: never by itself.
+        """
+        if self.state is LinkState.HANDSHAKING:
+            return max(now_s, self._greeting.due_s)
+        if self.state is not LinkState.LINKED:
+            return None
+        if self._must_answer or self._window.must_resend or self._has_something_to_go:
+            return now_s
+        due_s = min(self._heartbeat.due_s, self._heard_s + SILENT_AFTER_S)
+        if self._window.due_s is not None:
+            due_s = min(due_s, self._window.due_s)
+        if self._window.stuck_since_s is not None:
+            due_s = min(due_s, self._window.stuck_since_s + UNACKNOWLEDGED_AFTER_S)
+        return max(now_s, due_s)
+
+    # What comes in.
+
+    def _take(self, packet: Packet, now_s: float) -> list[Message]:
+        if not may_come_from_device(packet.kind):
+            self._counts.misdirected += 1
+            return []
+        if packet.kind == Kind.RESTARTED:
+            return self._take_restarted(packet)
+        if packet.kind == Kind.LOG and packet.session == 0:
+            return self._decode(packet)
+        is_open = self.state in (LinkState.HANDSHAKING, LinkState.LINKED)
+        if not is_open or packet.session != self._session:
+            self._counts.foreign += 1
+            return []
+        if self.state is LinkState.HANDSHAKING:
+            return self._take_answer(packet, now_s)
+        return self._take_linked(packet, now_s)
+
+    def _take_restarted(self, packet: Packet) -> list[Message]:
+        if self.state not in (LinkState.HANDSHAKING, LinkState.LINKED):
+            return []
+        messages = self._decode(packet)
+        if not messages:
+            return []
+        if self.state is LinkState.LINKED:
+            self._lose(LossCause.RESTARTED)
+        else:
+            self._greeting.device_started()
+        return messages
+
+    def _take_answer(self, packet: Packet, now_s: float) -> list[Message]:
+        if packet.kind not in (Kind.WELCOME, Kind.REFUSED):
+            return []
+        messages = self._decode(packet)
+        for message in messages:
+            if isinstance(message, Refused):
+                self._refuse(message)
+            elif isinstance(message, Welcome):
+                self.welcome = message
+                if OLDEST_VERSION <= message.version <= NEWEST_VERSION:
+                    self._link(message, now_s)
+                else:
+                    self._refuse(Refused(message.version, message.version))
+        return messages
+
+    def _take_linked(self, packet: Packet, now_s: float) -> list[Message]:
+        self._heard_s = now_s
+        if packet.kind in (Kind.WELCOME, Kind.REFUSED):
+            return []
+        if packet.kind == Kind.MISSING:
+            self._window.missing(packet.acknowledged, now_s)
+            return []
+        self._window.acknowledge(packet.acknowledged, now_s)
+        if packet.kind == Kind.ACKNOWLEDGED:
+            return []
+        if is_sequenced(packet.kind) and not self._is_next(packet, now_s):
+            return []
+        return [message for message in self._decode(packet) if self._is_news(message, now_s)]
+
+    def _is_next(self, packet: Packet, now_s: float) -> bool:
+        arrival = self._receiver.take(packet.sequence, now_s)
+        self._counts.repeated += arrival is Arrival.REPEATED
+        self._counts.after_gap += arrival is Arrival.AFTER_GAP
+        return arrival is Arrival.NEXT
+
+    def _is_news(self, message: Message, now_s: float) -> bool:
+        if isinstance(message, Pong):
+            exchange = self._heartbeat.pong(message.token, message.time_ms, now_s)
+            self.last_exchange = exchange or self.last_exchange
+            return exchange is not None
+        if isinstance(message, ButtonReport) and self.welcome is not None:
+            is_new = self._presses.is_new(self.welcome.boot_id, message.event)
+            self._counts.presses_repeated += not is_new
+            return is_new
+        return True
+
+    def _decode(self, packet: Packet) -> list[Message]:
+        try:
+            return [decode_message(packet.kind, packet.payload)]
+        except UnknownKindError:
+            self._counts.unknown += 1
+        except MessageError:
+            self._counts.malformed += 1
+        return []
+
+    # What goes out.
+
+    def _greet(self, packets: list[Packet], now_s: float) -> None:
+        if self._greeting.is_in_vain(now_s):
+            self._lose(LossCause.NO_WELCOME)
+        elif self._greeting.is_due(now_s):
+            packets.append(self._packet(self._greeting.hello(now_s)))
+
+    def _converse(self, packets: list[Packet], now_s: float) -> None:
+        stuck_since_s = self._window.stuck_since_s
+        if now_s >= self._heard_s + SILENT_AFTER_S:
+            return self._lose(LossCause.SILENT)
+        if stuck_since_s is not None and now_s >= stuck_since_s + UNACKNOWLEDGED_AFTER_S:
+            return self._lose(LossCause.UNACKNOWLEDGED)
+        self._counts.timeouts += self._window.time_out(now_s)
+        again = self._window.resend(now_s)
+        self._counts.resent += len(again)
+        packets += [self._sequenced(sent) for sent in again]
+        while self._window.has_room and (letter := self._outbox.next(self._may_go)) is not None:
+            if self.welcome is not None and len(letter.payload) > self.welcome.largest_payload:
+                self._counts.too_long += 1
+            else:
+                packets.append(self._sequenced(self._window.send(letter.kind, letter.payload, now_s)))
+        if packets:
+            self._heartbeat.sent(now_s)
+        if now_s >= self._heartbeat.due_s:
+            packets.append(self._packet(Ping(self._heartbeat.ping(now_s))))
+        self._answer(packets)
+        return None
+
+    def _answer(self, packets: list[Packet]) -> None:
+        """Say what came, with a packet of its own where no other one does."""
+        if self._receiver.must_complain:
+            packets.append(self._bare(Kind.MISSING))
+            self._receiver.complained()
+        elif self._receiver.must_acknowledge and not packets:
+            packets.append(self._bare(Kind.ACKNOWLEDGED))
+        if packets:
+            self._receiver.acknowledged()
+
+    @property
+    def _must_answer(self) -> bool:
+        return self._receiver.must_acknowledge or self._receiver.must_complain
+
+    @property
+    def _has_something_to_go(self) -> bool:
+        return self._window.has_room and self._outbox.has_any(self._may_go)
+
+    def _may_go(self, letter: Letter) -> bool:
+        return letter.slot is not Slot.LIGHTS or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+
+    def _packet(self, message: HostMessage) -> Packet:
+        kind, payload = encode_message(message)
+        return Packet(kind, self._session, 0, self._receiver.expected, payload)
+
+    def _bare(self, kind: Kind) -> Packet:
+        return Packet(kind, self._session, 0, self._receiver.expected)
+
+    def _sequenced(self, sent: Sent) -> Packet:
+        return Packet(sent.kind, self._session, sent.sequence, self._receiver.expected, sent.payload)
+
+    # From state to state.
+
+    def _start_session(self, window: int = WINDOW) -> None:
+        self._window = SendWindow(window, self._timer)
+        self._receiver = Receiver()
+
+    def _link(self, welcome: Welcome, now_s: float) -> None:
+        round_trip_s = self._greeting.round_trip_s(now_s)
+        if round_trip_s is not None:
+            self._timer.measured(round_trip_s)
+        self._start_session(max(1, min(WINDOW, welcome.window)))
+        self._heartbeat.begin(now_s)
+        self._heard_s = now_s
+        self._counts.linked += 1
+        self.state = LinkState.LINKED
+
+    def _refuse(self, refusal: Refused) -> None:
+        self.refusal = refusal
+        self.state = LinkState.REFUSED
+
+    def _lose(self, cause: LossCause) -> None:
+        self.lost_because = cause
+        self.state = LinkState.LOST

@@ -1,0 +1,65 @@
+"""What a link counts: for the log, for ``referee doctor`` and for finding a bad cable. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from firmware_bridge.protocol.packets import DroppedFrames
+
+
+@dataclass
+class Counts:
+    """What the link counts as it goes, since it was made.
+
+    Attributes:
+        sessions: handshakes begun.
+        linked: handshakes that were answered.
+        sent: packets sent, repeats included.
+        resent: sequenced packets sent again.
+        timeouts: times the retransmission timer ran out.
+        delivered: messages handed on.
+        repeated: sequenced packets that came again.
+        after_gap: sequenced packets that came too early and were dropped.
+        foreign: packets of another session.
+        misdirected: packets that only the host sends, so an echo.
+        unknown: packets of a kind this version doesn't know.
+        malformed: packets whose payload can't be understood.
+        too_long: messages longer than the device takes, not sent.
+        presses_repeated: button events that were told before.
+    """
+
+    sessions: int = 0
+    linked: int = 0
+    sent: int = 0
+    resent: int = 0
+    timeouts: int = 0
+    delivered: int = 0
+    repeated: int = 0
+    after_gap: int = 0
+    foreign: int = 0
+    misdirected: int = 0
+    unknown: int = 0
+    malformed: int = 0
+    too_long: int = 0
+    presses_repeated: int = 0
+
+
+@dataclass(frozen=True)
+class LinkStatistics:
+    """A link's figures at one moment.
+
+    Attributes:
+        counts: what was counted.
+        packets: valid packets that came in.
+        dropped: frames that were no packets, by why.
+        replaced: messages replaced by newer ones before they were sent.
+        round_trip_s: the smoothed round-trip time; ``None`` before the first measurement.
+        timeout_s: how long the link now waits for an acknowledgement.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    packets: int = 0
+    dropped: DroppedFrames = field(default_factory=DroppedFrames)
+    replaced: int = 0
+    round_trip_s: float | None = None
+    timeout_s: float = 0.0
