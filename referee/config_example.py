@@ -63,9 +63,7 @@ def allowed_text(schema: dict[str, Any]) -> str:
     if kind == "boolean":
         return "true or false"
     low, high = inner.get("minimum"), inner.get("maximum")
-    above, below = inner.get("exclusiveMinimum"), inner.get("exclusiveMaximum")
-    if above is not None and below is not None:
-        return f"a number above {above:.10g}, below {below:.10g}"
+    above = inner.get("exclusiveMinimum")
     if above is not None and high is not None:
         return f"a number above {above:.10g}, up to {high:.10g}"
     if low is not None:

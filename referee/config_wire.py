@@ -60,10 +60,10 @@ class SensorSettings(Section):
         description="Which switch is under which square, as `referee sensors map` wrote it.",
     )
     false_closed: float = Field(
-        default=0.002, gt=0, lt=0.5, description="How often a switch says occupied where nothing stands."
+        default=0.01, ge=0.001, le=0.2, description="How often a switch says occupied where nothing stands."
     )
     false_open: float = Field(
-        default=0.01, gt=0, lt=0.5, description="How often a switch says empty where something stands."
+        default=0.03, ge=0.001, le=0.2, description="How often a switch says empty where something stands."
     )
     row_pins: tuple[Pin, ...] = Field(
         default=(), examples=[(5, 6, 13)], description="The Pi's pins that drive the rows of a matrix."

@@ -1,0 +1,195 @@
+"""What hangs on wires, as settings and files say, checked whole before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.pin_map import PinMap, PinMapError
+from firmware_bridge.pin_map_file import read_pin_map
+from firmware_bridge.protocol.messages import Configure
+from hardware.errors import HardwareError
+from hardware.light_map import LightMap
+from hardware.light_map_file import read_light_map
+from hardware.pins import BUTTON_ROLES
+from referee.config_sources import Source, nearest_source
+from referee.config_values import Settings
+from referee.config_wire import AUTO_PORT
+from referee.errors import ConfigError
+from referee.mapping_file import SensorMap, load_sensor_map
+from referee.sensing.values import SensorSettings
+
+STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
+"""The drivers that show frames on a strip, and so need a light map."""
+
+Loaded = TypeVar("Loaded")
+
+_SNAPSHOT_EVERY_MS = 500
+_MILLISECONDS = 1000
+_FULL_BRIGHTNESS = 255
+
+
+@dataclass(frozen=True)
+class WirePlan:
+    """What is used of the microcontroller, WLED and switches.
+
+    ``drivers`` are those of STRIP_DRIVERS that were asked for; ``sensors`` is where switches are (``none``,
+    ``board``, ``pins``) and ``eyes`` what is looked through. Maps are ``None`` where nothing needs them, or where
+    they are about to be made.
+    """
+
+    drivers: tuple[str, ...] = ()
+    wanted: WantedBoard = field(default_factory=WantedBoard)
+    configure: Configure = field(default_factory=Configure)
+    roles: tuple[str, ...] = BUTTON_ROLES
+    pin_map: PinMap | None = None
+    light_map: LightMap | None = None
+    strip_lights: int | None = None
+    brightness: float = 1.0
+    wled_host: str = ""
+    wled_port: int = 0
+    wled_serial_port: str = ""
+    wled_baud: int = 0
+    sensors: str = "none"
+    sensor_map: SensorMap | None = None
+    sensor_settings: SensorSettings = field(default_factory=SensorSettings)
+    eyes: str = "camera"
+
+    @property
+    def needs_board(self) -> bool:
+        """Whether a microcontroller is to be connected."""
+        return "board" in self.drivers or (self.sensors == "board" and self.eyes != "camera")
+
+    @property
+    def has_sensors(self) -> bool:
+        """Whether switches take part in seeing."""
+        return self.eyes != "camera"
+
+
+def wire_plan(settings: Settings, sources: Mapping[str, Source], places: Collection[str]) -> WirePlan:
+    """Read the maps that are needed and check everything against everything.
+
+    ``places`` are the game's. Raises ConfigError with one line a fault, all of them.
+    """
+    plan, found = plan_and_problems(settings, sources, places)
+    if found:
+        raise ConfigError("\n".join(found))
+    return plan
+
+
+def plan_and_problems(
+    settings: Settings, sources: Mapping[str, Source], places: Collection[str]
+) -> tuple[WirePlan, list[str]]:
+    """Give the plan as far as it can be made, and what is wrong, one line each: where it is set, and what to do."""
+    lights, board, sensors = settings.lights, settings.board, settings.sensors
+    drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS)
+    faults = _Faults(sources)
+    pin_map = faults.read("board.pin_map", board.pin_map, _pin_map)
+    light_map = None
+    if drivers:
+        why = f"{' and '.join(drivers)} cannot do without; `referee lights map` makes one"
+        faults.require("lights.light_map", lights.light_map, why)
+        light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
+        if light_map is not None:
+            strip = lights.strip_lights if set(drivers) - {"board"} else None
+            faults.add("lights.light_map", light_map.problems(known_places=places, strip_lights=strip))
+    if "board" in drivers and pin_map is not None and light_map is not None:
+        faults.add("board.pin_map", light_map.problems(strip_lights=pin_map.light_count))
+    if "wled-network" in drivers:
+        faults.require("lights.wled_host", lights.wled_host, "wled-network needs the name or address of the WLED")
+    if "wled-serial" in drivers:
+        faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
+        if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
+            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
+    sensor_map = None
+    if sensors.eyes != "camera":
+        sensor_map = faults.read("sensors.map", sensors.map, load_sensor_map)
+        faults.add("sensors.eyes", _sensor_problems(settings))
+    if sensor_map is not None:
+        faults.add("sensors.map", sensor_map.problems(known_places=places, switches=_switches(settings, pin_map)))
+    roles = board.buttons if pin_map is None else pin_map.button_roles
+    twice = sorted({role for role in roles if roles.count(role) > 1})
+    if twice:
+        faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
+    plan = WirePlan(
+        drivers=drivers,
+        wanted=WantedBoard(
+            port=None if board.port == AUTO_PORT else board.port,
+            vendor_id=board.vendor_id,
+            product_id=board.product_id,
+            serial_number=board.serial_number,
+            baud=board.baud,
+        ),
+        configure=Configure(
+            silence_ms=round(board.silence_s * _MILLISECONDS),
+            debounce_ms=round(board.debounce_ms),
+            long_press_ms=round(lights.long_press_s * _MILLISECONDS),
+            brightness=_FULL_BRIGHTNESS,
+            current_limit_ma=lights.current_limit_ma,
+            # A report now and then proves that what was said before still holds.
+            snapshot_every_ms=_SNAPSHOT_EVERY_MS if sensors.source == "board" else 0,
+        ),
+        roles=roles,
+        pin_map=pin_map,
+        light_map=light_map,
+        strip_lights=lights.strip_lights,
+        brightness=lights.brightness,
+        wled_host=lights.wled_host or "",
+        wled_port=lights.wled_port,
+        wled_serial_port=lights.wled_serial_port or "",
+        wled_baud=lights.wled_baud,
+        sensors=sensors.source,
+        sensor_map=sensor_map,
+        sensor_settings=SensorSettings(false_closed=sensors.false_closed, false_open=sensors.false_open),
+        eyes=sensors.eyes,
+    )
+    return plan, faults.found
+
+
+class _Faults:
+    """What is wrong, each with where it is set."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = sources
+        self.found: list[str] = []
+
+    def add(self, name: str, sentences: Iterable[str]) -> None:
+        source = nearest_source(name.split("."), self._sources) or Source("default")
+        self.found += [f"{source}: {name}: {sentence}" for sentence in sentences]
+
+    def require(self, name: str, value: object, why: str) -> None:
+        if value is None:
+            self.add(name, [f"it is not set, and {why}"])
+
+    def read(self, name: str, path: Path | None, load: Callable[[Path], Loaded]) -> Loaded | None:
+        """Load a file that is named; ``None`` when none is, or when it is wrong."""
+        if path is None:
+            return None
+        try:
+            return load(path)
+        except (HardwareError, PinMapError, ConfigError) as error:
+            self.add(name, str(error).splitlines())
+            return None
+
+
+def _sensor_problems(settings: Settings) -> Iterator[str]:
+    sensors = settings.sensors
+    if sensors.source == "none":
+        yield f"it is {sensors.eyes!r}, but sensors.source is none; expected board or pins there, or camera here"
+    if sensors.map is None:
+        yield f"it is {sensors.eyes!r}, but sensors.map is not set; `referee sensors map` makes one"
+
+
+def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:
+    """How many switches there are, as far as files tell."""
+    sensors = settings.sensors
+    if sensors.source == "pins":
+        return len(sensors.row_pins) * len(sensors.column_pins) + len(sensors.switch_pins)
+    return None if pin_map is None or sensors.source == "none" else pin_map.switch_count
+
+
+def _pin_map(path: Path) -> PinMap:
+    return read_pin_map(path, button_roles=BUTTON_ROLES)

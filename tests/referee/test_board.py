@@ -1,0 +1,186 @@
+"""The board by what it is for: lights, presses and sensors over one connection, and what does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from firmware_bridge.connection_events import (
+    BoardEvent,
+    ButtonAction,
+    ButtonMoved,
+    EventsDropped,
+    FaultTold,
+    Linked,
+    LogLine,
+    Lost,
+    SensorsReported,
+    SwitchChanged,
+)
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.messages import Welcome
+from hardware.light_map import LightMap
+from hardware.panel import Panel
+from hardware.signals import Colour, Light, Mood, Pattern, Signal, Sound
+from referee.board import Board
+from referee.board_plan import WirePlan
+from referee.mapping_file import SensorMap
+from referee.sensing.values import PlaceChange, Sensed
+
+WELCOME = Welcome(1, (1, 0, 0), 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
+PLAN = WirePlan(
+    drivers=("board",),
+    light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4),
+    sensors="board",
+    sensor_map=SensorMap({"a1": 2, "b1": 0}, 3, 77),
+    eyes="both",
+)
+ON_A_PORT = Linked(1.0, SerialPort("/dev/ttyACM0"), WELCOME, restarted=False)
+
+
+@dataclass
+class ScriptedConnection:
+    """A connection whose events are put in by hand."""
+
+    welcome: Welcome | None = WELCOME
+    events: list[BoardEvent] = field(default_factory=list)
+    frames: list[bytes] = field(default_factory=list)
+    tunes: list[Sequence[tuple[float, float]]] = field(default_factory=list)
+
+    def show_lights(self, colours: bytes) -> None:
+        self.frames.append(colours)
+
+    def play(self, tones: Sequence[tuple[float, float]]) -> None:
+        self.tunes.append(tones)
+
+    def poll(self) -> tuple[BoardEvent, ...]:
+        events, self.events = tuple(self.events), []
+        return events
+
+
+@pytest.fixture
+def connection() -> ScriptedConnection:
+    return ScriptedConnection()
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def board(connection: ScriptedConnection, said: list[str]) -> Board:
+    return Board(connection, PLAN, said.append)
+
+
+def press(button: int, action: ButtonAction = ButtonAction.PRESSED) -> ButtonMoved:
+    return ButtonMoved(button, action, 2.0, 0.0)
+
+
+def report(*closed: bool, doubtful: Sequence[bool] = (), changes: Sequence[SwitchChanged] = ()) -> SensorsReported:
+    return SensorsReported(3.0, closed, tuple(doubtful) or (False,) * len(closed), tuple(changes))
+
+
+def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, board: Board) -> None:
+    signal = Signal(Mood.ACCEPTED, (Light("b1", Colour.GREEN, Pattern.STEADY, "turn"),), Sound.ACCEPTED)
+    with Panel(board.driver_sources(), lambda: 0.0, print) as panel:
+        panel.show(signal, 0.0)
+        assert panel.faults == ()
+    green = bytes(Colour.GREEN.value)
+    assert connection.frames == [bytes(3) + 3 * green, bytes(12)]
+    assert len(connection.tunes[0]) > 0
+    assert list(connection.tunes[-1]) == []
+
+
+def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
+    connection: ScriptedConnection, board: Board, said: list[str]
+) -> None:
+    shorter = replace(WELCOME, lights=2)
+    connection.welcome = shorter
+    connection.events = [replace(ON_A_PORT, welcome=shorter)]
+    with Panel(board.driver_sources(), lambda: 0.0, print) as panel:
+        panel.show(Signal(Mood.ACCEPTED), 0.0)
+        board.presses()
+    assert len(connection.frames[0]) == 6
+    assert len(said) == 1
+    assert "the strip has 2 lights and the light map needs 4" in said[0]
+
+
+def test_no_lights_are_asked_of_a_board_that_is_there_for_its_sensors(connection: ScriptedConnection) -> None:
+    assert Board(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
+
+
+def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Board, said: list[str]) -> None:
+    connection.events = [press(2), press(2, ButtonAction.HELD), press(2, ButtonAction.RELEASED), press(0), press(3)]
+    assert board.presses() == ["take back", "end turn"]
+    assert board.presses() == []
+    connection.events = [press(3)]
+    board.presses()
+    assert len(said) == 1
+    assert "button 3 was pressed, and the settings give it no use" in said[0]
+
+
+def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedConnection, board: Board) -> None:
+    assert board.latest(0.0) is None
+    first = report(False, True, True, changes=[SwitchChanged(2, True, 2.5), SwitchChanged(1, True, 2.6)])
+    second = report(True, True, True, doubtful=(True, False, False), changes=[SwitchChanged(0, True, 2.9)])
+    connection.events = [first, press(0), second]
+    changes = (PlaceChange("a1", True, 2.5), PlaceChange("b1", True, 2.9))
+    assert board.latest(3.0) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}), changes)
+    assert board.latest(3.1) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}))
+    assert board.presses() == ["end turn"]
+
+
+def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedConnection, board: Board) -> None:
+    connection.events = [report(True, True, True, changes=[SwitchChanged(2, True, 2.5)]), Lost(3.0, "unplugged")]
+    assert board.latest(3.0) is None
+    connection.events = [ON_A_PORT]
+    assert board.latest(4.0) is None
+    connection.events = [report(False, True, False)]
+    assert board.latest(5.0) == Sensed(3.0, {"a1": False, "b1": False})
+
+
+def test_a_square_whose_switch_is_not_there_is_left_out(
+    connection: ScriptedConnection, board: Board, said: list[str]
+) -> None:
+    connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, switches=2)), report(True, False)]
+    assert board.latest(3.0) == Sensed(3.0, {"b1": True})
+    assert "there are 2 switches and the sensor map was made for 3: a1 would have none" in said[0]
+
+
+def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, said: list[str]) -> None:
+    board = Board(connection, WirePlan(sensors="board"), said.append)
+    assert board.switches() is None
+    moved = SwitchChanged(1, True, 2.5)
+    connection.events = [report(False, False, changes=[moved]), report(False, True)]
+    assert board.switches() == report(False, True, changes=[moved])
+    assert board.switches() == report(False, True)
+    assert said == []
+
+
+def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
+    connection: ScriptedConnection, board: Board, said: list[str]
+) -> None:
+    other = replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=78))
+    connection.events = [other]
+    board.presses()
+    assert len(said) == 1
+    assert "another one than when the sensors were mapped" in said[0]
+    connection.events = [other]
+    board.presses()
+    assert len(said) == 2
+
+
+def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Board, said: list[str]) -> None:
+    connection.events = [FaultTold(1.0, 3, 0, "lights dimmed"), FaultTold(2.0, 3, 0, "lights dimmed")]
+    connection.events += [FaultTold(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
+    connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5)]
+    board.presses()
+    assert said == [
+        "The board says: lights dimmed.",
+        "The board says: fault 6.",
+        "The board says: no memory",
+        "2 presses of the board's buttons came too fast to count.",
+    ]

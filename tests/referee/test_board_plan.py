@@ -1,0 +1,148 @@
+"""What hangs on wires, checked whole before anything is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from referee.board_plan import WirePlan, plan_and_problems, wire_plan
+from referee.config import load
+from referee.errors import ConfigError
+
+PLACES = ("a1", "b1", "c1")
+LIGHTS = "lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n"
+SENSORS = "switches = 3\n[places]\na1 = 2\nb1 = 0\n"
+PINS = (
+    'board = "pico"\n[lights]\npin = 28\ncount = 4\n[matrix]\nrows = [2]\ncolumns = [3, 4, 5]\n[buttons]\nhint = 10\n'
+)
+
+
+def planned(folder: Path, text: str) -> tuple[WirePlan, list[str]]:
+    (folder / "referee.toml").write_text(text)
+    configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
+    return plan_and_problems(configuration.settings, configuration.sources, PLACES)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lights.toml").write_text(LIGHTS)
+    (tmp_path / "sensors.toml").write_text(SENSORS)
+    (tmp_path / "pins.toml").write_text(PINS)
+    return tmp_path
+
+
+def test_without_settings_nothing_hangs_on_a_wire(folder: Path) -> None:
+    plan, found = planned(folder, "")
+    assert found == []
+    assert not plan.needs_board
+    assert not plan.has_sensors
+    assert plan.roles == ("end turn", "hint", "take back")
+
+
+WHOLE = """
+[lights]
+drivers = ["terminal", "board"]
+light_map = "lights.toml"
+brightness = 0.5
+current_limit_ma = 800
+long_press_s = 2
+[board]
+port = "/dev/ttyACM7"
+serial_number = "ABC"
+pin_map = "pins.toml"
+silence_s = 4
+[sensors]
+source = "board"
+eyes = "both"
+map = "sensors.toml"
+false_closed = 0.02
+"""
+
+
+def test_a_whole_table(folder: Path) -> None:
+    plan, found = planned(folder, WHOLE)
+    assert found == []
+    assert plan.needs_board
+    assert (plan.drivers, plan.brightness, plan.roles) == (("board",), 0.5, ("hint",))
+    assert (plan.wanted.port, plan.wanted.serial_number) == ("/dev/ttyACM7", "ABC")
+    assert (plan.configure.silence_ms, plan.configure.long_press_ms, plan.configure.current_limit_ma) == (
+        4000,
+        2000,
+        800,
+    )
+    assert plan.configure.snapshot_every_ms > 0
+    assert plan.sensor_settings.false_closed == 0.02
+    assert plan.light_map is not None
+    assert plan.sensor_map is not None
+
+
+def test_the_board_that_answers_is_meant_by_auto(folder: Path) -> None:
+    plan, _ = planned(folder, "")
+    assert plan.wanted.is_any
+
+
+def test_what_is_lacking_is_named_at_once(folder: Path) -> None:
+    text = '[lights]\ndrivers = ["board", "wled-network", "wled-serial"]\n[sensors]\neyes = "both"\n'
+    _, found = planned(folder, text)
+    listed = "\n".join(found)
+    assert "lights.light_map: it is not set, and board and wled-network and wled-serial cannot do without" in listed
+    assert "lights.wled_host: it is not set" in listed
+    assert "lights.wled_serial_port: it is not set" in listed
+    assert "sensors.eyes: it is 'both', but sensors.source is none" in listed
+    assert "sensors.eyes: it is 'both', but sensors.map is not set; `referee sensors map` makes one" in listed
+    assert len(found) == 5
+    (folder / "referee.toml").write_text(text)
+    configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
+    with pytest.raises(ConfigError) as caught:
+        wire_plan(configuration.settings, configuration.sources, PLACES)
+    assert str(caught.value) == listed
+
+
+def test_files_that_are_wrong_are_all_named(folder: Path) -> None:
+    (folder / "lights.toml").write_text(LIGHTS + "z9 = 0\n")
+    (folder / "sensors.toml").write_text("switches = 1\n")
+    (folder / "pins.toml").write_text(PINS.replace("hint = 10", "hint = 28"))
+    _, found = planned(folder, WHOLE)
+    listed = "\n".join(found)
+    assert "light 0 is used for place a1 and for place z9" in listed
+    assert "it has no places" in listed
+    assert "GP28 is used twice" in listed
+    assert all("referee.toml:" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("count = 4", "count = 3"), "the strip has 3 lights and the light map needs 4"),
+        (("columns = [3, 4, 5]", "columns = [3, 4]"), "there are 2 switches and the sensor map was made for 3"),
+    ],
+)
+def test_a_pin_map_with_less_than_the_maps_need(folder: Path, change: tuple[str, str], message: str) -> None:
+    (folder / "pins.toml").write_text(PINS.replace(*change))
+    _, found = planned(folder, WHOLE)
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_a_wled_strip_that_is_shorter_than_the_map(folder: Path) -> None:
+    text = (
+        '[lights]\ndrivers = ["wled-network"]\nlight_map = "lights.toml"\nwled_host = "wled.local"\nstrip_lights = 3\n'
+    )
+    _, found = planned(folder, text)
+    assert len(found) == 1
+    assert "lights.light_map: the strip has 3 lights and the light map needs 4" in found[0]
+
+
+def test_squares_that_the_game_has_not(folder: Path) -> None:
+    (folder / "sensors.toml").write_text(SENSORS + "q8 = 1\n")
+    _, found = planned(folder, WHOLE)
+    assert "the sensor map has squares that this game has not: q8" in found[0]
+
+
+def test_a_button_role_twice_and_a_port_twice(folder: Path) -> None:
+    text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
+    text += '[board]\nport = "/dev/ttyUSB0"\nbuttons = ["hint", "hint"]\n'
+    _, found = planned(folder, text)
+    assert "/dev/ttyUSB0 is the port of the board below [board], too" in found[0]
+    assert "two buttons are for hint" in found[1]
