@@ -1,0 +1,53 @@
+"""What the firmware needs of a microcontroller. Boards are these; a virtual one too."""
+
+
+class Board:
+    """The edge between the firmware and the pins. Nothing here may block for longer than a few milliseconds.
+
+    Attributes:
+        boot_id: an unsigned 32-bit number, another one after each reset.
+        reset_cause: why the board started: 0 power, 1 watchdog, 2 software, 255 unknown.
+    """
+
+    boot_id = 0
+    reset_cause = 255
+
+    def ticks_ms(self) -> int:
+        """Give the milliseconds of a clock that never stops, modulo 2**30, as ``time.ticks_ms`` does."""
+        raise NotImplementedError
+
+    def read(self) -> bytes:
+        """Give what has arrived from the host, at most about 1 kB of it at a time; ``b""`` when nothing has."""
+        raise NotImplementedError
+
+    def write(self, data: memoryview) -> int:
+        """Hand bytes to the host and give how many were taken, which may be none; the others come again."""
+        raise NotImplementedError
+
+    def show_lights(self, colours: bytearray) -> None:
+        """Show red, green, blue of each light, three bytes each, as duty cycles: gamma, brightness and limit are in."""
+        raise NotImplementedError
+
+    def scan(self, masks: list[int]) -> None:
+        """Read the switches as they are now: for each matrix row the closed columns, then the closed single switches.
+
+        Bit 0 is the first column or switch. There are as many numbers as rows, and one more if there are single
+        switches. Nothing is debounced here, and ghosts are left in.
+        """
+        raise NotImplementedError
+
+    def buttons(self) -> int:
+        """Read which buttons' contacts are closed now: bit 0 is the first button."""
+        raise NotImplementedError
+
+    def tone(self, frequency_hz: int) -> None:
+        """Sound at a frequency until told otherwise; 0 is silence. A buzzer with one tone only goes on and off."""
+        raise NotImplementedError
+
+    def feed_watchdog(self) -> None:
+        """Tell the watchdog that the loop is alive."""
+        raise NotImplementedError
+
+    def restart(self, into_interpreter: bool) -> None:
+        """Reset the board, into the bare interpreter if so asked. Does not return on a real board."""
+        raise NotImplementedError

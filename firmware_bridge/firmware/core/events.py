@@ -1,0 +1,132 @@
+"""What the device has to tell and can't yet: presses, faults, log lines. All bounded. Pure."""
+
+from .ticks import elapsed_ms
+
+MOST_PRESSES = 16
+MOST_FAULTS = 8
+MOST_LINES = 4
+LONGEST_TEXT_BYTES = 200
+
+BAD_MESSAGE = 1
+LIGHT_BEYOND_STRIP = 2
+CURRENT_LIMITED = 3
+PIN_MAP = 4
+WATCHDOG_RESET = 5
+OVERFLOW = 6
+
+_AGAIN_AFTER_MS = 10_000
+_STALE_AFTER_MS = 2000
+
+
+def utf8_at_most(text: str, longest: int = LONGEST_TEXT_BYTES) -> bytes:
+    """Give a text as UTF-8, cut between characters so that it fits."""
+    data = text.encode()
+    if len(data) <= longest:
+        return data
+    end = longest
+    while end and data[end] & 0xC0 == 0x80:
+        end -= 1
+    return data[:end]
+
+
+class Press:
+    """Something a button did. ``number`` counts since the start; ``at`` in ticks; ``time_ms`` as messages carry it."""
+
+    def __init__(self, number: int, button: int, what: int, at: int, time_ms: int, held_ms: int) -> None:
+        self.number = number
+        self.button = button
+        self.what = what
+        self.at = at
+        self.time_ms = time_ms
+        self.held_ms = held_ms
+        self.is_sent = False
+
+
+class PressQueue:
+    """Presses that the host hasn't acknowledged, oldest first."""
+
+    def __init__(self) -> None:
+        self._presses: list[Press] = []
+        self._next_number = 0
+
+    def add(self, button: int, what: int, at: int, time_ms: int, held_ms: int) -> bool:
+        """Add a press; ``False`` when the oldest had to go for it."""
+        fits = len(self._presses) < MOST_PRESSES
+        if not fits:
+            self._presses.pop(0)
+        self._presses.append(Press(self._next_number, button, what, at, time_ms, held_ms))
+        self._next_number = (self._next_number + 1) & 0xFFFF
+        return fits
+
+    def next_unsent(self) -> Press | None:
+        """Give the oldest press that wasn't sent in this session."""
+        for press in self._presses:
+            if not press.is_sent:
+                return press
+        return None
+
+    def arrived(self, number: int) -> None:
+        """Forget a press that the host has."""
+        for i in range(len(self._presses)):
+            if self._presses[i].number == number:
+                self._presses.pop(i)
+                return
+
+    def begin_session(self, now: int) -> None:
+        """Tell again what wasn't acknowledged, unless it is older than two seconds."""
+        self._presses = [press for press in self._presses if elapsed_ms(now, press.at) <= _STALE_AFTER_MS]
+        for press in self._presses:
+            press.is_sent = False
+
+
+class FaultQueue:
+    """Faults to tell: each code once a session; bad messages and overflows again after ten seconds."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, bytes]] = []
+        self._told_at: dict[int, int] = {}
+
+    def begin_session(self) -> None:
+        """Tell everything that happens from now on, and nothing of before."""
+        self._waiting = []
+        self._told_at = {}
+
+    def add(self, code: int, number: int, text: str, now: int) -> None:
+        """Tell a fault, unless it was just told."""
+        told_at = self._told_at.get(code)
+        if told_at is not None and (code not in (BAD_MESSAGE, OVERFLOW) or elapsed_ms(now, told_at) < _AGAIN_AFTER_MS):
+            return
+        if len(self._waiting) < MOST_FAULTS:
+            self._told_at[code] = now
+            self._waiting.append((code, min(number, 0xFFFF), utf8_at_most(text)))
+
+    def first(self) -> tuple[int, int, bytes] | None:
+        """Give the oldest that waits."""
+        return self._waiting[0] if self._waiting else None
+
+    def sent(self) -> None:
+        """Forget the oldest."""
+        self._waiting.pop(0)
+
+
+class LogQueue:
+    """Log lines that wait for a host; the oldest goes first when there are too many, which the counter shows."""
+
+    def __init__(self) -> None:
+        self._lines: list[tuple[int, int, int, bytes]] = []
+        self._counter = 0
+
+    def add(self, level: int, time_ms: int, text: str) -> None:
+        """Add a line."""
+        if len(self._lines) == MOST_LINES:
+            self._lines.pop(0)
+        self._lines.append((level, self._counter, time_ms, utf8_at_most(text)))
+        self._counter = (self._counter + 1) & 0xFFFF
+
+    def first(self) -> tuple[int, int, int, bytes] | None:
+        """Give level, counter, time and text of the oldest that waits."""
+        return self._lines[0] if self._lines else None
+
+    def sent(self) -> None:
+        """Forget the oldest."""
+        self._lines.pop(0)

@@ -1,0 +1,134 @@
+"""All switches of a board: debounced, freed of ghosts, and what changed since the last report. Pure."""
+
+import struct
+
+from .debounce import SwitchDebouncer
+from .matrix import mark_ghosts
+from .ticks import elapsed_ms
+
+MOST_CHANGES = 32
+_LONGEST_MS = 0xFFFF
+
+
+class SwitchBank:
+    """The matrix, row by row, and then the single switches. Masks are as ``board.Board.scan`` fills them.
+
+    Attributes:
+        masks: to be filled by a scan before ``update``.
+        changes_lost: whether more changed than a report has room for; the snapshot is right all the same.
+    """
+
+    def __init__(self, rows: int, columns: int, diodes: bool, singles: int) -> None:
+        self._sizes = [columns] * rows + ([singles] if singles else [])
+        self._rows = rows
+        self._diodes = diodes
+        groups = len(self._sizes)
+        self.masks = [0] * groups
+        self._debouncers = [SwitchDebouncer(size) for size in self._sizes]
+        self._maybe_closed = [0] * groups
+        self._ghosts = [0] * groups
+        self._doubtful = [0] * groups
+        self._known = [0] * groups
+        self._ever_known = [0] * groups
+        self.count = rows * columns + singles
+        self._changed_switch = [0] * MOST_CHANGES
+        self._changed_closed = bytearray(MOST_CHANGES)
+        self._changed_at = [0] * MOST_CHANGES
+        self._changes = 0
+        self.changes_lost = False
+        self._bits = bytearray((self.count + 7) // 8)
+        for group in range(groups):
+            self._doubtful[group] = self._debouncers[group].unknown
+
+    def update(self, now: int, settle_ms: int) -> bool:
+        """Take in a scan; ``True`` when there is something new to report."""
+        moved = False
+        for group in range(len(self._sizes)):
+            if self._debouncers[group].update(self.masks[group], now, settle_ms):
+                moved = True
+        return moved and self._judge()
+
+    def is_closed(self, switch: int) -> bool:
+        """Whether a switch is surely closed."""
+        group, bit = self._place(switch)
+        return bool(self._known[group] & ~self._doubtful[group] & bit)
+
+    def is_doubtful(self, switch: int) -> bool:
+        """Whether a switch can't be told: a ghost or a real one, chattering, or not known yet."""
+        group, bit = self._place(switch)
+        return bool(self._doubtful[group] & bit)
+
+    def forget_changes(self) -> None:
+        """Start a new row of reports."""
+        self._changes = 0
+        self.changes_lost = False
+
+    def write_report(self, target: bytearray, time_ms: int, now: int) -> int:
+        """Write the payload of SENSORS, forget the changes it tells, and give its length."""
+        struct.pack_into("<IH", target, 0, time_ms, self.count)
+        at = 6
+        for doubtful in (False, True):
+            self._gather(doubtful)
+            target[at : at + len(self._bits)] = self._bits
+            at += len(self._bits)
+        target[at] = self._changes
+        at += 1
+        for i in range(self._changes):
+            before_ms = min(_LONGEST_MS, elapsed_ms(now, self._changed_at[i]))
+            struct.pack_into("<HBH", target, at, self._changed_switch[i], self._changed_closed[i], before_ms)
+            at += 5
+        self.forget_changes()
+        return at
+
+    def _place(self, switch: int) -> tuple[int, int]:
+        columns = self._sizes[0] if self._rows else 0
+        if switch < self._rows * columns:
+            return switch // columns, 1 << (switch % columns)
+        return self._rows, 1 << (switch - self._rows * columns)
+
+    def _gather(self, doubtful: bool) -> None:
+        for i in range(len(self._bits)):
+            self._bits[i] = 0
+        switch = 0
+        for group in range(len(self._sizes)):
+            mask = self._doubtful[group]
+            if not doubtful:
+                mask = self._known[group] & ~mask
+            for column in range(self._sizes[group]):
+                if mask >> column & 1:
+                    self._bits[switch >> 3] |= 1 << (switch & 7)
+                switch += 1
+
+    def _judge(self) -> bool:
+        if self._rows and not self._diodes:
+            for row in range(self._rows):
+                debouncer = self._debouncers[row]
+                self._maybe_closed[row] = debouncer.level | debouncer.restless & ~debouncer.unknown
+            mark_ghosts(self._maybe_closed, self._rows, self._ghosts)
+        news = False
+        first = 0
+        for group in range(len(self._sizes)):
+            debouncer = self._debouncers[group]
+            doubtful = self._ghosts[group] | debouncer.chattering | debouncer.unknown
+            changed = (debouncer.level ^ self._known[group]) & ~doubtful
+            if changed:
+                self._note(group, first, changed & self._ever_known[group])
+            if changed or doubtful != self._doubtful[group]:
+                news = True
+                self._doubtful[group] = doubtful
+                self._known[group] ^= changed
+                self._ever_known[group] |= ~doubtful
+            first += self._sizes[group]
+        return news
+
+    def _note(self, group: int, first: int, changed: int) -> None:
+        debouncer = self._debouncers[group]
+        for column in range(self._sizes[group]):
+            if changed >> column & 1:
+                if self._changes == MOST_CHANGES:
+                    self.changes_lost = True
+                    return
+                self._changed_switch[self._changes] = first + column
+                self._changed_closed[self._changes] = debouncer.level >> column & 1
+                self._changed_at[self._changes] = debouncer.moved_at[column]
+                self._changes += 1

@@ -1,0 +1,37 @@
+"""A row of tones, one after the other. Pure; time is passed in."""
+
+import struct
+
+from .ticks import elapsed_ms
+
+MOST_TONES = 255
+_TONE_BYTES = 4
+
+
+class TonePlayer:
+    """Says which frequency sounds now."""
+
+    def __init__(self) -> None:
+        self._tones = bytearray(_TONE_BYTES * MOST_TONES)
+        self._count = 0
+        self._at = 0
+        self._began = 0
+
+    def play(self, tones: memoryview, count: int, now: int) -> None:
+        """Play these instead of what sounds now: each of two bytes frequency in Hz and two bytes milliseconds."""
+        self._tones[: _TONE_BYTES * count] = tones[: _TONE_BYTES * count]
+        self._count, self._at, self._began = count, 0, now
+
+    def stop(self) -> None:
+        """Fall silent."""
+        self._count = 0
+
+    def frequency_hz(self, now: int) -> int:
+        """Give what sounds now, 0 for nothing; to be asked often."""
+        while self._at < self._count:
+            frequency, lasts_ms = struct.unpack_from("<HH", self._tones, _TONE_BYTES * self._at)
+            if elapsed_ms(now, self._began) < lasts_ms:
+                return int(frequency)
+            self._began = (self._began + lasts_ms) & 0x3FFFFFFF
+            self._at += 1
+        return 0

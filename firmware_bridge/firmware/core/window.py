@@ -1,0 +1,102 @@
+"""What was sent and isn't acknowledged yet: go-back-N with a timer that backs off. Pure."""
+
+from .ticks import elapsed_ms
+
+SLOTS = 4
+LARGEST_SENT = 256
+"""The longest payload that the device sends, in bytes."""
+
+FIRST_WAIT_MS = 60
+LONGEST_WAIT_MS = 1000
+NO_TOKEN = -1
+
+
+class SendWindow:
+    """The sequenced packets under way to the host, oldest first.
+
+    Attributes:
+        resent: packets written again.
+    """
+
+    def __init__(self) -> None:
+        self._payloads = [bytearray(LARGEST_SENT) for _ in range(SLOTS)]
+        self._lengths = [0] * SLOTS
+        self._kinds = [0] * SLOTS
+        self._tokens = [NO_TOKEN] * SLOTS
+        self.resent = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Start a new session: nothing is under way, and numbers count from 0."""
+        self._oldest = 0
+        self._held = 0
+        self._written = 0
+        self._ever_written = 0
+        self._wait_ms = FIRST_WAIT_MS
+        self._waiting_since = 0
+        self._resent_as_asked = False
+
+    def has_room(self) -> bool:
+        """Whether another packet may be added."""
+        return self._held < SLOTS
+
+    def add(self, kind: int, payload: memoryview, token: int = NO_TOKEN) -> None:
+        """Add a packet; ``token`` comes back when it is acknowledged. Only while there is room."""
+        slot = (self._oldest + self._held) % SLOTS
+        self._payloads[slot][: len(payload)] = payload
+        self._lengths[slot] = len(payload)
+        self._kinds[slot] = kind
+        self._tokens[slot] = token
+        self._held += 1
+
+    def acknowledge(self, number: int, now: int) -> list[int]:
+        """Take in the number that the host expects next, and give the tokens of what has arrived by it."""
+        arrived = (number - self._oldest) & 0xFFFF
+        if not 0 < arrived <= self._ever_written:
+            return []
+        tokens = [self._tokens[(self._oldest + i) % SLOTS] for i in range(arrived)]
+        self._oldest = (self._oldest + arrived) & 0xFFFF
+        self._held -= arrived
+        self._ever_written -= arrived
+        self._written = max(0, self._written - arrived)
+        self._wait_ms = FIRST_WAIT_MS
+        self._waiting_since = now
+        self._resent_as_asked = False
+        return [token for token in tokens if token != NO_TOKEN]
+
+    def resend(self) -> None:
+        """Write everything again, as the host asks; once until something is acknowledged or the timer runs out."""
+        if not self._resent_as_asked and self._ever_written:
+            self._resent_as_asked = True
+            self._written = 0
+
+    def tick(self, now: int) -> None:
+        """Write everything again when the timer has run out, and wait twice as long next time."""
+        if self._ever_written and elapsed_ms(now, self._waiting_since) >= self._wait_ms:
+            self._written = 0
+            self._wait_ms = min(LONGEST_WAIT_MS, 2 * self._wait_ms)
+            self._waiting_since = now
+            self._resent_as_asked = False
+
+    def next_unwritten(self) -> int:
+        """Give the sequence number of the next packet to write, or -1."""
+        return (self._oldest + self._written) & 0xFFFF if self._written < self._held else -1
+
+    def kind_of(self, number: int) -> int:
+        """Give the kind of a packet that is held."""
+        return self._kinds[number % SLOTS]
+
+    def payload_of(self, number: int) -> memoryview:
+        """Give the payload of a packet that is held."""
+        slot = number % SLOTS
+        return memoryview(self._payloads[slot])[: self._lengths[slot]]
+
+    def wrote(self, now: int) -> None:
+        """Note that the next unwritten packet was written."""
+        if self._written == 0:
+            self._waiting_since = now
+        self._written += 1
+        if self._written > self._ever_written:
+            self._ever_written = self._written
+        else:
+            self.resent += 1
