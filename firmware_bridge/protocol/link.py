@@ -87,7 +87,12 @@ class HostLink:
     @property
     def is_settled(self) -> bool:
         """Whether all that was sent is acknowledged and nothing waits."""
-        return not self._outbox and not self._window
+        return self.undelivered == 0
+
+    @property
+    def undelivered(self) -> int:
+        """How many messages wait or are sent and not acknowledged."""
+        return len(self._outbox) + len(self._window)
 
     @property
     def acknowledged(self) -> int:
