@@ -35,6 +35,11 @@ class SquareWalk:
         return None if self.finished or done >= len(self.places) else self.places[done]
 
     @property
+    def is_over(self) -> bool:
+        """Whether every square was asked for, or the person has finished."""
+        return self.place is None
+
+    @property
     def prompt(self) -> str:
         """What to ask for."""
         return f"Put a piece on {self.place}."
@@ -96,6 +101,11 @@ class SwitchWalk:
         "Put a piece on any square, then type which one it was. Enter alone: leave that switch out. "
         "b: forget the square before. f: finish."
     )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every square is known, or the person has finished."""
+        return self.finished or len(self.found) == len(self.places)
 
     @property
     def prompt(self) -> str:

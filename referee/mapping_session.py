@@ -1,0 +1,170 @@
+"""The walks with a person at the terminal: what shows, what is asked, what is said. All of it is passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from firmware_bridge.connection_events import SensorsReported
+from hardware.light_map import LightMap
+from hardware.signals import Colour, Light, Mood, Pattern, Signal
+from referee.mapping import LightWalk
+from referee.mapping_camera import Spot, locate_light
+from referee.mapping_switches import Walk
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose
+from vision.layout import TableLayout
+
+Ask = Callable[[str], str]
+Say = Callable[[str], object]
+ShowLight = Callable[[int | None], None]
+"""Shows one light alone, by its number, or none."""
+
+PAIRS = 3
+"""How many times a light goes off and on before the camera."""
+
+CAMERA_DELAY_S = 0.35
+"""How old a picture may be when it arrives: what a light does is looked for in pictures taken later than that."""
+
+_READ_TIMEOUT_S = 5.0
+
+
+def one_light_map(lights: int) -> LightMap:
+    """Give a map in which every light is a place of its own, called by its number."""
+    return LightMap({str(number): (number,) for number in range(lights)}, lights=lights)
+
+
+def one_light_signal(light: int | None) -> Signal:
+    """Give the signal that shows one light of ``one_light_map`` alone, or none."""
+    lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, "turn"),)
+    return Signal(Mood.WAITING, lights)
+
+
+class Camera(Protocol):
+    """What gives frames; errors as in ``vision.cameras``."""
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the newest frame."""
+        ...
+
+
+@dataclass(frozen=True)
+class LightEye:
+    """A camera over the table that watches one light at a time. ``clock`` is the camera's, in monotonic seconds."""
+
+    camera: Camera
+    clock: Callable[[], float]
+    model: CameraModel
+    pose: Pose
+    layout: TableLayout
+    pairs: int = PAIRS
+
+    def find(self, light: int, show: ShowLight) -> Spot:
+        """Switch a light off and on a few times and find where it shines; raises CameraError."""
+        off, on = [self._look(show, None)], []
+        for _ in range(self.pairs):
+            on.append(self._look(show, light))
+            off.append(self._look(show, None))
+        return locate_light(off, on, self.model, self.pose, self.layout)
+
+    def _look(self, show: ShowLight, light: int | None) -> Image:
+        show(light)
+        shown_s = self.clock()
+        while True:
+            frame = self.camera.read(_READ_TIMEOUT_S)
+            if frame.time_s >= shown_s + CAMERA_DELAY_S:
+                return frame.image
+
+
+def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: LightEye | None = None) -> None:
+    """Go through the lights; with an eye a person is asked only where it is not sure.
+
+    Ends when every light has been walked to, when the person finishes, or when the input ends.
+    """
+    say(walk.HELP)
+    watched = -1
+    while (light := walk.light) is not None:
+        # A light that was gone back to is the person's to say: the camera would only say the same again.
+        spot = None if eye is None or light <= watched else eye.find(light, show)
+        watched = max(watched, light)
+        if spot is not None and spot.place is not None and not spot.doubt:
+            say(f"Light {light}: {spot.place}.")
+            walk.answer(spot.place)
+            continue
+        if spot is not None:
+            near = f", nearest to {spot.place}" if spot.place else ""
+            say(f"Light {light}: I am not sure: {spot.doubt}{near}.")
+        if not _ask_about(walk, light, show, ask, say):
+            return
+
+
+def _ask_about(walk: LightWalk, light: int, show: ShowLight, ask: Ask, say: Say) -> bool:
+    """Ask until this light is answered or walked away from; false when nobody answers any more."""
+    show(light)
+    while walk.light == light:
+        try:
+            text = ask(walk.prompt)
+        except EOFError:
+            walk.finished = True
+            return False
+        said = walk.answer(text)
+        if said:
+            say(said)
+    return True
+
+
+def walk_switches(
+    walk: Walk,
+    switches: Callable[[], SensorsReported | None],
+    typed: Callable[[], Sequence[str]],
+    wait: Callable[[], object],
+    say: Say,
+) -> bool:
+    """Go through squares or switches while pieces are put down; false when the input ended before the person did.
+
+    ``switches`` gives the newest report with the changes since it was last asked for, ``typed`` the lines typed
+    since, with ``EOFError`` at the input's end; ``wait`` waits a moment for either.
+    """
+    say(walk.HELP)
+    prompt = ""
+    is_there = True
+    while not walk.is_over:
+        report = switches()
+        if (report is not None) != is_there:
+            is_there = report is not None
+            say("The board answers again." if is_there else "The board does not answer; I wait for it.")
+        for closed in _closings(report):
+            _tell(say, walk.closed(closed))
+        try:
+            lines = typed()
+        except EOFError:
+            return False
+        for line in lines:
+            _tell(say, walk.answer(line))
+        if is_there and not walk.is_over and walk.prompt != prompt:
+            prompt = walk.prompt
+            say(prompt)
+        wait()
+    return True
+
+
+def _closings(report: SensorsReported | None) -> list[list[int]]:
+    """The switches that closed for good, those of one moment together."""
+    together_s = 0.05
+    moments: list[tuple[float, list[int]]] = []
+    for change in () if report is None else report.changes:
+        # What closed and opened again since (a piece slid over it) is not where the piece stands.
+        if not change.closed or report is None or not report.closed[change.switch]:
+            continue
+        if moments and change.time_s - moments[-1][0] <= together_s:
+            if change.switch not in moments[-1][1]:
+                moments[-1][1].append(change.switch)
+        else:
+            moments.append((change.time_s, [change.switch]))
+    return [switches for _, switches in moments]
+
+
+def _tell(say: Say, sentence: str) -> None:
+    if sentence:
+        say(sentence)

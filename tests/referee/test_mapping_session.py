@@ -1,0 +1,218 @@
+"""The walks with a person at the terminal, scripted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from firmware_bridge.connection_events import SensorsReported, SwitchChanged
+from hardware.panel import DriverSource, Panel
+from hardware.pixels import PixelDriver
+from referee.mapping import LightWalk
+from referee.mapping_session import (
+    LightEye,
+    ShowLight,
+    one_light_map,
+    one_light_signal,
+    walk_lights,
+    walk_switches,
+)
+from referee.mapping_switches import SquareWalk, SwitchWalk
+from simulator.render import Renderer
+from simulator.scene import Scene, Setting
+from simulator.table import standard_setting
+from simulator.viewpoint import lens
+from vision.frame import Frame
+from vision.geometry import project
+
+PLACES = ("a1", "b1", "c1")
+
+
+def typing(*lines: str) -> Callable[[str], str]:
+    """A person who types these lines, and goes away."""
+    left = iter(lines)
+
+    def ask(prompt: str) -> str:
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    return ask
+
+
+@dataclass
+class Strip:
+    lights: int = 3
+    refresh_s: float | None = None
+    shown: list[bytes] = field(default_factory=list)
+
+    def show(self, colours: bytes) -> None:
+        self.shown.append(colours)
+
+    def close(self) -> None:
+        pass
+
+
+def test_one_light_after_the_other_is_shown_and_asked_about() -> None:
+    strip, said = Strip(), []
+    walk = LightWalk(3, PLACES)
+    source = DriverSource("strip", lambda: PixelDriver("strip", strip, one_light_map(3)))
+    with Panel([source], lambda: 0.0, said.append) as panel:
+
+        def show(light: int | None) -> None:
+            panel.show(one_light_signal(light), 0.0)
+
+        walk_lights(walk, show, typing("a1", "what", "b", "b1", "", "status"), said.append)
+    alone = [bytes(3 * light) + b"\xff\xff\xff" + bytes(6 - 3 * light) for light in range(3)]
+    assert strip.shown == [alone[0], alone[1], alone[0], alone[1], alone[2], bytes(9)]
+    assert walk.places_of_lights() == ({"b1": (0,)}, (2,))
+    assert any("no square 'what'" in sentence for sentence in said)
+
+
+def test_what_was_answered_is_kept_when_the_input_ends() -> None:
+    walk = LightWalk(3, PLACES)
+    walk_lights(walk, lambda light: None, typing("a1"), lambda sentence: None)
+    assert walk.finished
+    assert walk.places_of_lights() == ({"a1": (0,)}, ())
+
+
+@dataclass
+class GlowingTable:
+    """A camera over a rendered board on which the shown light glows, where each light of a strip lies."""
+
+    setting: Setting
+    points_mm: Sequence[tuple[float, float] | None]
+    lit: int | None = None
+    time_s: float = 0.0
+    frames: int = 0
+
+    def __post_init__(self) -> None:
+        self.renderer = Renderer(5)
+
+    def show(self, light: int | None) -> None:
+        self.lit = light
+
+    def clock(self) -> float:
+        return self.time_s
+
+    def read(self, timeout_s: float) -> Frame:
+        self.time_s += 0.2
+        self.frames += 1
+        image = self.renderer.render(Scene(self.setting, (), (), ()), self.frames).astype(float)
+        point = None if self.lit is None else self.points_mm[self.lit]
+        if point is not None:
+            ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point, self.setting.layout.board_top_mm]])
+            rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+            image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]
+        return Frame(image.clip(0, 255).astype(np.uint8), self.time_s, self.frames)
+
+
+@pytest.fixture(scope="module")
+def setting() -> Setting:
+    return standard_setting(lens((640, 360)))
+
+
+def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Setting) -> None:
+    layout = setting.layout
+    half = layout.cell_mm / 2
+    table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
+    eye = LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    walk, said = LightWalk(4, layout.places), []
+    # The camera sees nothing of the second light, and the third shines between d4 and e4.
+    walk_lights(walk, table.show, typing("", "d4"), said.append, eye)
+    assert walk.places_of_lights() == ({"c3": (0,), "d4": (2,), "g1": (3,)}, ())
+    assert "Light 0: c3." in said
+    assert any("I see no light" in sentence for sentence in said)
+    assert any("between two squares" in sentence for sentence in said)
+
+
+def test_a_light_that_was_gone_back_to_is_the_person_s_to_say(setting: Setting) -> None:
+    layout = setting.layout
+    table = GlowingTable(setting, [layout.centre_mm("c3"), None])
+    eye = LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    walk = LightWalk(2, layout.places)
+    walk_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, eye)
+    assert walk.places_of_lights() == ({"c4": (0,)}, ())
+
+
+def report(closed: set[int], *changes: tuple[int, bool, float]) -> SensorsReported:
+    return SensorsReported(
+        9.0,
+        tuple(switch in closed for switch in range(4)),
+        (False,) * 4,
+        tuple(SwitchChanged(*change) for change in changes),
+    )
+
+
+def walked(
+    walk: SquareWalk | SwitchWalk, reports: Sequence[SensorsReported | None], lines: Sequence[str | None]
+) -> tuple[bool, list[str]]:
+    """Walk with a report and a line (or none) at each step; after the last line the input has ended."""
+    said: list[str] = []
+    coming: Iterator[SensorsReported | None] = iter(reports)
+    typed_lines = iter(lines)
+
+    def typed() -> list[str]:
+        try:
+            line = next(typed_lines)
+        except StopIteration:
+            raise EOFError from None
+        return [] if line is None else [line]
+
+    ended = walk_switches(walk, lambda: next(coming, None), typed, lambda: None, said.append)
+    return ended, said
+
+
+def test_pieces_are_put_down_and_squares_skipped() -> None:
+    walk = SquareWalk(4, PLACES)
+    # Switch 1 only opens and closes again as a piece slides over it.
+    reports = [report(set()), report({2}, (1, True, 1.0), (1, False, 1.1), (2, True, 1.2)), report({2}), report({2})]
+    ended, said = walked(walk, [*reports, report({0, 2}, (0, True, 3.0))], [None, None, "", None, None])
+    assert ended
+    assert walk.found == {"a1": 2, "c1": 0}
+    prompts = [sentence for sentence in said if sentence.startswith("Put a piece on ") and len(sentence) < 22]
+    assert prompts == ["Put a piece on a1.", "Put a piece on b1.", "Put a piece on c1."]
+
+
+def test_two_switches_at_once_are_asked_about_again() -> None:
+    walk = SquareWalk(4, PLACES)
+    _, said = walked(walk, [report({1, 2}, (1, True, 1.0), (2, True, 1.02))], [None])
+    assert any("Switches 1, 2 closed at once" in sentence for sentence in said)
+    assert walk.found == {}
+
+
+def test_a_board_that_goes_away_is_waited_for() -> None:
+    walk = SquareWalk(4, PLACES)
+    _, said = walked(walk, [None, None, report(set())], [None, None, None, "f"])
+    assert said[1:] == [
+        "The board does not answer; I wait for it.",
+        "The board answers again.",
+        "Put a piece on a1.",
+        "The board does not answer; I wait for it.",
+    ]
+
+
+def test_by_switch_and_the_input_that_ends() -> None:
+    walk = SwitchWalk(4, PLACES)
+    ended, _ = walked(walk, [report({3}, (3, True, 1.0)), report({3})], [None, "b1"])
+    assert not ended
+    assert walk.found == {"b1": 3}
+
+
+def test_eye_pictures_are_taken_after_the_light_changed(setting: Setting) -> None:
+    layout = setting.layout
+    table = GlowingTable(setting, [layout.centre_mm("d4")])
+    changes: list[float] = []
+
+    def show(light: int | None) -> None:
+        changes.append(table.time_s)
+        table.show(light)
+
+    shown: ShowLight = show
+    LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2).find(0, shown)
+    assert all(later - earlier >= 0.35 for earlier, later in pairwise(changes))
