@@ -19,6 +19,15 @@ DDP_PORT = 4048
 MOST_DATA = 1440
 """Bytes of data in one packet: 480 lights; with its header it fits an Ethernet frame."""
 
+LOOK_UP_S = 4.0
+"""How long looking up a name may take before that is a fault."""
+
+STEADY_S = 5.0
+"""How long frames must go out without complaint until somebody can be taken to listen.
+
+Linux needs 3 seconds to say that nobody has an address.
+"""
+
 _VERSION_1 = 0x40
 _PUSH = 0x01
 _RGB_8_BIT = 0x0B
@@ -51,11 +60,12 @@ class WledNetwork:
     """A pixel output on the network: sends frames, never waits for anything.
 
     A name is looked up by a thread that ends with it; frames shown meanwhile are left out, which ``refresh_s`` makes
-    good. What the network said of the frame before is raised with the next one, as WledError, once for each.
+    good. What the network said of a frame is raised with a later one, as WledError: within ``STEADY_S`` it is known.
 
     Args:
         host: a name or an IPv4 address.
         lights: how many the strip has.
+        clock: monotonic seconds.
         port: WLED's is 4048.
         corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
         resolve: looks a name up; may wait.
@@ -65,6 +75,7 @@ class WledNetwork:
         self,
         host: str,
         lights: int,
+        clock: Callable[[], float],
         *,
         port: int = DDP_PORT,
         corrected: bool = False,
@@ -88,6 +99,8 @@ class WledNetwork:
         self._address: str | None = None
         self._unknown: OSError | UnicodeError | None = None
         self._resolved = threading.Event()
+        self._clock = clock
+        self._asked_s = clock()
         if _is_address(host):
             self._address = host
             self._resolved.set()
@@ -99,6 +112,11 @@ class WledNetwork:
         """Send a frame; raises WledError for a name that is not known, and for what the network told."""
         frame = wled.checked_frame(colours, self.lights)
         if not self._resolved.is_set():
+            if self._clock() >= self._asked_s + LOOK_UP_S:
+                raise WledError(
+                    f"nobody has said yet which computer {self.host!r} is; is this computer in the network? An address "
+                    "such as 192.168.1.40 needs no asking"
+                )
             return
         if self._unknown is not None or self._address is None:
             raise WledError(

@@ -22,10 +22,15 @@ DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
 
 @dataclass(frozen=True)
 class DriverSource:
-    """A driver's name and how to make it, now and again after a fault; ``make`` may raise ``DRIVER_FAULTS``."""
+    """A driver's name and how to make it, now and again after a fault; ``make`` may raise ``DRIVER_FAULTS``.
+
+    After a fault it counts as working again once it has worked for ``steady_s``: for outputs that learn late that
+    nobody listens, such as a network's.
+    """
 
     name: str
     make: Callable[[], Driver]
+    steady_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ class Panel:
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
         slot.backoff = slot.backoff.worked(now_s)
-        if slot.fault is None:
+        if slot.fault is None or now_s < _steady_at_s(slot):
             return
         fault, slot.fault = slot.fault, None
         if all(other.message != fault.message for other in self.faults):
@@ -163,9 +168,10 @@ class Panel:
     def _next_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:
             return slot.backoff.retry_at_s
-        if not isinstance(slot.driver, AnimatedDriver):
-            return None
-        return slot.driver.next_change_s(now_s)
+        moments = [slot.driver.next_change_s(now_s)] if isinstance(slot.driver, AnimatedDriver) else []
+        if slot.fault is not None:
+            moments.append(_steady_at_s(slot))
+        return min((moment for moment in moments if moment is not None), default=None)
 
     @staticmethod
     def _drop(slot: _Slot) -> None:
@@ -177,3 +183,9 @@ class Panel:
         except DRIVER_FAULTS:
             # It is being dropped because it failed, or because everything ends: its fault is already known.
             return
+
+
+def _steady_at_s(slot: _Slot) -> float:
+    """When a driver that works now counts as working again after its fault."""
+    since_s = slot.backoff.working_since_s
+    return 0.0 if since_s is None else since_s + slot.source.steady_s

@@ -17,6 +17,11 @@ from firmware_bridge.wled_network import DDP_PORT, WledNetwork, ddp_packets
 GUARD_S = 10.0
 
 
+def still() -> float:
+    """A clock that stands still."""
+    return 50.0
+
+
 @dataclass(frozen=True)
 class DdpPacket:
     """A packet as the specification reads it, bit by bit: no code of ours is used to take it apart."""
@@ -105,7 +110,7 @@ def test_a_display_shows_what_was_sent_however_many_packets_it_takes(data: bytes
 
 
 def test_a_frame_arrives_as_light(wled: socket.socket) -> None:
-    output = WledNetwork("127.0.0.1", 4, port=port_of(wled))
+    output = WledNetwork("127.0.0.1", 4, still, port=port_of(wled))
     frame = bytes([255, 255, 255, 0, 158, 115, 230, 159, 0, 0, 0, 0])
     output.show(frame)
     read = DdpPacket.read(wled.recv(2000))
@@ -117,7 +122,7 @@ def test_a_frame_arrives_as_light(wled: socket.socket) -> None:
 
 
 def test_a_controller_that_corrects_gamma_gets_the_frame_as_it_is_in_numbered_packets(wled: socket.socket) -> None:
-    output = WledNetwork("127.0.0.1", 500, port=port_of(wled), corrected=True)
+    output = WledNetwork("127.0.0.1", 500, still, port=port_of(wled), corrected=True)
     display = Display(500)
     for number in range(20):
         frame = bytes([number + 1]) * 1500
@@ -145,12 +150,30 @@ def test_a_name_is_looked_up_without_waiting_and_frames_go_out_once_it_is_known(
         assert known.wait(GUARD_S)
         return "127.0.0.1"
 
-    output = WledNetwork("wled-board.local", 1, port=port_of(wled), resolve=slow)
+    output = WledNetwork("wled-board.local", 1, still, port=port_of(wled), resolve=slow)
     output.show(b"\xff\x00\x00")
     known.set()
     assert output.wait_until_resolved(GUARD_S)
     output.show(b"\x00\xff\x00")
     assert DdpPacket.read(wled.recv(100)).data == b"\x00\xff\x00"
+    output.close()
+
+
+def test_a_name_that_is_not_answered_for_is_told_in_the_end() -> None:
+    answered, times = threading.Event(), [50.0]
+
+    def silent(host: str, port: int) -> str:
+        assert answered.wait(GUARD_S)
+        return "127.0.0.1"
+
+    output = WledNetwork("wled-board.local", 1, lambda: times[-1], resolve=silent)
+    times.append(53.9)
+    output.show(b"\x00\x00\x00")
+    times.append(54.0)
+    with pytest.raises(WledError, match=r"nobody has said yet which computer 'wled-board\.local' is"):
+        output.show(b"\x00\x00\x00")
+    answered.set()
+    assert output.wait_until_resolved(GUARD_S)
     output.close()
 
 
@@ -161,7 +184,7 @@ def test_a_name_nobody_knows_is_one_clear_sentence(error: Exception) -> None:
     def unknown(host: str, port: int) -> str:
         raise error
 
-    output = WledNetwork("wled-borad.local", 1, resolve=unknown)
+    output = WledNetwork("wled-borad.local", 1, still, resolve=unknown)
     assert output.wait_until_resolved(GUARD_S)
     with pytest.raises(WledError, match=r"no computer in this network is called 'wled-borad\.local'") as told:
         output.show(b"\x00\x00\x00")
@@ -171,7 +194,7 @@ def test_a_name_nobody_knows_is_one_clear_sentence(error: Exception) -> None:
 
 
 def test_localhost_is_found_by_the_systems_own_resolver(wled: socket.socket) -> None:
-    output = WledNetwork("localhost", 1, port=port_of(wled))
+    output = WledNetwork("localhost", 1, still, port=port_of(wled))
     assert output.wait_until_resolved(GUARD_S)
     output.show(b"\xff\xff\xff")
     assert DdpPacket.read(wled.recv(100)).data == b"\xff\xff\xff"
@@ -181,7 +204,7 @@ def test_localhost_is_found_by_the_systems_own_resolver(wled: socket.socket) -> 
 def test_a_port_where_nobody_listens_is_told_with_a_later_frame(wled: socket.socket) -> None:
     port = port_of(wled)
     wled.close()
-    output = WledNetwork("127.0.0.1", 1, port=port)
+    output = WledNetwork("127.0.0.1", 1, still, port=port)
     # The answer "nobody listens" comes back through the loopback before the call that sent returns.
     output.show(b"\x00\x00\x00")
     with pytest.raises(WledError, match=rf"127\.0\.0\.1 is there, but nothing takes lights on UDP port {port}"):
@@ -220,7 +243,7 @@ def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
     monkeypatch: pytest.MonkeyPatch, error: OSError, told: str
 ) -> None:
     monkeypatch.setattr("firmware_bridge.wled_network.socket.socket", lambda *_: FailingSocket(error))
-    output = WledNetwork("192.0.2.1", 1)
+    output = WledNetwork("192.0.2.1", 1, still)
     with pytest.raises(WledError, match=told):
         output.show(b"\x00\x00\x00")
     output.close()
@@ -228,7 +251,7 @@ def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
 
 def test_a_full_network_loses_a_frame_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firmware_bridge.wled_network.socket.socket", lambda *_: FailingSocket(BlockingIOError()))
-    output = WledNetwork("192.0.2.1", 1)
+    output = WledNetwork("192.0.2.1", 1, still)
     output.show(b"\x00\x00\x00")
     output.close()
 
@@ -236,17 +259,17 @@ def test_a_full_network_loses_a_frame_and_nothing_else(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("host", ["", "http://wled.local", "wled.local:4048", "my wled", "user@wled"])
 def test_what_is_no_name_is_refused_at_once(host: str) -> None:
     with pytest.raises(WledSettingError, match="without http://"):
-        WledNetwork(host, 10)
+        WledNetwork(host, 10, still)
 
 
 @pytest.mark.parametrize(("lights", "port"), [(0, 4048), (1501, 4048), (10, 0), (10, 65536)])
 def test_numbers_out_of_range_are_refused_at_once(lights: int, port: int) -> None:
     with pytest.raises(WledSettingError, match="expected 1 to"):
-        WledNetwork("127.0.0.1", lights, port=port)
+        WledNetwork("127.0.0.1", lights, still, port=port)
 
 
 def test_a_frame_for_another_strip_is_a_mistake_in_the_code(wled: socket.socket) -> None:
-    output = WledNetwork("127.0.0.1", 2, port=port_of(wled))
+    output = WledNetwork("127.0.0.1", 2, still, port=port_of(wled))
     with pytest.raises(ValueError, match="a frame of 3 bytes for 2 lights; expected 6"):
         output.show(b"\x00\x00\x00")
     output.close()

@@ -252,3 +252,53 @@ def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: 
         panel.tick()
         assert plain_pins.pin("GPIO17").state
         assert panel.faults == ()
+
+
+def test_a_driver_that_must_be_steady_counts_as_working_only_then(clock) -> None:
+    said, back, broken, start_s = [], [], [True], clock.now_s
+
+    class Late:
+        """Works when it is made, and learns a second later that nobody listens."""
+
+        name = "late"
+
+        def __init__(self) -> None:
+            self._made_s = clock.now_s
+
+        def show(self, signal: Signal, time_s: float) -> None:
+            self.tick(time_s)
+
+        def tick(self, time_s: float) -> None:
+            if broken[0] and time_s >= self._made_s + 1.0:
+                raise OSError("nobody listens")
+
+        def next_change_s(self, time_s: float) -> float | None:
+            return time_s + 1.0
+
+        def close(self) -> None:
+            pass
+
+    with Panel([DriverSource("late", Late, steady_s=5.0)], clock, said.append, back.append) as panel:
+        panel.show(Signal(Mood.WAITING))
+        for _ in range(300):
+            clock.now_s += 1.0
+            panel.tick()
+        assert len(said) == 1
+        assert back == []
+        assert [fault.since_s for fault in panel.faults] == [start_s + 1.0]
+        broken[0] = False
+        while not panel.working:
+            clock.now_s += 1.0
+            panel.tick()
+        working_s = clock.now_s
+        for _ in range(4):
+            clock.now_s += 1.0
+            panel.tick()
+        assert back == []
+        assert panel.faults != ()
+        assert panel.next_change_s() == working_s + 5.0
+        clock.now_s += 1.0
+        panel.tick()
+        assert back == ["late works again."]
+        assert panel.faults == ()
+        assert len(said) == 1

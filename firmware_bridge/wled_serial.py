@@ -1,0 +1,123 @@
+"""Lights of a WLED controller by USB: frames in the Adalight format.
+
+A frame is ``Ada``, the number of lights less one (2 bytes, the higher first), a check byte (both XORed with 0x55),
+then red, green and blue of each light. Between frames WLED takes single bytes as commands (wled_serial.cpp, 0.15):
+``v`` asks for its version, 0xB0 to 0xB7 change the baud rate for good. Should it start in the middle of a frame, as
+after a reset, it would take colours for commands; so those bytes are never sent as colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from firmware_bridge import wled
+from firmware_bridge.opening import DEFAULT_BAUD, Port, open_port
+from firmware_bridge.wled import WledError, WledSettingError
+
+BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_000)
+"""The rates WLED knows; 115200 unless its owner changed it in *Sync settings*."""
+
+_COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
+_BITS_A_BYTE = 10
+_STUCK_S = 5.0
+_SOONEST_S = 0.005
+
+
+def _nearest_colour(value: int) -> int:
+    return min((other for other in range(256) if other not in _COMMANDS), key=lambda other: abs(other - value))
+
+
+_NO_COMMANDS = bytes(_nearest_colour(value) for value in range(256))
+
+
+def without_commands(colours: bytes) -> bytes:
+    """Move each byte that WLED could take for a command to the nearest one that it can't: by 4 of 255 at most."""
+    return colours.translate(_NO_COMMANDS)
+
+
+def adalight_frame(colours: bytes) -> bytes:
+    """Give the bytes of a frame: header and colours, as they go over the line."""
+    high, low = divmod(len(colours) // wled.CHANNELS - 1, 256)
+    return b"Ada" + bytes((high, low, high ^ low ^ 0x55)) + colours
+
+
+class WledSerial:
+    """A pixel output on a serial port: writes what there is room for, never waits.
+
+    A frame that comes while the line is busy with the one before waits; a newer one replaces it. ``refresh_s`` then
+    asks to be called again as soon as the line is free, so frames go out as fast as the line takes them and no faster.
+
+    Args:
+        port: such as ``/dev/ttyUSB0``.
+        lights: how many the strip has.
+        clock: monotonic seconds, the same clock as the driver's.
+        baud: as set in WLED, one of ``BAUDS``.
+        corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
+        open_port: opens the port; see ``firmware_bridge.opening``.
+
+    Raises WledSettingError for settings that can't be, and PortError, with what to do, for a port that can't be used.
+    """
+
+    def __init__(
+        self,
+        port: str,
+        lights: int,
+        clock: Callable[[], float],
+        *,
+        baud: int = DEFAULT_BAUD,
+        corrected: bool = False,
+        open_port: Callable[[str, int], Port] = open_port,
+    ) -> None:
+        self.lights = wled.check_lights(lights)
+        if baud not in BAUDS:
+            raise WledSettingError(f"WLED knows no {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
+        self._corrected = corrected
+        self._clock = clock
+        self._bytes_a_second = baud / _BITS_A_BYTE
+        self._rest = b""
+        self._waiting: bytes | None = None
+        self._free_at_s = self._progress_s = self._shown_s = clock()
+        self._port = open_port(port, baud)
+
+    @property
+    def refresh_s(self) -> float | None:
+        """After how long the frame is wanted again: when the line is free, if one waits; a second otherwise."""
+        if self._waiting is None and not self._rest:
+            return wled.REFRESH_S
+        return max(_SOONEST_S, self._free_at_s - self._shown_s)
+
+    def show(self, colours: bytes) -> None:
+        """Send a frame, or keep it until the line is free.
+
+        Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds.
+        """
+        frame = wled.checked_frame(colours, self.lights)
+        self._waiting = adalight_frame(without_commands(frame if self._corrected else wled.as_light(frame)))
+        self._shown_s = self._clock()
+        # What WLED says is of no use here; reading it notices a cable that is out.
+        self._port.read()
+        self._write(self._shown_s)
+
+    def close(self) -> None:
+        """Send what still waits, as far as there is room, and let go of the port; WLED goes its own way in 2.5 s."""
+        try:
+            self._port.write(self._rest + (self._waiting or b""))
+        finally:
+            self._port.close()
+
+    def _write(self, now_s: float) -> None:
+        if not self._rest and self._waiting is not None and now_s >= self._free_at_s:
+            self._rest, self._waiting = self._waiting, None
+            self._free_at_s = now_s + len(self._rest) / self._bytes_a_second
+            self._progress_s = now_s
+        if not self._rest:
+            return
+        written = self._port.write(self._rest)
+        self._rest = self._rest[written:]
+        if written:
+            self._progress_s = now_s
+        elif now_s >= self._progress_s + _STUCK_S:
+            raise WledError(
+                f"{self._port.name} has taken no light for {_STUCK_S:.0f} seconds; is it the WLED controller's port? "
+                "Unplug it and plug it in again"
+            )

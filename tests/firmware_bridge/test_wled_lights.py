@@ -1,0 +1,127 @@
+"""Signals on a WLED controller, from the panel to the wire: the driver of ``hardware`` with this room's outputs."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+
+from firmware_bridge.wled_network import STEADY_S, WledNetwork
+from firmware_bridge.wled_serial import WledSerial
+from hardware.light_map import LightMap, StripLayout
+from hardware.panel import DriverSource, Panel
+from hardware.pixels import PixelDriver
+from hardware.signals import Mood, Signal
+from hardware.styles import light
+from hardware.terminal import Grid
+
+GUARD_S = 10.0
+START_S = 100.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = START_S
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
+    clock, said = Clock(), []
+    end, kept = os.openpty()
+    name = os.ttyname(kept)
+    board = StripLayout(lights_per_square=6).light_map(Grid.of_squares(7, 7), lights=300)
+    arrived = bytearray()
+
+    def make() -> PixelDriver:
+        return PixelDriver("WLED", WledSerial(name, 300, clock), board)
+
+    with Panel([DriverSource("WLED", make)], clock, said.append) as panel:
+        panel.show(Signal(Mood.QUESTION, (light("c3", "question"),)))
+        while (change_s := panel.next_change_s(clock.now_s)) is not None and change_s < START_S + 4.0:
+            assert change_s > clock.now_s
+            clock.now_s = change_s
+            panel.tick(change_s)
+            while select.select([end], [], [], 0)[0]:
+                arrived += os.read(end, 65536)
+    while select.select([end], [], [], 0)[0]:
+        arrived += os.read(end, 65536)
+    os.close(kept)
+    os.close(end)
+    assert said == []
+    # 906 bytes of 10 bits take 79 ms at 115200 bits a second, so 4 s have room for 50 frames; a swell has 80 steps.
+    frames = [bytes(arrived[at + 6 : at + 906]) for at in range(0, len(arrived), 906)]
+    assert all(arrived[at : at + 3] == b"Ada" for at in range(0, len(arrived), 906))
+    assert 40 <= len(frames) <= 52
+    assert frames[-1] == bytes(900)
+    lit = {number for frame in frames for number in range(300) if any(frame[3 * number : 3 * number + 3])}
+    assert lit == set(board.places["c3"])
+
+
+def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_back_by_itself() -> None:
+    clock, said, back = Clock(), [], []
+    known: list[str] = []
+    outputs: list[WledNetwork] = []
+
+    def resolve(host: str, port: int) -> str:
+        if not known:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return known[0]
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wled:
+        wled.bind(("127.0.0.1", 0))
+        wled.settimeout(GUARD_S)
+
+        def make() -> PixelDriver:
+            outputs.append(WledNetwork("wled-board.local", 2, clock, port=wled.getsockname()[1], resolve=resolve))
+            return PixelDriver("WLED", outputs[-1], LightMap({"a1": (1,)}, (0,), lights=2))
+
+        def play(seconds: int) -> None:
+            for _ in range(seconds):
+                clock.now_s += 1.0
+                assert outputs[-1].wait_until_resolved(GUARD_S)
+                panel.tick()
+
+        source = DriverSource("WLED", make, steady_s=STEADY_S)
+        with Panel([source], clock, said.append, back.append) as panel:
+            panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+            play(600)
+            assert len(said) == 1
+            assert "no computer in this network is called 'wled-board.local'" in said[0]
+            assert back == []
+            assert len(panel.faults) == 1
+            known.append("127.0.0.1")
+            play(80)
+            assert wled.recv(100)[10:] == bytes([0, 87, 44, 0, 87, 44])
+            assert panel.faults == ()
+            assert (len(said), back) == (1, ["WLED works again."])
+        while wled.recv(100)[10:] != bytes(6):
+            pass
+
+
+def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> None:
+    clock, said, back = Clock(), [], []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+
+    def make() -> PixelDriver:
+        return PixelDriver("WLED", WledNetwork("127.0.0.1", 1, clock, port=port), LightMap({}, (0,), lights=1))
+
+    with Panel([DriverSource("WLED", make, steady_s=STEADY_S)], clock, said.append, back.append) as panel:
+        panel.show(Signal(Mood.ACCEPTED))
+        for _ in range(600):
+            clock.now_s += 1.0
+            panel.tick()
+        assert len(said) == 1
+        assert "nothing takes lights on UDP port" in said[0]
+        assert back == []
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wled:
+            wled.bind(("127.0.0.1", port))
+            for _ in range(80):
+                clock.now_s += 1.0
+                panel.tick()
+            assert panel.faults == ()
+            assert (len(said), back) == (1, ["WLED works again."])
+            panel.close()

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import os
+import select
+import termios
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.errors import PortGoneError, PortMissingError
+from firmware_bridge.wled import WledError, WledSettingError, as_light
+from firmware_bridge.wled_serial import WledSerial, adalight_frame, without_commands
+
+GUARD_S = 10.0
+COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))
+
+
+class AdalightReader:
+    """A strip that reads Adalight byte by byte, as its description says; what stands outside frames is kept."""
+
+    def __init__(self) -> None:
+        self.shown: list[bytes] = []
+        self.stray = bytearray()
+        self._header = bytearray()
+        self._colours = bytearray()
+        self._left = 0
+
+    def feed(self, data: bytes) -> None:
+        for byte in data:
+            if self._left:
+                self._colours.append(byte)
+                self._left -= 1
+                if not self._left:
+                    self.shown.append(bytes(self._colours))
+                continue
+            self._header.append(byte)
+            if not b"Ada".startswith(self._header[:3]):
+                self.stray += self._header
+                self._header.clear()
+            elif len(self._header) == 6:
+                _, _, _, high, low, check = self._header
+                self._header.clear()
+                if high ^ low ^ 0x55 == check:
+                    self._left = 3 * (high * 256 + low + 1)
+                    self._colours.clear()
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 50.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Line:
+    """The other end of a real pseudo-terminal."""
+
+    def __init__(self) -> None:
+        self.end, self._kept = os.openpty()
+        self.name = os.ttyname(self._kept)
+        self.strip = AdalightReader()
+
+    def receive(self, frames: int) -> AdalightReader:
+        while len(self.strip.shown) < frames:
+            ready, _, _ = select.select([self.end], [], [], GUARD_S)
+            assert ready, "nothing came"
+            self.strip.feed(os.read(self.end, 65536))
+        return self.strip
+
+    def is_quiet(self) -> bool:
+        return not select.select([self.end], [], [], 0)[0]
+
+    def unplug(self) -> None:
+        for end in (self.end, self._kept):
+            if end >= 0:
+                os.close(end)
+        self.end = self._kept = -1
+
+
+@pytest.fixture
+def line() -> Iterator[Line]:
+    made = Line()
+    yield made
+    made.unplug()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@given(st.binary(min_size=1, max_size=1500), st.binary(max_size=5))
+def test_a_frame_is_read_as_it_was_written_after_anything_that_starts_no_header(colours: bytes, noise: bytes) -> None:
+    colours = (colours * 3)[: len(colours) * 3]
+    strip = AdalightReader()
+    strip.feed(bytes(byte for byte in noise if byte not in b"Ad") + adalight_frame(colours))
+    assert strip.shown == [colours]
+
+
+@pytest.mark.parametrize(("lights", "header"), [(1, "4164610000 55"), (256, "41646100ffaa"), (300, "416461012b7f")])
+def test_headers_are_those_of_the_format(lights: int, header: str) -> None:
+    assert adalight_frame(bytes(3 * lights))[:6] == bytes.fromhex(header)
+
+
+@given(st.binary(max_size=300))
+def test_no_colour_can_be_taken_for_a_command_and_none_is_changed_visibly(colours: bytes) -> None:
+    sent = without_commands(colours)
+    assert not COMMANDS & set(sent)
+    assert all(abs(one - other) <= 4 for one, other in zip(colours, sent, strict=True))
+    assert all(one == other for one, other in zip(colours, sent, strict=True) if one not in COMMANDS)
+
+
+def test_a_frame_arrives_as_light_over_a_real_pseudo_terminal(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 3, clock)
+    frame = bytes([255, 255, 255, 0, 158, 115, 213, 94, 0])
+    output.show(frame)
+    # sRGB's 158 is 87 of 255 in light; 213 is 170, 94 is 29.
+    assert line.receive(1).shown == [as_light(frame)] == [bytes([255, 255, 255, 0, 87, 44, 170, 29, 0])]
+    assert output.refresh_s == 1.0
+    output.close()
+    assert line.strip.stray == b""
+
+
+def test_frames_go_out_as_fast_as_the_line_takes_them_and_the_newest_wins(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 100, clock, corrected=True)
+    frames = [bytes([value]) * 300 for value in (1, 2, 3, 4)]
+    output.show(frames[0])
+    clock.now_s += 0.01
+    output.show(frames[1])
+    output.show(frames[2])
+    # 306 bytes of 10 bits take 26.6 ms at 115200 bits a second; 10 of them are over.
+    assert output.refresh_s == pytest.approx(0.0266 - 0.01, abs=1e-4)
+    assert line.receive(1).shown == frames[:1]
+    assert line.is_quiet()
+    clock.now_s += output.refresh_s + 0.001
+    output.show(frames[2])
+    assert line.receive(2).shown == [frames[0], frames[2]]
+    assert output.refresh_s == 1.0
+    output.show(frames[3])
+    output.close()
+    assert line.receive(3).shown[2] == frames[3]
+    assert line.strip.stray == b""
+
+
+def test_a_port_that_takes_nothing_never_blocks_and_is_told_after_a_while(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 1500, clock)
+    for _ in range(100):
+        clock.now_s += 0.5
+        output.show(bytes(4500))
+        if output.refresh_s != 1.0:
+            break
+    else:
+        pytest.fail("the pseudo-terminal took everything")
+    clock.now_s += 4.9
+    output.show(bytes(4500))
+    clock.now_s += 0.2
+    with pytest.raises(WledError, match="has taken no light for 5 seconds"):
+        output.show(bytes(4500))
+    output.close()
+
+
+def test_a_port_that_was_full_goes_on_where_it_was(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 1500, clock, corrected=True)
+    while output.refresh_s == 1.0:
+        clock.now_s += 0.5
+        output.show(bytes(4500))
+    last = bytes([7]) * 4500
+    for _ in range(100):
+        clock.now_s += 0.5
+        output.show(last)
+        while not line.is_quiet():
+            line.strip.feed(os.read(line.end, 65536))
+        if line.strip.shown and line.strip.shown[-1] == last:
+            break
+    assert set(line.strip.shown) == {bytes(4500), last}
+    assert line.strip.stray == b""
+    output.close()
+
+
+def test_a_cable_that_is_out_is_told(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 3, clock)
+    output.show(bytes(9))
+    line.unplug()
+    with pytest.raises(PortGoneError, match="was unplugged"):
+        output.show(bytes(9))
+    with pytest.raises(PortGoneError):
+        output.close()
+
+
+def test_what_wled_says_does_not_fill_the_line(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 1, clock)
+    for _ in range(50):
+        os.write(line.end, b'{"state":{"on":true}}\r\n' * 20)
+        clock.now_s += 1.0
+        output.show(b"\x00\x00\x00")
+    assert len(line.receive(50).shown) == 50
+    output.close()
+
+
+def test_the_port_is_raw_so_that_no_byte_is_changed(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 86, clock, corrected=True)
+    frame = bytes(range(256)) + b"\r\n"
+    output.show(frame)
+    assert line.receive(1).shown == [without_commands(frame)]
+    mode = termios.tcgetattr(line.end)
+    assert not mode[3] & (termios.ECHO | termios.ICANON)
+    output.close()
+
+
+def test_a_port_that_is_not_there_is_explained(clock: Clock) -> None:
+    with pytest.raises(PortMissingError, match="there is no port /dev/ttyNONE"):
+        WledSerial("/dev/ttyNONE", 3, clock)
+
+
+@pytest.mark.parametrize("baud", [0, 9600, 115201])
+def test_a_baud_rate_that_wled_has_not_is_refused(baud: int, clock: Clock) -> None:
+    with pytest.raises(WledSettingError, match=f"knows no {baud} bits a second; it knows 115200, 230400"):
+        WledSerial("/dev/ttyNONE", 3, clock, baud=baud)
+
+
+def test_a_frame_for_another_strip_is_a_mistake_in_the_code(line: Line, clock: Clock) -> None:
+    output = WledSerial(line.name, 2, clock)
+    with pytest.raises(ValueError, match="a frame of 9 bytes for 2 lights"):
+        output.show(bytes(9))
+    output.close()
