@@ -1,0 +1,393 @@
+"""What a host says to a device, and what the device should answer: the conversations among the protocol's vectors."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.messages import (
+    Configure,
+    Hello,
+    HostMessage,
+    Leave,
+    LightFrame,
+    Ping,
+    Snapshot,
+    Sound,
+    Tone,
+)
+from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+
+Json = dict[str, Any]
+
+BOOT_ID = 0x600DB007
+_PIN_MAP = {
+    "board": "pico",
+    "buttons": [6],
+    "format": 1,
+    "lights": {"brightness": 255, "count": 4, "limit_ma": 2000, "order": "GRB", "pin": 0},
+    "link": "usb",
+    "name": "test board",
+    "switches": [2, 3, 4, 5],
+}
+_PIN_MAP_TEXT = json.dumps(_PIN_MAP, sort_keys=True, separators=(",", ":"))
+
+DEVICE: Json = {
+    "pin_map": _PIN_MAP_TEXT,
+    "boot_id": BOOT_ID,
+    "reset_cause": 0,
+    "lights": 4,
+    "switches": 4,
+    "buttons": 1,
+}
+"""The device that the conversations are held with: it starts at 0 ms with every switch open and no button pressed."""
+
+A = 0x1234
+B = 0x00FE
+"""Two sessions."""
+
+RED = LightFrame(bytes((255, 0, 0)) * 4)
+GREEN = LightFrame(bytes((0, 255, 0)) * 4)
+ONE_BLUE = LightFrame(bytes(9) + bytes((0, 0, 255)))
+
+
+class Conversation:
+    """A conversation while it is written down; every one begins with the device's start at 0 ms."""
+
+    def __init__(self, name: str, about: str) -> None:
+        self._name = name
+        self._about = about
+        self._steps: list[Json] = []
+        self.at(0, sends=[restarted()])
+
+    def at(
+        self, at_ms: int, *arrives: bytes, sends: list[Json] | None = None, lights: str | LightFrame | None = None
+    ) -> Conversation:
+        """Write down a step."""
+        step: Json = {"at_ms": at_ms, "arrives": b"".join(arrives).hex(), "sends": sends or []}
+        if lights is not None:
+            step["lights"] = lights.colours.hex() if isinstance(lights, LightFrame) else lights
+        self._steps.append(step)
+        return self
+
+    def greeted(self, session: int = A, at_ms: int = 100) -> Conversation:
+        """Write down a handshake, with the device's first report acknowledged 5 ms later."""
+        self.at(at_ms, hello(session), sends=[welcome(session, at_ms), sensors(session, 0)])
+        return self.at(at_ms + 5, acknowledged(session, 1))
+
+    def written(self) -> Json:
+        """Give the conversation as it stands in the file."""
+        return {"name": self._name, "about": self._about, "steps": self._steps}
+
+
+# What the host says.
+
+
+def said(message: HostMessage, session: int, sequence: int = 0, expected: int = 0) -> bytes:
+    """A message's frame."""
+    kind, payload = encode_message(message)
+    return packet_frame(Packet(kind, session, sequence, expected, payload))
+
+
+def hello(session: int, oldest: int = 1, newest: int = 1) -> bytes:
+    """A HELLO."""
+    return said(Hello(oldest, newest), session)
+
+
+def acknowledged(session: int, expected: int, kind: Kind = Kind.ACKNOWLEDGED) -> bytes:
+    """An ACKNOWLEDGED or a MISSING."""
+    return packet_frame(Packet(kind, session, 0, expected))
+
+
+# What the device answers.
+
+
+def answer(kind: Kind, session: int, sequence: int = 0, expected: int = 0, **fields: object) -> Json:
+    """A packet that the device should send; of its message only these fields are compared."""
+    return {
+        "kind": kind.name,
+        "session": session,
+        "sequence": sequence,
+        "acknowledged": expected,
+        "fields": fields,
+    }
+
+
+def restarted() -> Json:
+    """A RESTARTED."""
+    return answer(Kind.RESTARTED, 0, boot_id=BOOT_ID)
+
+
+def welcome(session: int, at_ms: int) -> Json:
+    """A WELCOME."""
+    return answer(
+        Kind.WELCOME,
+        session,
+        version=1,
+        boot_id=BOOT_ID,
+        time_ms=at_ms,
+        lights=4,
+        switches=4,
+        buttons=1,
+        buzzer=0,
+        pin_map_checksum=zlib.crc32(_PIN_MAP_TEXT.encode()),
+        reset_cause=0,
+    )
+
+
+def sensors(session: int, sequence: int, expected: int = 0) -> Json:
+    """A report that every switch is open."""
+    return answer(Kind.SENSORS, session, sequence, expected, closed=[False] * 4, doubtful=[False] * 4, changes=[])
+
+
+def taken(session: int, expected: int) -> Json:
+    """An ACKNOWLEDGED."""
+    return answer(Kind.ACKNOWLEDGED, session, expected=expected)
+
+
+def gap(session: int, expected: int) -> Json:
+    """A MISSING."""
+    return answer(Kind.MISSING, session, expected=expected)
+
+
+# The conversations.
+
+
+def _handshake() -> Conversation:
+    it = Conversation(
+        "handshake", "a session as it should be: handshake, settings, lights, a ping, a snapshot, a sound"
+    )
+    it.greeted()
+    it.at(110, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(120, said(RED, A, 1, 1), sends=[taken(A, 2)])
+    it.at(150, lights=RED)
+    it.at(620, said(Ping(77), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=77, time_ms=620)])
+    it.at(700, said(Snapshot(), A, 2, 1), sends=[taken(A, 3), sensors(A, 1, 3)])
+    it.at(705, acknowledged(A, 2))
+    it.at(710, said(Sound((Tone(880, 10),)), A, 3, 2), sends=[taken(A, 4)])
+    return it.at(740, said(ONE_BLUE, A, 4, 2), sends=[taken(A, 5)]).at(770, lights=ONE_BLUE)
+
+
+def _hello_again() -> Conversation:
+    it = Conversation("HELLO again", "a repeated HELLO is answered again until something numbered came, then ignored")
+    it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
+    it.at(120, hello(A), sends=[welcome(A, 120)])
+    it.at(125, acknowledged(A, 1))
+    it.at(130, hello(A), hello(A), sends=[answer(Kind.WELCOME, A), answer(Kind.WELCOME, A)])
+    it.at(140, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(150, hello(A))
+    return it.at(160, said(GREEN, A, 1, 1), sends=[taken(A, 2)]).at(190, lights=GREEN)
+
+
+def _new_session() -> Conversation:
+    it = Conversation("another session", "a HELLO of another session begins anew; the old one is known no more")
+    it.greeted(A)
+    it.at(110, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.greeted(B, 300)
+    it.at(310, said(GREEN, A, 1, 1), sends=[restarted()])
+    it.at(350, lights=RED)
+    return it.at(360, said(GREEN, B, 0, 1), sends=[taken(B, 1)]).at(390, lights=GREEN)
+
+
+def _unknown_session() -> Conversation:
+    it = Conversation("unknown session", "a packet of no session is answered by RESTARTED, once in 100 ms")
+    it.at(200, said(RED, A, 5, 9), sends=[restarted()])
+    it.at(250, said(Ping(1), A))
+    it.at(290, acknowledged(B, 3), acknowledged(A, 3))
+    it.at(310, said(Ping(2), A), sends=[restarted()])
+    it.at(320, lights="waiting")
+    return it.greeted(B, 500)
+
+
+def _gap() -> Conversation:
+    it = Conversation("a gap", "what comes after a gap is dropped and complained of, once in 10 ms")
+    it.greeted()
+    it.at(200, said(RED, A, 1, 1), sends=[gap(A, 0)])
+    it.at(205, said(GREEN, A, 2, 1))
+    it.at(220, said(GREEN, A, 2, 1), sends=[gap(A, 0)])
+    it.at(240, lights="waiting")
+    it.at(250, said(Configure(), A, 0, 1), sends=[taken(A, 1)])
+    it.at(251, said(RED, A, 1, 1), sends=[taken(A, 2)])
+    it.at(270, said(GREEN, A, 3, 1), sends=[gap(A, 2)])
+    return it.at(290, said(ONE_BLUE, A, 2, 1), sends=[taken(A, 3)]).at(320, lights=ONE_BLUE)
+
+
+def _repeat() -> Conversation:
+    it = Conversation("a repeat", "what was here before is acknowledged again and not done again")
+    it.greeted()
+    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(220, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    it.at(240, said(RED, A, 0, 1), sends=[taken(A, 2)])
+    it.at(260, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    return it.at(290, lights=GREEN)
+
+
+def _refused() -> Conversation:
+    it = Conversation(
+        "no version in common", "a host of later versions only is refused, and its packets are of no session"
+    )
+    it.at(100, hello(A, 2, 9), sends=[answer(Kind.REFUSED, A, oldest=1, newest=1)])
+    it.at(200, said(RED, A), sends=[restarted()])
+    it.at(310, hello(B, 0, 0), sends=[answer(Kind.REFUSED, B, oldest=1, newest=1)])
+    it.at(400, hello(A, 1, 9), sends=[answer(Kind.WELCOME, A, version=1), sensors(A, 0)])
+    return it.at(405, acknowledged(A, 1))
+
+
+def _silence() -> Conversation:
+    it = Conversation(
+        "silence", "a host that falls silent leaves no verdict behind; only a new light frame ends the waiting"
+    )
+    it.greeted()
+    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(230, lights=RED)
+    it.at(3100, lights=RED)
+    it.at(3300, lights="waiting")
+    it.at(3400, said(Ping(9), A, 0, 1), sends=[answer(Kind.PONG, A, expected=1, token=9)])
+    it.at(3500, lights="waiting")
+    it.at(3600, said(GREEN, A, 1, 1), sends=[taken(A, 2)])
+    return it.at(3650, lights=GREEN)
+
+
+def _configured_silence() -> Conversation:
+    it = Conversation(
+        "silence as configured", "CONFIGURE says how long silence may last; pings keep the lights as they are"
+    )
+    it.greeted()
+    it.at(200, said(Configure(silence_ms=500), A, 0, 1), sends=[taken(A, 1)])
+    it.at(210, said(RED, A, 1, 1), sends=[taken(A, 2)])
+    for number in range(4):
+        it.at(600 + 400 * number, said(Ping(number), A, 0, 1), sends=[answer(Kind.PONG, A, expected=2, token=number)])
+    it.at(2200, lights=RED)
+    return it.at(2350, lights="waiting")
+
+
+def _resending() -> Conversation:
+    it = Conversation(
+        "resending", "what isn't acknowledged is sent again after 60 ms, then after twice as long each time"
+    )
+    it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
+    it.at(140)
+    it.at(165, sends=[sensors(A, 0)])
+    it.at(250)
+    it.at(290, sends=[sensors(A, 0)])
+    it.at(300, acknowledged(A, 1))
+    return it.at(900).at(1500)
+
+
+def _wrong_acknowledgement() -> Conversation:
+    it = Conversation("impossible acknowledgement", "a number that lies outside what is outstanding is ignored")
+    it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
+    it.at(110, acknowledged(A, 2))
+    it.at(120, acknowledged(A, 65_535))
+    it.at(165, sends=[sensors(A, 0)])
+    it.at(170, acknowledged(A, 1))
+    return it.at(600)
+
+
+def _missing() -> Conversation:
+    it = Conversation("MISSING", "on MISSING the device sends again at once, but once only until something changes")
+    it.at(100, hello(A), sends=[welcome(A, 100), sensors(A, 0)])
+    it.at(110, acknowledged(A, 0, Kind.MISSING), sends=[sensors(A, 0)])
+    it.at(115, acknowledged(A, 0, Kind.MISSING))
+    it.at(120, acknowledged(A, 1, Kind.MISSING))
+    return it.at(500)
+
+
+def _bad_bytes() -> Conversation:
+    it = Conversation("bad bytes", "what fails its checksum or is no frame is answered by nothing and changes nothing")
+    it.greeted()
+    good = said(RED, A, 0, 1)
+    flipped = bytearray(good)
+    flipped[6] ^= 1
+    it.at(200, bytes(flipped))
+    it.at(210, b"\x00garbage\x00", b"\x05\x01\x00", b"\x55" * 3000)
+    it.at(220, b"\x00\x02\x07\x00")
+    it.at(240, lights="waiting")
+    return it.at(250, good, sends=[taken(A, 1)]).at(280, lights=RED)
+
+
+def _pieces() -> Conversation:
+    it = Conversation("in pieces", "bytes come as they come: one at a time, or several frames at once")
+    frame = hello(A)
+    for at in range(len(frame) - 1):
+        it.at(100 + at, frame[at : at + 1], sends=[])
+    it.at(150, frame[-1:], sends=[welcome(A, 150), sensors(A, 0)])
+    together = [acknowledged(A, 1), said(RED, A, 0, 1), said(GREEN, A, 1, 1), said(Ping(3), A, 0, 1)]
+    it.at(160, *together, sends=[taken(A, 1), taken(A, 2), answer(Kind.PONG, A, expected=2, token=3)])
+    return it.at(200, lights=GREEN)
+
+
+def _unknown_kinds() -> Conversation:
+    it = Conversation(
+        "later versions", "unknown kinds are ignored, numbered ones acknowledged; longer payloads are fine"
+    )
+    it.greeted()
+    it.at(200, packet_frame(Packet(0x0C, A, 0, 1, b"what?")))
+    it.at(210, packet_frame(Packet(0x30, A, 0, 1, b"what?")), sends=[taken(A, 1)])
+    it.at(220, packet_frame(Packet(0x1F, A, 1, 1)), sends=[taken(A, 2)])
+    kind, payload = encode_message(RED)
+    it.at(230, packet_frame(Packet(kind, A, 2, 1, payload + b"more")), sends=[taken(A, 3)])
+    return it.at(260, lights=RED)
+
+
+def _echo() -> Conversation:
+    it = Conversation("an echo", "what only a device says is dropped when it comes from a host")
+    it.greeted()
+    it.at(200, packet_frame(Packet(Kind.SENSORS, A, 0, 1, bytes(7))))
+    it.at(210, packet_frame(Packet(Kind.PONG, A, 0, 1, bytes(8))))
+    it.at(220, packet_frame(Packet(0x2F, A, 0, 1)))
+    return it.at(230, said(RED, A, 0, 1), sends=[taken(A, 1)]).at(260, lights=RED)
+
+
+def _malformed() -> Conversation:
+    it = Conversation("a malformed payload", "it is acknowledged, told as fault 1, and changes nothing")
+    it.greeted()
+    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    bad = packet_frame(Packet(Kind.LIGHTS_ALL, A, 1, 1, b"\x04\x00\x01\x02"))
+    it.at(220, bad, sends=[taken(A, 2), answer(Kind.FAULT, A, 1, 2, code=1)])
+    return it.at(225, acknowledged(A, 2)).at(250, lights=RED)
+
+
+def _no_session() -> Conversation:
+    it = Conversation("HELLO without a session", "session 0 is none, so that HELLO is ignored")
+    it.at(100, hello(0))
+    return it.greeted(A, 200)
+
+
+def _leave() -> Conversation:
+    it = Conversation("LEAVE", "the device acknowledges, puts the lights out and restarts into the bare interpreter")
+    it.greeted()
+    it.at(200, said(RED, A, 0, 1), sends=[taken(A, 1)])
+    it.at(230, lights=RED)
+    return it.at(300, said(Leave(), A, 1, 1), sends=[taken(A, 2)])
+
+
+_ALL: tuple[Callable[[], Conversation], ...] = (
+    _handshake,
+    _hello_again,
+    _new_session,
+    _unknown_session,
+    _gap,
+    _repeat,
+    _refused,
+    _silence,
+    _configured_silence,
+    _resending,
+    _wrong_acknowledgement,
+    _missing,
+    _bad_bytes,
+    _pieces,
+    _unknown_kinds,
+    _echo,
+    _malformed,
+    _no_session,
+    _leave,
+)
+
+
+def conversations() -> list[Json]:
+    """All conversations."""
+    return [write().written() for write in _ALL]
