@@ -1,0 +1,264 @@
+"""The virtual board: what the firmware's core finds instead of pins. Contacts bounce, frames are remembered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from firmware_bridge.firmware.core.board import Board
+from firmware_bridge.firmware.core.lights import LightFrame
+from firmware_bridge.firmware.core.pin_map import PinMap
+from firmware_bridge.firmware.core.ticks import TICKS_MASK
+from simulator.microcontroller.contacts import MOST_BOUNCE_S, Contact, columns_read
+
+POWER, WATCHDOG, SOFTWARE = 0, 1, 2
+"""Causes of a reset, as the protocol numbers them."""
+
+_MOST_READ = 1024
+_MOST_INBOX = 4096
+_REMEMBERED_FRAMES = 1024
+_REMEMBERED_TONES = 256
+
+
+@dataclass(frozen=True)
+class ShownFrame:
+    """What the lights showed from ``time_s`` on; red, green, blue of each light, three bytes.
+
+    ``colours`` is what was wanted, sRGB encoded, as the host sends it; ``duty`` what the strip was given: gamma,
+    brightness and current limit are in. ``is_waiting``: the firmware's own waiting state, no host's frame.
+    """
+
+    time_s: float
+    colours: bytes
+    duty: bytes
+    is_waiting: bool
+
+
+@dataclass(frozen=True)
+class SoundedTone:
+    """What the buzzer sounded from ``time_s`` on; 0 Hz is silence."""
+
+    time_s: float
+    frequency_hz: int
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What is on the board's pins: so many lights, matrix rows and columns, single switches and buttons."""
+
+    lights: int = 0
+    rows: int = 0
+    columns: int = 0
+    has_diodes: bool = False
+    single_switches: int = 0
+    buttons: int = 0
+
+    @classmethod
+    def of_pin_map(cls, pins: PinMap) -> Wiring:
+        """Take what the firmware's own reading of the owner's pin map says."""
+        return cls(
+            lights=pins.lights,
+            rows=len(pins.rows),
+            columns=len(pins.columns),
+            has_diodes=pins.diodes,
+            single_switches=len(pins.singles),
+            buttons=len(pins.buttons),
+        )
+
+    @property
+    def switches(self) -> int:
+        """All switches: the matrix's row by row, then the single ones."""
+        return self.rows * self.columns + self.single_switches
+
+
+class BoardRestartedError(Exception):
+    """The firmware reset the board: what it was doing ends here. ``into_interpreter``: the firmware won't start."""
+
+    def __init__(self, into_interpreter: bool) -> None:
+        super().__init__("the firmware reset the board")
+        self.into_interpreter = into_interpreter
+
+
+class VirtualBoard(Board):
+    """A board's pins without a board. ``clock`` gives seconds; ``bounce_s`` is the longest a contact chatters.
+
+    Lights keep what they show when the board resets, as real ones do, and go out with the power.
+
+    Attributes:
+        frames_shown: how many frames the lights were given.
+        watchdog_fed_s: when the watchdog was last told that the loop is alive.
+        moved_s: when a contact was last moved.
+        wanted_lights: the firmware's own frame buffer, to remember what was wanted with what is shown.
+    """
+
+    def __init__(
+        self, wiring: Wiring, clock: Callable[[], float], rng: Random, bounce_s: float = MOST_BOUNCE_S
+    ) -> None:
+        self._wiring = wiring
+        self._clock = clock
+        self._rng = rng
+        self._inbox: deque[bytes] = deque()
+        self._inbox_bytes = 0
+        self._outbox = bytearray()
+        self._ticks_offset_ms = 0
+        self._switches = [Contact(rng, bounce_s) for _ in range(wiring.switches)]
+        self._buttons = [Contact(rng, bounce_s) for _ in range(wiring.buttons)]
+        self._shown: deque[ShownFrame] = deque(maxlen=_REMEMBERED_FRAMES)
+        self._tones: deque[SoundedTone] = deque(maxlen=_REMEMBERED_TONES)
+        self._unread_bytes = 0
+        self._masks: list[int] = []
+        self._moving_until_s: float | None = clock()
+        self.moved_s = clock()
+        self.wanted_lights: LightFrame | None = None
+        self.frames_shown = 0
+        self.watchdog_fed_s = clock()
+        self.lose_power()
+        self.start(POWER)
+
+    def start(self, cause: int) -> None:
+        """Start anew: another boot id, the clock from near 0, nothing in the buffers."""
+        self.boot_id = self._rng.getrandbits(32)
+        self.reset_cause = cause
+        now_s = self._clock()
+        self._ticks_offset_ms = round(now_s * 1000) - self._rng.randrange(1000)
+        self.watchdog_fed_s = now_s
+        self._inbox.clear()
+        self._inbox_bytes = 0
+        self._outbox.clear()
+        self._tones.append(SoundedTone(now_s, 0))
+
+    def lose_power(self) -> None:
+        """Go dark and silent."""
+        dark = bytes(3 * self._wiring.lights)
+        self._shown.append(ShownFrame(self._clock(), dark, dark, is_waiting=False))
+        self._tones.append(SoundedTone(self._clock(), 0))
+
+    # What the firmware sees.
+
+    def ticks_ms(self) -> int:
+        """Give the milliseconds of the board's clock, modulo 2**30."""
+        return (round(self._clock() * 1000) - self._ticks_offset_ms) & TICKS_MASK
+
+    def read(self) -> bytes:
+        """Give what has arrived from the host, at most 1 kB at a time."""
+        if not self._inbox:
+            return b""
+        piece = self._inbox.popleft()
+        if len(piece) > _MOST_READ:
+            self._inbox.appendleft(piece[_MOST_READ:])
+            piece = piece[:_MOST_READ]
+        self._inbox_bytes -= len(piece)
+        return piece
+
+    def write(self, data: memoryview) -> int:
+        """Hand bytes to the host; all are taken."""
+        self._outbox += data
+        return len(data)
+
+    def show_lights(self, colours: bytearray) -> None:
+        """Show and remember a frame."""
+        self.frames_shown += 1
+        wanted = self.wanted_lights
+        frame = (bytes(colours), False) if wanted is None else (bytes(wanted.wanted), wanted.is_waiting)
+        self._shown.append(ShownFrame(self._clock(), frame[0], bytes(colours), frame[1]))
+
+    def scan(self, masks: list[int]) -> None:
+        """Read the switches as they are now, ghosts and chatter left in."""
+        if self._moving_until_s is not None:
+            self._read_switches()
+        masks[:] = self._masks
+
+    def buttons(self) -> int:
+        """Read which buttons' contacts are closed now."""
+        now_s = self._clock()
+        return _bits([contact.is_closed(now_s) for contact in self._buttons])
+
+    def _read_switches(self) -> None:
+        now_s, wiring = self._clock(), self._wiring
+        levels = [contact.is_closed(now_s) for contact in self._switches]
+        in_matrix = wiring.rows * wiring.columns
+        closed = [divmod(number, wiring.columns) for number in range(in_matrix) if levels[number]]
+        rows = [columns_read(row, closed, diodes=wiring.has_diodes) for row in range(wiring.rows)]
+        self._masks = [sum(1 << column for column in columns) for columns in rows]
+        if wiring.single_switches:
+            self._masks.append(_bits(levels[in_matrix:]))
+        # While nothing moves, what was read holds: most scans find that.
+        if self._moving_until_s is not None and now_s >= self._moving_until_s:
+            self._moving_until_s = None
+
+    def tone(self, frequency_hz: int) -> None:
+        """Sound at a frequency until told otherwise."""
+        self._tones.append(SoundedTone(self._clock(), frequency_hz))
+
+    def feed_watchdog(self) -> None:
+        """Tell the watchdog that the loop is alive."""
+        self.watchdog_fed_s = self._clock()
+
+    def restart(self, into_interpreter: bool) -> None:
+        """Reset the board: raises BoardRestartedError, since a real one doesn't return from here."""
+        raise BoardRestartedError(into_interpreter)
+
+    # What the world around the board does and sees.
+
+    @property
+    def wiring(self) -> Wiring:
+        """What is on the pins."""
+        return self._wiring
+
+    @property
+    def shown(self) -> Sequence[ShownFrame]:
+        """The last thousand frames shown, the newest last."""
+        return self._shown
+
+    @property
+    def tones(self) -> Sequence[SoundedTone]:
+        """The last tones sounded, the newest last."""
+        return self._tones
+
+    @property
+    def has_input(self) -> bool:
+        """Whether bytes wait that the firmware has not read."""
+        return bool(self._inbox)
+
+    @property
+    def unread_bytes(self) -> int:
+        """How many bytes came while the firmware read too slowly, and were lost."""
+        return self._unread_bytes
+
+    def receive(self, data: bytes) -> None:
+        """Let bytes arrive from the host."""
+        if self._inbox_bytes + len(data) > _MOST_INBOX:
+            self._unread_bytes += len(data)
+            return
+        self._inbox.append(data)
+        self._inbox_bytes += len(data)
+
+    def sent(self) -> bytes:
+        """Take out what the firmware has written since the last call."""
+        data = bytes(self._outbox)
+        self._outbox.clear()
+        return data
+
+    def move_switch(self, switch: int, closed: bool, time_s: float) -> None:
+        """Close or open a switch. Raises IndexError, naming how many there are."""
+        contact = _pick(self._switches, switch, "switch")
+        contact.move(closed, time_s)
+        self.moved_s = time_s
+        self._moving_until_s = max(self._moving_until_s or 0.0, contact.settles_s or time_s)
+
+    def move_button(self, button: int, closed: bool, time_s: float) -> None:
+        """Press or release a button. Raises IndexError, naming how many there are."""
+        _pick(self._buttons, button, "button").move(closed, time_s)
+        self.moved_s = time_s
+
+
+def _pick(contacts: Sequence[Contact], number: int, name: str) -> Contact:
+    if not 0 <= number < len(contacts):
+        raise IndexError(f"there is no {name} {number}; the board has {len(contacts)}, counted from 0")
+    return contacts[number]
+
+
+def _bits(levels: Sequence[bool]) -> int:
+    return sum(1 << bit for bit, level in enumerate(levels) if level)

@@ -1,0 +1,283 @@
+"""The virtual microcontroller in real time: a pseudo-terminal that behaves like a board plugged into USB."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from serial.tools.list_ports_common import ListPortInfo
+
+from simulator.microcontroller.board import SOFTWARE, ShownFrame, SoundedTone
+from simulator.microcontroller.contacts import MOST_BOUNCE_S
+from simulator.microcontroller.faults import WireFaults
+from simulator.microcontroller.stepped import WATCHDOG_S, SteppedMicrocontroller
+from simulator.microcontroller.terminal import PseudoTerminal
+
+VENDOR_ID, PRODUCT_ID = 0x2E8A, 0x0005
+"""USB numbers of a Raspberry Pi Pico with MicroPython."""
+
+
+_LONGEST_SLEEP_S = 60.0
+
+
+class VirtualMicrocontroller:
+    """The firmware's own core on a virtual board, behind a real pseudo-terminal and a wire with faults.
+
+    Whoever opens ``port_name`` with pyserial, and looks ports up in ``list_ports``, can't tell it from a board on USB.
+    A context manager: one thread serves the port while inside, asleep in ``select`` whenever nothing is due. All
+    methods may be called from any thread.
+
+    Args:
+        pin_map: what is on the pins, in the form that the firmware reads (``PinMap.device_json()``).
+        faults: what goes wrong; without it, nothing.
+        seed: draws the faults, the contacts' chatter and the boot ids.
+        serial_number: USB's, by which the board is found again.
+        bounce_s: how long contacts chatter at most.
+        watchdog_s: after how long without a loop the board resets.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        pin_map: bytes,
+        faults: WireFaults | None = None,
+        seed: int = 0,
+        *,
+        serial_number: str = "E6614C311B7F0001",
+        bounce_s: float = MOST_BOUNCE_S,
+        watchdog_s: float = WATCHDOG_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._pin_map = pin_map
+        self._faults = faults
+        self._seed = seed
+        self._bounce_s = bounce_s
+        self._watchdog_s = watchdog_s
+        self._serial_number = serial_number
+        self._clock = clock
+        self._changed = threading.Condition(threading.RLock())
+        self._inside: SteppedMicrocontroller | None = None
+        self._terminal: PseudoTerminal | None = None
+        self._next_terminal: PseudoTerminal | None = None
+        self._wake_read, self._wake_write = -1, -1
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+        self._rounds = 0
+
+    def __enter__(self) -> Self:
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+        self._terminal = PseudoTerminal()
+        self._inside = SteppedMicrocontroller(
+            self._pin_map,
+            self._faults,
+            self._seed,
+            start_s=self._clock(),
+            bounce_s=self._bounce_s,
+            watchdog_s=self._watchdog_s,
+        )
+        self._thread = threading.Thread(target=self._serve, name="virtual microcontroller", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread and take the port away. Raises what ended the thread before, if anything did."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        self._wake()
+        thread.join()
+        for terminal in (self._terminal, self._next_terminal):
+            if terminal is not None:
+                terminal.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        self._terminal = self._next_terminal = None
+        if self._error is not None:
+            raise self._error
+
+    # What the host's computer sees.
+
+    @property
+    def port_name(self) -> str:
+        """What the host opens: ``/dev/pts/...``. Raises RuntimeError while unplugged."""
+        with self._changed:
+            if self._terminal is None:
+                raise RuntimeError("the virtual microcontroller is unplugged, or not running; it has no port")
+            return self._terminal.name
+
+    def list_ports(self) -> list[ListPortInfo]:
+        """List ports as ``serial.tools.list_ports.comports`` does: this one, while it is plugged in."""
+        with self._changed:
+            if self._terminal is None:
+                return []
+            record = ListPortInfo(self._terminal.name, skip_link_detection=True)
+        # What a Pico with MicroPython says of itself.
+        record.description = "Board in FS mode - Board CDC"
+        record.manufacturer, record.product = "MicroPython", "Board in FS mode"
+        record.vid, record.pid, record.serial_number = VENDOR_ID, PRODUCT_ID, self._serial_number
+        return [record]
+
+    # What a person at the table does and sees.
+
+    def lights(self) -> ShownFrame:
+        """What the lights show now: as the host sent it (sRGB) and as the strip was given it."""
+        with self._changed:
+            return self._running.board.shown[-1]
+
+    def frames(self) -> tuple[ShownFrame, ...]:
+        """The frames shown so far, up to the last thousand, with their times on the clock."""
+        with self._changed:
+            return tuple(self._running.board.shown)
+
+    def tones(self) -> tuple[SoundedTone, ...]:
+        """The tones sounded so far, up to the last 256."""
+        with self._changed:
+            return tuple(self._running.board.tones)
+
+    def press(self, button: int, held_s: float = 0.1) -> None:
+        """Press a button, and release it ``held_s`` later. Raises IndexError if there is none such."""
+        self._do(lambda inside: inside.press(button, self._clock(), held_s))
+
+    def set_switch(self, switch: int, closed: bool) -> None:
+        """Close or open a switch. Raises IndexError if there is none such."""
+        self._do(lambda inside: inside.set_switch(switch, closed, self._clock()))
+
+    def unplug(self) -> None:
+        """Pull the cable: a host that has the port open finds it gone, and the board has no power."""
+        self._do(lambda inside: inside.unplug(self._clock()))
+
+    def replug(self) -> None:
+        """Put the cable in again: the board starts, on a port of another name."""
+        self._do(lambda inside: inside.replug(self._clock()))
+
+    def reset(self, cause: int = SOFTWARE) -> None:
+        """Let the board reset by itself; its port stays."""
+        self._do(lambda inside: inside.reset(self._clock(), cause))
+
+    def hang(self) -> None:
+        """Let the firmware hang until the watchdog resets the board."""
+        self._do(lambda inside: inside.hang(self._clock()))
+
+    @property
+    def boots(self) -> int:
+        """How often the board has started."""
+        with self._changed:
+            return self._running.boots
+
+    @property
+    def is_plugged(self) -> bool:
+        """Whether the cable is in."""
+        with self._changed:
+            return self._terminal is not None
+
+    @property
+    def is_in_interpreter(self) -> bool:
+        """Whether the host has sent the board into its bare interpreter."""
+        with self._changed:
+            return self._running.is_in_interpreter
+
+    @property
+    def rounds(self) -> int:
+        """How often the thread has woken up."""
+        with self._changed:
+            return self._rounds
+
+    def struck(self) -> dict[str, int]:
+        """How many frames went either way (``"frames"``), and how many each kind of fault struck."""
+        with self._changed:
+            wires = (self._running.to_device, self._running.to_host)
+            kinds = dict.fromkeys(kind for wire in wires for kind in wire.struck)
+            return {kind: sum(wire.struck.get(kind, 0) for wire in wires) for kind in kinds}
+
+    def wait_for(self, predicate: Callable[[], bool], timeout_s: float = 10.0) -> bool:
+        """Wait until ``predicate`` holds, and say whether it came to hold in time; it is asked after each change."""
+        with self._changed:
+            holds = self._changed.wait_for(lambda: self._error is not None or predicate(), timeout_s)
+            if self._error is not None:
+                raise self._error
+            return holds
+
+    # The thread.
+
+    @property
+    def _running(self) -> SteppedMicrocontroller:
+        if self._inside is None:
+            raise RuntimeError("the virtual microcontroller is not running; use it in a with statement")
+        return self._inside
+
+    def _do(self, act: Callable[[SteppedMicrocontroller], None]) -> None:
+        with self._changed:
+            inside = self._running
+            act(inside)
+            self._wake()
+            # The thread alone opens and closes ports, since it may just be waiting for one.
+            self.wait_for(lambda: inside.is_plugged == (self._terminal is not None))
+
+    def _wake(self) -> None:
+        # A full pipe will wake the thread as well.
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, b"\0")
+
+    def _match_plug(self) -> None:
+        """Take the port away when the cable was pulled, and offer one of another name when it is in again."""
+        inside = self._running
+        if not inside.is_plugged and self._terminal is not None:
+            # Made before the old one goes, so that its name is another.
+            self._next_terminal = PseudoTerminal()
+            self._terminal.close()
+            self._terminal = None
+        elif inside.is_plugged and self._terminal is None:
+            self._terminal, self._next_terminal = self._next_terminal, None
+
+    def _serve(self) -> None:
+        try:
+            while self._thread is not None:
+                self._round()
+        except BaseException as error:  # noqa: BLE001 # whatever it is, wait_for and close raise it
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+
+    def _round(self) -> None:
+        with self._changed:
+            terminal = self._terminal
+            due_s = self._running.next_due_s - self._clock()
+            reading: list[int] = [self._wake_read]
+            writing: list[int] = []
+            if terminal is not None:
+                reading.append(terminal.fileno())
+                writing += [terminal.fileno()] * terminal.is_waiting
+        readable, _, _ = select.select(reading, writing, [], max(0.0, min(due_s, _LONGEST_SLEEP_S)))
+        if self._wake_read in readable:
+            os.read(self._wake_read, 4096)
+        with self._changed:
+            self._rounds += 1
+            self._exchange(terminal if terminal is self._terminal else None)
+            self._match_plug()
+            self._changed.notify_all()
+
+    def _exchange(self, terminal: PseudoTerminal | None) -> None:
+        inside, now_s = self._running, self._clock()
+        if terminal is not None:
+            data = terminal.read()
+            if data:
+                inside.from_host(data, now_s)
+        inside.advance(now_s)
+        for piece in inside.take_to_host(now_s):
+            if terminal is not None:
+                terminal.write(piece)
+        if terminal is not None:
+            terminal.flush()

@@ -1,0 +1,236 @@
+"""The virtual microcontroller in virtual time: nothing happens but when it is told which time it is. Pure."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from random import Random
+
+from firmware_bridge.firmware.core.device import Device
+from firmware_bridge.firmware.core.pin_map import read_pin_map
+from simulator.microcontroller.board import POWER, SOFTWARE, WATCHDOG, BoardRestartedError, VirtualBoard, Wiring
+from simulator.microcontroller.contacts import MOST_BOUNCE_S
+from simulator.microcontroller.faults import Trouble, Troubles, WireFaults
+from simulator.microcontroller.wire import FaultyWire
+
+BUSY_LOOP_S, IDLE_LOOP_S = 0.001, 0.005
+"""How long a round of the firmware's loop takes while bytes come or go, and while none do."""
+WATCHDOG_S = 8.3
+"""After how long without a loop the watchdog resets the board; 8.3 s is the RP2040's longest."""
+
+_PROMPT = b'\r\nMPY: soft reboot\r\nMicroPython v1.26.0\r\nType "help()" for more information.\r\n>>> '
+_MOST_STEPS = 64
+_BUSY_AFTER_MOVE_S = 0.1
+
+
+class SteppedMicrocontroller:
+    """The firmware's own core on a virtual board behind two faulty wires.
+
+    All times are seconds on one clock that never goes back. The host's side is ``from_host``, ``advance`` and
+    ``to_host``, and ``next_due_s`` says when to call them next. The same seed and the same calls give the same bytes.
+
+    Args:
+        pin_map: what is on the pins, in the form that the firmware reads.
+        faults: what goes wrong on the wire, and when the board resets or is unplugged.
+        seed: draws faults, chatter and boot ids.
+        start_s: the time of now; the faults' moments count from here.
+        bounce_s: how long contacts chatter at most.
+        watchdog_s: after how long without a loop the board resets.
+    """
+
+    def __init__(
+        self,
+        pin_map: bytes,
+        faults: WireFaults | None = None,
+        seed: int = 0,
+        *,
+        start_s: float = 0.0,
+        bounce_s: float = MOST_BOUNCE_S,
+        watchdog_s: float = WATCHDOG_S,
+    ) -> None:
+        self._pins = read_pin_map(pin_map)
+        self._faults = WireFaults() if faults is None else faults
+        self._now_s = self._start_s = start_s
+        self._watchdog_s = watchdog_s
+        self._rng = Random(f"{seed} board")
+        self.board = VirtualBoard(Wiring.of_pin_map(self._pins), lambda: self._now_s, self._rng, bounce_s)
+        self.to_device = FaultyWire(self._faults, f"{seed} to device")
+        self.to_host = FaultyWire(self._faults, f"{seed} to host")
+        self._troubles = Troubles(self._faults, seed)
+        self._device: Device | None = None
+        self._plugged = True
+        self._replug_at_s: float | None = None
+        self._hangs = False
+        self._loop_due_s = start_s
+        self._releases: list[tuple[float, int]] = []
+        self.boots = 0
+        self._boot(POWER)
+
+    @property
+    def device(self) -> Device | None:
+        """The firmware's core; ``None`` while the board is without power or in the bare interpreter."""
+        return self._device
+
+    @property
+    def is_plugged(self) -> bool:
+        """Whether the cable is in."""
+        return self._plugged
+
+    @property
+    def is_in_interpreter(self) -> bool:
+        """Whether the board waits at the bare interpreter's prompt."""
+        return self._plugged and self._device is None
+
+    def from_host(self, data: bytes, now_s: float) -> None:
+        """Let the host write bytes; while the board is unplugged they are lost."""
+        self.advance(now_s)
+        if self._plugged:
+            self.to_device.write(data, now_s)
+
+    def take_to_host(self, now_s: float) -> list[bytes]:
+        """Take out what arrives at the host by now, in pieces as it arrives."""
+        return self.to_host.read(now_s) if self._plugged else []
+
+    @property
+    def next_due_s(self) -> float:
+        """When to call ``advance`` and ``take_to_host`` next, unless the host writes before."""
+        arrives_s = self.to_host.next_due_s if self._plugged else None
+        due_s = self._next_inside_s
+        return max(self._now_s, due_s if arrives_s is None else min(due_s, arrives_s))
+
+    def advance(self, now_s: float) -> None:
+        """Let everything happen that happens up to now, moment by moment."""
+        while (due_s := self._next_inside_s) <= now_s:
+            self._now_s = max(self._now_s, due_s)
+            self._happen()
+        self._now_s = max(self._now_s, now_s)
+
+    def set_switch(self, switch: int, closed: bool, now_s: float) -> None:
+        """Close or open a switch: put a piece on it, or take it away. Raises IndexError if there is none such."""
+        self.advance(now_s)
+        self.board.move_switch(switch, closed, self._now_s)
+
+    def press(self, button: int, now_s: float, held_s: float = 0.1) -> None:
+        """Press a button, and release it ``held_s`` later. Raises IndexError if there is none such."""
+        self.advance(now_s)
+        self.board.move_button(button, True, self._now_s)
+        heapq.heappush(self._releases, (self._now_s + held_s, button))
+
+    def reset(self, now_s: float, cause: int = SOFTWARE) -> None:
+        """Let the board reset by itself; nothing happens while it has no power."""
+        self.advance(now_s)
+        if self._plugged:
+            self._boot(cause)
+
+    def hang(self, now_s: float) -> None:
+        """Let the firmware hang, until the watchdog resets the board."""
+        self.advance(now_s)
+        self._hangs = True
+
+    def unplug(self, now_s: float) -> None:
+        """Pull the cable, which is the board's power as well; what is on its way is lost. It stays out."""
+        self.advance(now_s)
+        self._replug_at_s = None
+        self._pull()
+
+    def replug(self, now_s: float) -> None:
+        """Put the cable in again: the board starts."""
+        self.advance(now_s)
+        if not self._plugged:
+            self._put_in()
+
+    @property
+    def _next_inside_s(self) -> float:
+        dues = []
+        if self._device is not None:
+            dues.append(self.board.watchdog_fed_s + self._watchdog_s if self._hangs else self._loop_due_s)
+        if self._replug_at_s is not None:
+            dues.append(self._replug_at_s)
+        if self._releases:
+            dues.append(self._releases[0][0])
+        if self._troubles.next_s is not None:
+            dues.append(self._start_s + self._troubles.next_s)
+        if self.to_device.next_due_s is not None:
+            dues.append(self.to_device.next_due_s)
+        return min(dues, default=math.inf)
+
+    def _happen(self) -> None:
+        now_s = self._now_s
+        for trouble in self._troubles.due(now_s - self._start_s):
+            self._befall(trouble)
+        if self._replug_at_s is not None and self._replug_at_s <= now_s:
+            self._put_in()
+        while self._releases and self._releases[0][0] <= now_s:
+            self.board.move_button(heapq.heappop(self._releases)[1], False, now_s)
+        arrived = self.to_device.read(now_s)
+        if self._device is None:
+            return
+        for piece in arrived:
+            self.board.receive(piece)
+        if not self._hangs:
+            if arrived or self._loop_due_s <= now_s:
+                self._loop()
+        elif now_s >= self.board.watchdog_fed_s + self._watchdog_s:
+            self._boot(WATCHDOG)
+
+    def _befall(self, trouble: Trouble) -> None:
+        if not self._plugged:
+            return
+        match trouble:
+            case Trouble.SILENCE:
+                for wire in (self.to_device, self.to_host):
+                    wire.be_silent(self._now_s + self._faults.silence_s)
+            case Trouble.RESET:
+                self._boot(WATCHDOG)
+            case Trouble.UNPLUG:
+                self._pull()
+                self._replug_at_s = self._now_s + self._faults.unplugged_s
+
+    def _pull(self) -> None:
+        self._plugged = False
+        self._device = None
+        self.board.lose_power()
+        for wire in (self.to_device, self.to_host):
+            wire.cut()
+
+    def _put_in(self) -> None:
+        self._plugged = True
+        self._replug_at_s = None
+        self._boot(POWER)
+
+    def _boot(self, cause: int) -> None:
+        self.boots += 1
+        self._hangs = False
+        self.board.start(cause)
+        self.to_host.garbage(self._faults.garbage_bytes, self._now_s)
+        self._device = Device(self.board, self._pins)
+        self.board.wanted_lights = self._device.lights
+        self._loop_due_s = self._now_s
+
+    def _loop(self) -> None:
+        """The firmware's loop, once, and again while bytes wait for it; quicker while there is something to do."""
+        is_busy = self.board.has_input or self._now_s < self.board.moved_s + _BUSY_AFTER_MOVE_S
+        for _ in range(_MOST_STEPS):
+            try:
+                self._step()
+            except BoardRestartedError as restarted:
+                self._restarted(restarted)
+                return
+            if not self.board.has_input:
+                break
+        data = self.board.sent()
+        if data:
+            self.to_host.write(data, self._now_s)
+        self._loop_due_s = self._now_s + (BUSY_LOOP_S if is_busy or data else IDLE_LOOP_S)
+
+    def _step(self) -> None:
+        if self._device is not None:
+            self._device.step()
+
+    def _restarted(self, restarted: BoardRestartedError) -> None:
+        self.to_host.write(self.board.sent(), self._now_s)
+        if restarted.into_interpreter:
+            self._device = None
+            self.to_host.write(_PROMPT, self._now_s)
+        else:
+            self._boot(SOFTWARE)
