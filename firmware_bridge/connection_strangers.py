@@ -71,7 +71,14 @@ _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 
 def is_known_stranger(heard: bytes) -> bool:
     """Say whether what was heard already tells who it is."""
-    return any(stranger.says.search(_lines(heard)) for stranger in _STRANGERS)
+    text = _lines(heard)
+    return any(stranger.says.search(text) for stranger in _STRANGERS)
+
+
+def is_certain_stranger(heard: bytes) -> bool:
+    """Say whether what was heard already tells that this is not a board of ours, and never will be."""
+    text = _lines(heard)
+    return any(stranger.says.search(text) for stranger in _STRANGERS if not stranger.could_be_ours)
 
 
 def stranger_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:

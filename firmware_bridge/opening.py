@@ -16,6 +16,7 @@ import select
 import stat
 import termios
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,6 +58,10 @@ class Port(Protocol):
 
     def write(self, data: bytes) -> int:
         """Hand over what there is room for, without waiting; give how many bytes. Raises ``PortGoneError``."""
+        ...
+
+    def discard(self) -> None:
+        """Drop what was handed over and isn't sent yet, so that closing need not wait for it."""
         ...
 
     def close(self) -> None:
@@ -109,6 +114,12 @@ class OpenedPort:
             return 0
         except OSError as error:
             raise self._gone(error) from error
+
+    def discard(self) -> None:
+        """Drop what was handed over and isn't sent yet, so that closing need not wait for it (Linux: up to 30 s)."""
+        # A port that was unplugged has nothing to drop.
+        with suppress(OSError, termios.error):
+            self._serial.reset_output_buffer()
 
     def close(self) -> None:
         """Let go of the port; harmless when it is closed already."""

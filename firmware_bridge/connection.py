@@ -1,0 +1,202 @@
+"""The connection to the referee's board: one thread that finds it, talks with it, and finds it again.
+
+Whatever happens to the cable, users of a connection go on: what the board should show lasts, the newest replacing the
+older, and is sent again when it is back; what it reports waits to be taken.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from serial.tools import list_ports as pyserial_list
+
+from firmware_bridge.connection_desk import Desk, Orders
+from firmware_bridge.connection_events import BoardEvent, ConnectionState
+from firmware_bridge.connection_troubles import Trouble
+from firmware_bridge.connection_waiter import Waiter
+from firmware_bridge.connection_worker import Worker
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.opening import Port
+from firmware_bridge.opening import open_port as open_serial_port
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, Sound, Tone, Welcome
+from firmware_bridge.protocol.statistics import LinkStatistics
+
+
+@dataclass(frozen=True)
+class ConnectionStatistics:
+    """A connection's figures at one moment.
+
+    Attributes:
+        link: what the protocol counts.
+        wakeups: how often the thread woke up.
+        received_bytes: bytes read from the port.
+        sent_bytes: bytes written to the port.
+    """
+
+    link: LinkStatistics
+    wakeups: int
+    received_bytes: int
+    sent_bytes: int
+
+
+class BoardConnection:
+    """A connection that keeps itself up. Start it with ``with``; any thread may use it then.
+
+    What its thread could not expect (a mistake in the code) is raised by the next call, and at the end.
+
+    Args:
+        wanted: which board.
+        clock: monotonic seconds of this computer, since the thread waits by it.
+        say: gets a sentence once when something is wrong and once when it is right again; called from the thread.
+        open_port: opens a port by name and bits a second; raises ``PortError``.
+        list_ports: pyserial's records of the ports there are.
+        random_session: draws a number from 1 to 65535 at random.
+    """
+
+    def __init__(
+        self,
+        wanted: WantedBoard,
+        clock: Callable[[], float],
+        say: Callable[[str], None],
+        *,
+        open_port: Callable[[str, int], Port] | None = None,
+        list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports,
+        random_session: Callable[[], int] = lambda: secrets.randbelow(0xFFFF) + 1,
+    ) -> None:
+        self._desk = Desk()
+        self._waiter = Waiter(clock)
+        open_it = open_port or partial(open_serial_port, list_records=list_ports)
+        self._worker = Worker(wanted, self._desk, self._waiter, clock, say, open_it, list_ports, random_session)
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
+        self._running: Future[None] | None = None
+
+    @property
+    def state(self) -> ConnectionState:
+        """What the connection is doing."""
+        return self._desk.standing.state
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """What the board said of itself; ``None`` while it doesn't answer."""
+        return self._desk.standing.welcome
+
+    @property
+    def port(self) -> SerialPort | None:
+        """The port the board answers on; ``None`` while it doesn't."""
+        return self._desk.standing.port
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """Why the board doesn't answer; ``None`` while it does, or while nothing went wrong yet."""
+        return self._desk.standing.trouble
+
+    @property
+    def last_heard_s(self) -> float | None:
+        """When the board last said anything: what it reported before held until then. ``None`` before."""
+        return self._desk.standing.last_heard_s
+
+    @property
+    def statistics(self) -> ConnectionStatistics:
+        """The figures so far."""
+        worker = self._worker
+        return ConnectionStatistics(
+            worker.link_statistics, self._waiter.returns, worker.received_bytes, worker.sent_bytes
+        )
+
+    def show_lights(self, colours: bytes) -> None:
+        """Show these colours from now on, three bytes (red, green, blue; sRGB) a light; lights beyond are off.
+
+        The newest frame replaces one that wasn't sent yet; a board that is away gets it when it is back.
+
+        Raises:
+            MessageError: the colours can't be written as a message, whatever the board.
+        """
+        lights = LightFrame(bytes(colours))
+        encode_message(lights)
+        self._order(lambda orders: replace(orders, lights=lights))
+
+    def play(self, tones: Sequence[tuple[float, float]]) -> None:
+        """Play tones, each a frequency in Hz (0: a rest) and seconds, instead of what sounds now; none: silence.
+
+        A board that is away doesn't play them later.
+
+        Raises:
+            MessageError: the tones can't be written as a message.
+        """
+        sound = Sound(tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones))
+        encode_message(sound)
+        self._order(lambda orders: replace(orders, sound=sound))
+
+    def configure(self, settings: Configure) -> None:
+        """Let the board behave like this from now on, also after it was away.
+
+        Raises:
+            MessageError: a setting can't be written as a message.
+        """
+        encode_message(settings)
+        self._order(lambda orders: replace(orders, settings=settings))
+
+    def ask_for_snapshot(self) -> None:
+        """Ask for a report of all switches now; a board that is away reports when it is back anyway."""
+        self._order(lambda orders: replace(orders, snapshot=Snapshot()))
+
+    def leave(self) -> None:
+        """Send the board into its bare interpreter and let go of the port, so that its files can be changed.
+
+        The state becomes ``LEFT`` once it has gone; the connection does not look for the board again.
+        """
+        self._order(lambda orders: replace(orders, leave=True))
+
+    def poll(self) -> tuple[BoardEvent, ...]:
+        """Give what came since the last time, in order; never waits."""
+        self._raise_if_ended()
+        return self._desk.take_events()
+
+    @property
+    def has_events(self) -> bool:
+        """Whether ``poll`` would give anything."""
+        return self._desk.has_events
+
+    def wait_for(self, fits: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until ``fits`` says so, asked again at each event and change of state; say whether it does.
+
+        For commands that have nothing else to do. ``fits`` may look at the connection; it must not wait itself.
+        """
+        fitted = self._desk.wait_for(fits, timeout_s)
+        self._raise_if_ended()
+        return fitted
+
+    def close(self) -> None:
+        """Send what still waits, as far as the board takes it at once; end the thread and let go of the port."""
+        self._desk.ask_to_close()
+        self._waiter.wake()
+        self._threads.shutdown()
+        self._waiter.close()
+
+    def __enter__(self) -> BoardConnection:
+        self._running = self._threads.submit(self._worker.run)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+        if kind is None:
+            self._raise_if_ended()
+
+    def _order(self, amend: Callable[[Orders], Orders]) -> None:
+        self._raise_if_ended()
+        self._desk.order(amend)
+        self._waiter.wake()
+
+    def _raise_if_ended(self) -> None:
+        if self._running is not None and self._running.done():
+            self._running.result()

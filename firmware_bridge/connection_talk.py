@@ -1,0 +1,310 @@
+"""The talk with whoever is on a port: greeting, messages, and who it is if it isn't the board. Pure: time is passed in.
+
+``BoardTalk`` joins the protocol's link to what the connection must know: which messages become which events, at which
+time of the host; how long to be patient; when to give a port up, and with which words.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+
+from firmware_bridge.clock_match import ClockMatch
+from firmware_bridge.connection_events import (
+    BoardEvent,
+    ButtonAction,
+    ButtonMoved,
+    FaultTold,
+    Linked,
+    LogLine,
+    Lost,
+    SensorsReported,
+    SwitchChanged,
+)
+from firmware_bridge.connection_strangers import QUESTION, is_certain_stranger, is_known_stranger, stranger_error
+from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.messages import (
+    NEWEST_VERSION,
+    OLDEST_VERSION,
+    ButtonReport,
+    Configure,
+    FaultReport,
+    Hello,
+    Leave,
+    LightFrame,
+    Log,
+    Message,
+    Pong,
+    Refused,
+    SensorReport,
+    Snapshot,
+    Sound,
+    Welcome,
+)
+from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+from firmware_bridge.protocol.states import LinkState, LossCause
+
+_HEARD_BYTES = 4096
+_ANSWER_S = 0.5
+_COUNTER = 1 << 16
+_INTERRUPT = 0x03
+_RESTART_IT = "press its reset button, or unplug it and plug it in again"
+_ACTIONS = {1: ButtonAction.PRESSED, 2: ButtonAction.HELD, 3: ButtonAction.RELEASED}
+
+
+class _Stage(enum.Enum):
+    GREETING = enum.auto()
+    ASKING = enum.auto()
+    LINKED = enum.auto()
+    GREETING_AGAIN = enum.auto()
+
+
+class BoardTalk:
+    """One talk over one port after another; what the board should show lasts from each to the next.
+
+    Call ``received`` with what came, then ``outgoing``, then look at ``ended``; again at ``due_s`` at the latest.
+    """
+
+    def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:
+        self.link = link
+        self.welcome: Welcome | None = None
+        self.last_heard_s: float | None = None
+        self._random_session = random_session
+        self._session = 0
+        self._port = SerialPort("")
+        self._baud = 0
+        self._stage = _Stage.GREETING
+        self._rounds_left = 0
+        self._greeted_s = 0.0
+        self._asked_s = 0.0
+        self._must_ask = False
+        self._heard = b""
+        self._is_ours = False
+        self._clock = ClockMatch()
+        self._boot_id: int | None = None
+        self._log_counter: int | None = None
+        self._is_leaving = False
+        self._has_left = False
+        self._ended: BridgeError | None = None
+        self._events: list[BoardEvent] = []
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether the board answers."""
+        return self._stage is _Stage.LINKED
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the board was asked to leave and did."""
+        return self._has_left
+
+    @property
+    def ended(self) -> BridgeError | None:
+        """Why the port should be closed; ``None`` while it should not."""
+        return self._ended
+
+    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float) -> None:
+        """Begin on a port that was just opened, and be patient for so many rounds of greeting."""
+        self._port, self._baud = port, baud
+        self._stage = _Stage.GREETING
+        self._rounds_left = rounds
+        self._must_ask = False
+        self._ended = None
+        self._heard = b""
+        self._is_ours = False
+        self._greet(now_s)
+
+    def closed(self, reason: str, now_s: float) -> None:
+        """Take in that the port was closed, or went away."""
+        self._has_left = self._has_left or (self._is_leaving and self.is_linked)
+        self._lose(reason, now_s)
+        self.welcome = None
+        self._stage = _Stage.GREETING
+
+    def send(self, message: LightFrame | Configure) -> None:
+        """Let the board show this, or behave like this, from now on; also after it was lost and is back."""
+        self.link.send(message)
+
+    def send_once(self, message: Sound | Snapshot) -> None:
+        """Ask something of the board that is of no use later; forgotten while it doesn't answer."""
+        if self.is_linked:
+            self.link.send(message)
+
+    def leave(self) -> None:
+        """Send the board into its bare interpreter as soon as it answers."""
+        self._is_leaving = True
+        if self.is_linked:
+            self.link.send(Leave())
+
+    def received(self, data: bytes, now_s: float) -> None:
+        """Take in what came."""
+        if self._stage is not _Stage.LINKED:
+            self._heard = (self._heard + data)[-_HEARD_BYTES:]
+        for message in self.link.receive(data, now_s):
+            self.last_heard_s = now_s
+            self._is_ours = True
+            self._take(message, now_s)
+
+    def outgoing(self, now_s: float) -> bytes:
+        """Give what to write now, and find out whether the talk has ended. Call it once what it gave is written."""
+        data = self.link.outgoing(now_s)
+        if self.link.state in (LinkState.LOST, LinkState.REFUSED):
+            self._recover(now_s)
+            if self._ended is None:
+                data += self.link.outgoing(now_s)
+        if self._stage is _Stage.ASKING and now_s >= self._asked_s + _ANSWER_S:
+            self._ended = self._nobody()
+        if self._is_leaving and self.is_linked and self.link.is_settled:
+            self._has_left = True
+        if self._must_ask:
+            self._must_ask = False
+            return QUESTION + data
+        return data
+
+    def due_s(self, now_s: float) -> float | None:
+        """Say when ``outgoing`` has something to do next, if nothing comes before; ``None`` if never."""
+        due_s = self.link.next_due_s(now_s)
+        if self._stage is not _Stage.ASKING:
+            return due_s
+        answer_s = self._asked_s + _ANSWER_S
+        return answer_s if due_s is None else min(due_s, answer_s)
+
+    def take_events(self) -> list[BoardEvent]:
+        """Give what happened since the last time, in order."""
+        events, self._events = self._events, []
+        return events
+
+    def _greet(self, now_s: float) -> None:
+        self._greeted_s = now_s
+        self._session = quiet_session(self._random_session, self._session)
+        self.link.begin(now_s, self._session)
+
+    def _recover(self, now_s: float) -> None:
+        """Go on after the link was lost or never came to be."""
+        if self.link.state is LinkState.REFUSED:
+            self._ended = _version_error(self._port, self.link.refusal)
+            return
+        if self._is_leaving and self.is_linked:
+            self._has_left = True
+            return
+        because = self.link.lost_because
+        if because is not LossCause.NO_WELCOME:
+            self._interrupted(because, now_s)
+        elif self._stage is _Stage.GREETING_AGAIN or is_certain_stranger(self._heard):
+            self._ended = self._nobody()
+        elif self._rounds_left > 1:
+            self._rounds_left -= 1
+            self._greet(now_s)
+        else:
+            self._stage = _Stage.ASKING
+            self._asked_s = now_s
+            self._must_ask = True
+            self._greet(now_s)
+
+    def _interrupted(self, because: LossCause | None, now_s: float) -> None:
+        if because is not LossCause.RESTARTED:
+            self._lose(f"the board on {self._port.device} does not answer", now_s)
+        self._stage = _Stage.GREETING_AGAIN
+        self._heard = b""
+        self._greet(now_s)
+
+    def _lose(self, reason: str, now_s: float) -> None:
+        if self._stage in (_Stage.LINKED, _Stage.GREETING_AGAIN) and self.welcome is not None:
+            self.welcome = None
+            self._events.append(Lost(now_s, reason))
+
+    def _nobody(self) -> BridgeError:
+        if not self._is_ours or is_known_stranger(self._heard):
+            return stranger_error(self._port.device, self._heard, self._baud)
+        if self._stage is _Stage.GREETING_AGAIN:
+            return ConnectionLostError(f"the board on {self._port.device} has stopped answering; {_RESTART_IT}")
+        return ConnectionLostError(
+            f"the board on {self._port.device} runs the referee's firmware, but does not answer the greeting; "
+            f"{_RESTART_IT}"
+        )
+
+    def _take(self, message: Message, now_s: float) -> None:
+        match message:
+            case Welcome() if OLDEST_VERSION <= message.version <= NEWEST_VERSION:
+                self._take_welcome(message, now_s)
+            case Pong():
+                exchange = self.link.last_exchange
+                if exchange is not None:
+                    self._clock.answered(exchange.sent_s, exchange.received_s, exchange.device_ms)
+            case SensorReport():
+                self._events.append(self._sensors(message, now_s))
+            case ButtonReport() if message.what in _ACTIONS:
+                time_s = self._clock.host_s(message.time_ms, now_s)
+                held_s = message.held_ms / 1000
+                self._events.append(ButtonMoved(message.button, _ACTIONS[message.what], time_s, held_s))
+            case FaultReport():
+                self._events.append(FaultTold(now_s, message.code, message.number, message.text))
+            case Log():
+                self._events.append(self._line(message, now_s))
+
+    def _take_welcome(self, welcome: Welcome, now_s: float) -> None:
+        restarted = self._boot_id is not None and welcome.boot_id != self._boot_id
+        if welcome.boot_id != self._boot_id:
+            self._clock = ClockMatch()
+            self._log_counter = None
+        self._boot_id = welcome.boot_id
+        self._clock.answered(self._greeted_s, now_s, welcome.time_ms)
+        self.welcome = welcome
+        self._stage = _Stage.LINKED
+        self._heard = b""
+        if self._is_leaving:
+            self.link.send(Leave())
+        self._events.append(Linked(now_s, self._port, welcome, restarted))
+
+    def _sensors(self, report: SensorReport, now_s: float) -> SensorsReported:
+        changes = [
+            SwitchChanged(change.switch, change.closed, self._clock.host_s(report.time_ms - change.before_ms, now_s))
+            for change in report.changes
+        ]
+        return SensorsReported(
+            time_s=self._clock.host_s(report.time_ms, now_s),
+            closed=report.closed,
+            doubtful=report.doubtful,
+            changes=tuple(sorted(changes, key=lambda change: change.time_s)),
+        )
+
+    def _line(self, log: Log, now_s: float) -> LogLine:
+        missed = 0 if self._log_counter is None else (log.counter - self._log_counter - 1) % _COUNTER
+        self._log_counter = log.counter
+        return LogLine(self._clock.host_s(log.time_ms, now_s), log.level, log.text, missed)
+
+
+def quiet_session(random_session: Callable[[], int], before: int) -> int:
+    """Draw a session other than the one ``before`` whose greeting holds no Ctrl-C.
+
+    A board that is just starting listens for Ctrl-C during its first two seconds, and would stop at its prompt.
+    """
+    _, payload = encode_message(Hello())
+    while True:
+        session = random_session()
+        if session != before and _INTERRUPT not in packet_frame(Packet(Kind.HELLO, session, payload=payload)):
+            return session
+
+
+def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
+    if refused is None:
+        raise AssertionError("a link that was refused knows by whom")
+    theirs = _versions(refused.oldest, refused.newest)
+    ours = _versions(OLDEST_VERSION, NEWEST_VERSION)
+    if refused.newest < OLDEST_VERSION:
+        advice = "its firmware is older than this program: `referee firmware install` renews it"
+    else:
+        advice = (
+            "its firmware is newer than this program: update the referee, or `referee firmware install` puts the "
+            "firmware that fits on the board"
+        )
+    return VersionError(
+        f"the board on {port.device} speaks {theirs} of the protocol, and this program {ours}; {advice}"
+    )
+
+
+def _versions(oldest: int, newest: int) -> str:
+    return f"version {oldest}" if oldest == newest else f"versions {oldest} to {newest}"

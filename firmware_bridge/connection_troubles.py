@@ -1,0 +1,125 @@
+"""What keeps the board away: what to say of it and when, and when to try again. Pure: time is passed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from firmware_bridge.errors import (
+    BridgeError,
+    ConnectionLostError,
+    NoFirmwareError,
+    PortGoneError,
+    PortMissingError,
+    SilentDeviceError,
+    VersionError,
+    WrongDeviceError,
+)
+
+WATCHDOG = 1
+"""The cause of a restart that docs/protocol.md gives this number."""
+
+_ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
+_ABSENT_LONGEST_S = 2.0
+_FIRST_RETRY_S = 0.25
+_LONGEST_RETRY_S = 10.0
+# Each opening may reset a stranger's device, so one that is certainly not ours is rarely tried again.
+_STRANGER_RETRY_S = 60.0
+_TRUSTED_AFTER_S = 60.0
+_TOLD_AFTER_S = 5.0
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why the board is away: in words, since when (monotonic seconds), how often it was tried, and the last error."""
+
+    message: str
+    since_s: float
+    attempts: int
+    error: BridgeError
+
+    def __str__(self) -> str:
+        """The words."""
+        return self.message
+
+
+class Troubles:
+    """Keeps what is wrong, and makes sure that it is said once.
+
+    What holds is said once for each kind of trouble. A board that comes and goes like a loose contact is told of at
+    the first time, and again only when it stays away for some seconds or had worked for a minute.
+    """
+
+    def __init__(self) -> None:
+        self._now: Trouble | None = None
+        self._said: set[str] = set()
+        self._is_loss_said = False
+        self._failures = 0
+        self._working_since_s: float | None = None
+        self._retry_at_s = 0.0
+        self._restart_said_s: float | None = None
+
+    @property
+    def now(self) -> Trouble | None:
+        """What is wrong right now; ``None`` while the board answers, or before the first attempt."""
+        return self._now
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts failed since the board last answered."""
+        return 0 if self._now is None else self._now.attempts
+
+    @property
+    def retry_at_s(self) -> float:
+        """When to try again."""
+        return self._retry_at_s
+
+    def failed(self, error: BridgeError, now_s: float) -> str | None:
+        """Take in why an attempt failed, or an answering board was lost; give what to say of it, if anything."""
+        if self._working_since_s is not None and now_s - self._working_since_s >= _TRUSTED_AFTER_S:
+            self._failures = 0
+            self._said.clear()
+        self._working_since_s = None
+        self._failures += 1
+        self._retry_at_s = now_s + _retry_after_s(error, self._failures)
+        if self._now is None:
+            self._now = Trouble(str(error), now_s, 1, error)
+        else:
+            self._now = replace(self._now, message=str(error), attempts=self._now.attempts + 1, error=error)
+        return self._word(error, now_s)
+
+    def worked(self, now_s: float, where: str) -> str | None:
+        """Take in that the board answers, on the port ``where``; give what to say of it, if anything."""
+        self._now = None
+        if self._working_since_s is None:
+            self._working_since_s = now_s
+        if not self._is_loss_said:
+            return None
+        self._is_loss_said = False
+        return f"the board answers again, on {where}; lights and settings are as before"
+
+    def restarted(self, now_s: float, where: str, cause: int) -> str | None:
+        """Take in that the board restarted by itself; give what to say of it, if anything."""
+        if self._restart_said_s is not None and now_s - self._restart_said_s < _TRUSTED_AFTER_S:
+            return None
+        self._restart_said_s = now_s
+        because = ", because it had hung" if cause == WATCHDOG else ""
+        return f"the board on {where} restarted by itself{because}; lights and settings are as before"
+
+    def _word(self, error: BridgeError, now_s: float) -> str | None:
+        kind = "absent" if isinstance(error, _ABSENT) else str(error)
+        is_long = self._now is not None and now_s - self._now.since_s >= _TOLD_AFTER_S and not self._is_loss_said
+        if kind in self._said and not is_long:
+            return None
+        self._said.add(kind)
+        self._is_loss_said = True
+        return str(error)
+
+
+def _retry_after_s(error: BridgeError, failures: int) -> float:
+    if isinstance(error, VersionError):
+        return _LONGEST_RETRY_S
+    if isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError):
+        return _STRANGER_RETRY_S
+    longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S
+    # The exponent is bounded so that years of failures do not overflow.
+    return float(min(longest_s, _FIRST_RETRY_S * 2.0 ** min(failures - 1, 32)))

@@ -1,0 +1,269 @@
+"""What the connection's thread does: find the board, open its port, talk until something ends it, try again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from firmware_bridge.connection_desk import Desk, Standing
+from firmware_bridge.connection_events import BoardEvent, ConnectionState, Linked, Lost
+from firmware_bridge.connection_talk import BoardTalk
+from firmware_bridge.connection_troubles import Troubles
+from firmware_bridge.connection_waiter import Waiter
+from firmware_bridge.errors import BridgeError, ConnectionLostError, PortAmbiguousError, PortMissingError
+from firmware_bridge.finding import WantedBoard, candidates
+from firmware_bridge.opening import Port
+from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.statistics import LinkStatistics
+
+# Rounds of greeting, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
+_FIRST_ROUNDS = 2
+_LATER_ROUNDS = 4
+_BLOCKED_S = 3.0
+# How long closing waits for the board to acknowledge what was sent last.
+_FAREWELL_S = 0.5
+_LISTING_ATTEMPTS = 3
+
+
+class Worker:
+    """The connection's own thread; ``run`` is all of it, and ends soon after the desk is asked to close.
+
+    Attributes:
+        received_bytes: bytes read from ports so far.
+        sent_bytes: bytes written to ports so far.
+    """
+
+    def __init__(
+        self,
+        wanted: WantedBoard,
+        desk: Desk,
+        waiter: Waiter,
+        clock: Callable[[], float],
+        say: Callable[[str], None],
+        open_port: Callable[[str, int], Port],
+        list_ports: Callable[[], Iterable[Any]],
+        random_session: Callable[[], int],
+    ) -> None:
+        self.received_bytes = 0
+        self.sent_bytes = 0
+        self._wanted = wanted
+        self._desk = desk
+        self._waiter = waiter
+        self._clock = clock
+        self._say = say
+        self._open_port = open_port
+        self._list_ports = list_ports
+        self._random_session = random_session
+        self._link = HostLink()
+        self._talk = BoardTalk(self._link, random_session)
+        self._troubles = Troubles()
+        self._known: SerialPort | None = None
+        self._state = ConnectionState.FINDING
+        self._farewell_s: float | None = None
+
+    @property
+    def link_statistics(self) -> LinkStatistics:
+        """What the protocol counts."""
+        return self._link.statistics
+
+    def run(self) -> None:
+        """Keep the connection up until the desk is asked to close."""
+        try:
+            while not self._desk.is_closing:
+                try:
+                    self._serve(self._choose())
+                except BridgeError as error:
+                    self._failed(error)
+                self._rest()
+        finally:
+            self._desk.end()
+
+    # Finding.
+
+    def _choose(self) -> SerialPort:
+        self._enter(ConnectionState.FINDING)
+        found = candidates(self._wanted, self._ports(), self._known)
+        return found[0] if len(found) == 1 else self._only_one_answering(found)
+
+    def _ports(self) -> tuple[SerialPort, ...]:
+        for _ in range(_LISTING_ATTEMPTS):
+            try:
+                return serial_ports(self._list_ports)
+            except (OSError, TypeError):
+                # pyserial 3.5 stumbles over a USB port that vanishes while it is being looked at.
+                continue
+        raise PortMissingError("the serial ports change while they are listed; is a plug or a cable loose?")
+
+    def _only_one_answering(self, found: Sequence[SerialPort]) -> SerialPort:
+        self._enter(ConnectionState.GREETING)
+        answering: list[str] = []
+        silent: list[str] = []
+        chosen = found[0]
+        for port in found:
+            talk = BoardTalk(HostLink(), self._random_session)
+            try:
+                self._open_and_talk(talk, port, _FIRST_ROUNDS, _has_answered_or(self._desk))
+            except BridgeError as error:
+                silent.append(str(error))
+            if talk.link.welcome is not None:
+                chosen = port
+                answering.append(f"{port} ({talk.link.welcome.board})")
+        if len(answering) > 1:
+            raise PortAmbiguousError(
+                f"{len(answering)} boards answer: {'; '.join(answering)}; which one is it? Give its serial number, or "
+                "name its port, in the settings"
+            )
+        if not answering and silent:
+            raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
+        return chosen
+
+    # Talking.
+
+    def _serve(self, port: SerialPort) -> None:
+        if self._desk.is_closing:
+            return
+        self._enter(ConnectionState.GREETING)
+        rounds = _LATER_ROUNDS if self._troubles.attempts else _FIRST_ROUNDS
+        self._open_and_talk(self._talk, port, rounds, self._is_over)
+
+    def _open_and_talk(
+        self, talk: BoardTalk, port: SerialPort, rounds: int, is_over: Callable[[BoardTalk], bool]
+    ) -> None:
+        opened = self._open_port(port.device, self._wanted.baud)
+        try:
+            talk.opened(port, self._wanted.baud, rounds, self._clock())
+            self._pump(talk, opened, is_over)
+        except BridgeError as error:
+            talk.closed(str(error), self._clock())
+            raise
+        finally:
+            if not talk.link.is_settled:
+                opened.discard()
+            opened.close()
+
+    def _pump(self, talk: BoardTalk, port: Port, is_over: Callable[[BoardTalk], bool]) -> None:
+        """Read and write until it is over, or until an error is raised that says why."""
+        unsent = b""
+        moved_on_s = self._clock()
+        while True:
+            self._take_orders()
+            now_s = self._clock()
+            if not unsent:
+                unsent = talk.outgoing(now_s)
+                moved_on_s = now_s
+            if unsent and (count := port.write(unsent)):
+                self.sent_bytes += count
+                unsent = unsent[count:]
+                moved_on_s = now_s
+            if talk is self._talk:
+                self._report(talk)
+            if talk.ended is not None:
+                raise talk.ended
+            if is_over(talk):
+                return
+            if unsent and now_s - moved_on_s >= _BLOCKED_S:
+                raise ConnectionLostError(
+                    f"the device on {port.name} takes no more bytes; press its reset button, or unplug it and plug it "
+                    "in again"
+                )
+            until_s = _earliest(moved_on_s + _BLOCKED_S if unsent else talk.due_s(now_s), self._farewell_s)
+            self._waiter.wait(until_s, port.fileno(), for_room=bool(unsent))
+            data = port.read()
+            if data:
+                self.received_bytes += len(data)
+                talk.received(data, self._clock())
+
+    def _take_orders(self) -> None:
+        orders = self._desk.take_orders()
+        for lasting in (orders.settings, orders.lights):
+            if lasting is not None:
+                self._talk.send(lasting)
+        for passing in (orders.sound, orders.snapshot):
+            if passing is not None:
+                self._talk.send_once(passing)
+        if orders.leave:
+            self._talk.leave()
+
+    def _is_over(self, talk: BoardTalk) -> bool:
+        if talk.has_left:
+            return True
+        if not self._desk.is_closing:
+            return False
+        if self._farewell_s is None:
+            self._farewell_s = self._clock() + _FAREWELL_S
+        return not talk.is_linked or talk.link.is_settled or self._clock() >= self._farewell_s
+
+    # Telling.
+
+    def _enter(self, state: ConnectionState) -> None:
+        self._state = state
+        self._tell([])
+
+    def _report(self, talk: BoardTalk) -> None:
+        events = talk.take_events()
+        if not events:
+            if talk.last_heard_s != self._desk.standing.last_heard_s:
+                self._tell([])
+            return
+        for event in events:
+            if isinstance(event, Linked):
+                self._linked(event)
+            elif isinstance(event, Lost) and talk.ended is None:
+                self._state = ConnectionState.GREETING
+                self._word(self._troubles.failed(ConnectionLostError(event.reason), event.time_s))
+        self._tell(events)
+
+    def _linked(self, event: Linked) -> None:
+        self._state = ConnectionState.LINKED
+        self._known = event.port
+        word = self._troubles.worked(event.time_s, event.port.device)
+        if word is None and event.restarted:
+            word = self._troubles.restarted(event.time_s, event.port.device, event.welcome.reset_cause)
+        self._word(word)
+
+    def _failed(self, error: BridgeError) -> None:
+        if self._desk.is_closing:
+            return
+        self._state = ConnectionState.FINDING
+        events = self._talk.take_events()
+        if not self._talk.has_left:
+            self._word(self._troubles.failed(error, self._clock()))
+        self._tell(events)
+
+    def _word(self, sentence: str | None) -> None:
+        if sentence is not None:
+            self._say(sentence)
+
+    def _tell(self, events: Sequence[BoardEvent]) -> None:
+        is_linked = self._state is ConnectionState.LINKED
+        self._desk.tell(
+            events,
+            Standing(
+                state=self._state,
+                port=self._known if is_linked else None,
+                welcome=self._talk.welcome if is_linked else None,
+                trouble=self._troubles.now,
+                last_heard_s=self._talk.last_heard_s,
+            ),
+        )
+
+    def _rest(self) -> None:
+        """Wait for the next attempt, or, once the board has left, for the end."""
+        if self._talk.has_left:
+            self._enter(ConnectionState.LEFT)
+        while not self._desk.is_closing:
+            if self._talk.has_left:
+                self._waiter.wait(None)
+            elif self._clock() < self._troubles.retry_at_s:
+                self._waiter.wait(self._troubles.retry_at_s)
+            else:
+                return
+
+
+def _has_answered_or(desk: Desk) -> Callable[[BoardTalk], bool]:
+    return lambda talk: talk.is_linked or desk.is_closing
+
+
+def _earliest(*moments: float | None) -> float | None:
+    return min((moment for moment in moments if moment is not None), default=None)
