@@ -123,7 +123,8 @@ class Device(LinkOwner):
         pins = self._pins
         name = utf8_at_most(pins.board, _LONGEST_BOARD_NAME_BYTES)
         return (
-            bytes((NEWEST_PROTOCOL, *FIRMWARE_VERSION))
+            bytes((NEWEST_PROTOCOL,))
+            + bytes(FIRMWARE_VERSION)
             + struct.pack(
                 "<IIHBHHBBIB",
                 self._board.boot_id,

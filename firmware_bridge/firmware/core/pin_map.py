@@ -21,7 +21,7 @@ DEFAULT_LIMIT_MA = 500
 
 
 class PinMap:
-    """What hangs on which pin. With any fault in it nothing does, and only the USB link is used.
+    """What hangs on which pin; with any fault in it nothing but the link does.
 
     Attributes:
         checksum: the CRC-32 of the file, 0 without one.
@@ -32,12 +32,12 @@ class PinMap:
     def __init__(self, checksum: int = 0) -> None:
         self.checksum = checksum
         self.faults: list[str] = []
+        self.board = "unknown board"
+        self.uart: tuple[int, int, int, int] | None = None
         self.drop_pins()
 
     def drop_pins(self) -> None:
-        """Take everything off the pins."""
-        self.board = "unknown board"
-        self.uart: tuple[int, int, int, int] | None = None
+        """Take everything but the link off the pins."""
         self.light_pin = 0
         self.lights = 0
         self.light_order = "GRB"
@@ -95,6 +95,8 @@ class _Reader:
                 self._pin(link.get("rx"), "link rx"),
                 self._number(link, "link", "baud", 1200, 3000000),
             )
+            if pins.faults:
+                pins.uart = None
         if "lights" in form:
             self._read_lights(self._section("lights", form["lights"]))
         if "matrix" in form:

@@ -1,0 +1,97 @@
+"""The real board: what the firmware's core needs, made of pins and ports."""
+
+import os
+
+import machine
+
+from ..core.board import Board
+from ..core.pin_map import ACTIVE_BUZZER, PASSIVE_BUZZER, PinMap
+from .chip import reset_cause, start_watchdog
+from .clock import sleep_ms, ticks_ms
+from .parts import ActiveBuzzer, Contacts, Matrix, PassiveBuzzer, Strip
+from .ports import UartPort, UsbPort
+
+STAY_FILE = "stay"
+"""While this file is there, the board stays in the interpreter on its next start."""
+
+_SENT_AFTER_MS = 100
+
+
+class Microcontroller(Board):
+    """A board whose pins are as the pin map says.
+
+    Args:
+        pins: what hangs where.
+        root: the folder of the board's files, without a slash at its end.
+
+    Raises:
+        ValueError: a pin can't be used for what it should.
+        OSError: a port can't.
+    """
+
+    def __init__(self, pins: PinMap, root: str) -> None:
+        self._root = root
+        self.boot_id = int.from_bytes(os.urandom(4), "little")
+        self.reset_cause = reset_cause()
+        self._watchdog: machine.WDT | None = None
+        self._strip = Strip(pins.light_pin, pins.lights, pins.light_order) if pins.lights else None
+        self._matrix = Matrix(pins.rows, pins.columns) if pins.rows else None
+        self._singles = Contacts(pins.singles) if pins.singles else None
+        self._buttons = Contacts(pins.buttons)
+        self._buzzer: PassiveBuzzer | ActiveBuzzer | None = None
+        if pins.buzzer == PASSIVE_BUZZER:
+            self._buzzer = PassiveBuzzer(pins.buzzer_pin)
+        elif pins.buzzer == ACTIVE_BUZZER:
+            self._buzzer = ActiveBuzzer(pins.buzzer_pin)
+        self._port: UartPort | UsbPort = UsbPort() if pins.uart is None else UartPort(*pins.uart)
+
+    def ticks_ms(self) -> int:
+        """Give the milliseconds of the board's clock."""
+        ticks: int = ticks_ms()
+        return ticks
+
+    def read(self) -> bytes:
+        """Read what has arrived from the host."""
+        return self._port.read()
+
+    def write(self, data: memoryview) -> int:
+        """Hand bytes to the host."""
+        return self._port.write(data)
+
+    def show_lights(self, colours: bytearray) -> None:
+        """Show the lights."""
+        if self._strip is not None:
+            self._strip.show(colours)
+
+    def scan(self, masks: list[int]) -> None:
+        """Read the switches."""
+        if self._matrix is not None:
+            self._matrix.scan(masks)
+        if self._singles is not None:
+            masks[-1] = self._singles.closed()
+
+    def buttons(self) -> int:
+        """Read the buttons."""
+        return self._buttons.closed()
+
+    def tone(self, frequency_hz: int) -> None:
+        """Sound the buzzer."""
+        if self._buzzer is not None:
+            self._buzzer.tone(frequency_hz)
+
+    def start_watchdog(self) -> None:
+        """Start the watchdog."""
+        self._watchdog = start_watchdog()
+
+    def feed_watchdog(self) -> None:
+        """Tell the watchdog that the loop is alive."""
+        if self._watchdog is not None:
+            self._watchdog.feed()
+
+    def restart(self, into_interpreter: bool) -> None:
+        """Reset the board once its last words are out."""
+        if into_interpreter:
+            with open(self._root + "/" + STAY_FILE, "w") as marker:
+                marker.write("The board stays in the interpreter on its next start.\n")
+        sleep_ms(_SENT_AFTER_MS)
+        machine.reset()
