@@ -1,0 +1,253 @@
+"""Switches on the Pi's own pins, through gpiozero: a matrix of reed switches, single switches, or both.
+
+Columns and single switches are inputs with the Pi's own pull-ups. A row is driven low for its moment and floats
+otherwise, so that two closed switches in one column never join a high pin to a low one. Wiring in docs/hardware.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from gpiozero import GPIODevice
+from gpiozero.pins import Factory
+
+from hardware.backoff import Backoff
+from hardware.errors import HardwareError, PinError
+from hardware.panel import Fault
+from hardware.pin_factory import explained, open_pin_factory, pin_errors
+from hardware.pins import PinName, parse_pin
+from hardware.sensor_matrix import SwitchState, switch_states
+from hardware.sensor_matrix_settling import DEFAULT_SETTLE_S, SwitchSettler, SwitchSnapshot
+
+DEFAULT_SCAN_S = 0.02
+_NAME = "sensors"
+_CHARGE_S = 50e-6
+
+
+@dataclass(frozen=True)
+class SwitchPins:
+    """Broadcom numbers of the pins that switches hang on, none used twice. Made by ``switch_pins``.
+
+    Switches are numbered row by row, then come the ``singles``. ``diodes`` says that each switch of the matrix has
+    one, its cathode (the ring) towards the row.
+    """
+
+    rows: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    singles: tuple[int, ...] = ()
+    diodes: bool = True
+
+    @property
+    def switches(self) -> int:
+        """How many switches there are."""
+        return len(self.rows) * len(self.columns) + len(self.singles)
+
+    @property
+    def uses(self) -> tuple[tuple[str, int], ...]:
+        """What each pin is for, in words, and its Broadcom number."""
+        named = (("sensor row", self.rows), ("sensor column", self.columns), ("sensor", self.singles))
+        return tuple((f"{what} {number}", pin) for what, pins in named for number, pin in enumerate(pins, start=1))
+
+    def name_of(self, switch: int) -> str:
+        """Say where a switch is wired: ``row 2, column 5`` or ``GPIO17``."""
+        matrix = len(self.rows) * len(self.columns)
+        if switch >= matrix:
+            return f"GPIO{self.singles[switch - matrix]}"
+        row, column = divmod(switch, len(self.columns))
+        return f"row {row + 1} (GPIO{self.rows[row]}), column {column + 1} (GPIO{self.columns[column]})"
+
+
+def switch_pins(
+    *,
+    rows: Sequence[PinName] = (),
+    columns: Sequence[PinName] = (),
+    singles: Sequence[PinName] = (),
+    diodes: bool = True,
+    taken: Iterable[tuple[str, int]] = (),
+) -> SwitchPins:
+    """Check and make the pins of a table's switches.
+
+    ``taken`` are the pins that lights and buttons have (``PinMap.uses``). Raises PinError, which lists *every* problem:
+    pins that do not exist, pins used twice (with both uses), rows without columns, and no pin at all.
+    """
+    problems: list[str] = []
+    if bool(rows) != bool(columns):
+        problems.append("a sensor matrix needs pins for rows and for columns; only one of the two has any")
+    if not (rows or columns or singles):
+        problems.append("there is no pin with a sensor; give pins for rows and columns, or for single sensors")
+    uses: dict[int, str] = {pin: use for use, pin in taken}
+
+    def checked(what: str, pins: Sequence[PinName]) -> tuple[int, ...]:
+        numbers = []
+        for position, name in enumerate(pins, start=1):
+            use = f"{what} {position}"
+            try:
+                number = parse_pin(name)
+            except PinError as error:
+                problems.append(f"{use}: {error}")
+                continue
+            if number in uses:
+                problems.append(f"GPIO{number} is used twice: for {uses[number]} and for {use}; give each its own pin")
+            uses.setdefault(number, use)
+            numbers.append(number)
+        return tuple(numbers)
+
+    made = SwitchPins(
+        checked("sensor row", rows), checked("sensor column", columns), checked("sensor", singles), diodes=diodes
+    )
+    if problems:
+        raise PinError("; ".join(problems))
+    return made
+
+
+class SwitchScanner:
+    """Reads all switches once when asked; raises HardwareError for pins that can't be had or read.
+
+    ``wait`` lets a column's wire charge up before it is read: 50 kΩ of pull-up and 200 pF of wire take 10 µs.
+    """
+
+    def __init__(
+        self, pins: SwitchPins, pin_factory: Factory | None = None, wait: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._pins = pins
+        self._wait = wait
+        factory = open_pin_factory() if pin_factory is None else pin_factory
+        self._opened = ExitStack()
+        try:
+            self._rows = [self._open(pin, factory) for pin in pins.rows]
+            self._columns = [self._open(pin, factory) for pin in pins.columns]
+            self._singles = [self._open(pin, factory) for pin in pins.singles]
+            for row in self._rows:
+                _float(row)
+            for line in (*self._columns, *self._singles):
+                line.input_with_pull("up")
+        except pin_errors() as error:
+            self._opened.close()
+            raise explained(_NAME, error) from error
+
+    def scan(self) -> tuple[SwitchState, ...]:
+        """Read every switch now, numbered as in ``SwitchPins``."""
+        try:
+            reading = [self._read_row(row) for row in self._rows]
+            singles = [SwitchState.OPEN if line.state else SwitchState.CLOSED for line in self._singles]
+        except pin_errors() as error:
+            raise explained(_NAME, error) from error
+        return (*switch_states(reading, diodes=self._pins.diodes), *singles)
+
+    def close(self) -> None:
+        """Let go of every pin; they are inputs then."""
+        self._opened.close()
+
+    def _open(self, pin: int, factory: Factory) -> Any:
+        device = GPIODevice(pin, pin_factory=factory)
+        self._opened.callback(device.close)
+        return device.pin
+
+    def _read_row(self, row: Any) -> list[bool]:
+        row.output_with_state(0)
+        try:
+            self._wait(_CHARGE_S)
+            return [not column.state for column in self._columns]
+        finally:
+            _float(row)
+            self._wait(_CHARGE_S)
+
+
+class PinSwitches:
+    """The switches of a table on the Pi's own pins, read at the pace they are asked, never by a thread of their own.
+
+    Args:
+        pins: what is wired where.
+        on_fault: gets a sentence when they fail for the first time.
+        pin_factory: gpiozero's; its default one when ``None``.
+        scan_s: the least time between two scans.
+        settle_s: see ``SwitchSettler``.
+        wait: see ``SwitchScanner``.
+    """
+
+    def __init__(
+        self,
+        pins: SwitchPins,
+        on_fault: Callable[[str], None],
+        *,
+        pin_factory: Factory | None = None,
+        scan_s: float = DEFAULT_SCAN_S,
+        settle_s: float = DEFAULT_SETTLE_S,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if not scan_s > 0:
+            raise ValueError(f"scan_s is {scan_s}; expected seconds, more than 0")
+        self.pins = pins
+        self._on_fault = on_fault
+        self._factory = pin_factory
+        self._scan_s = scan_s
+        self._settle_s = settle_s
+        self._wait = wait
+        self._scanner: SwitchScanner | None = None
+        self._settler = SwitchSettler(pins.switches, settle_s=settle_s)
+        self._scanned_s: float | None = None
+        self._backoff = Backoff()
+        self._fault: Fault | None = None
+        self._said: set[str] = set()
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong right now; empty while the switches can be read."""
+        return () if self._fault is None else (self._fault,)
+
+    def latest(self, now_s: float) -> SwitchSnapshot | None:
+        """Scan if it is time, and give what is believed; ``None`` while nothing is known, or the pins fail.
+
+        Each change is told once. ``time_s`` of the snapshot is when the switches were last scanned.
+        """
+        if self._scanned_s is None or now_s >= self._scanned_s + self._scan_s:
+            self._scan(now_s)
+        if self._scanner is None or self._scanned_s is None:
+            return None
+        return self._settler.snapshot(self._scanned_s)
+
+    def next_scan_s(self, now_s: float) -> float:
+        """Say when ``latest`` has the next scan to do, or the pins are tried again."""
+        if self._scanner is None:
+            return max(now_s, self._backoff.retry_at_s or now_s)
+        return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)
+
+    def close(self) -> None:
+        """Let go of every pin."""
+        scanner, self._scanner = self._scanner, None
+        if scanner is not None:
+            scanner.close()
+
+    def _scan(self, now_s: float) -> None:
+        if self._scanner is None and not self._backoff.is_due(now_s):
+            return
+        try:
+            if self._scanner is None:
+                # What was believed before the fault says nothing about now.
+                self._settler = SwitchSettler(self.pins.switches, settle_s=self._settle_s)
+                self._scanner = SwitchScanner(self.pins, self._factory, self._wait)
+            self._settler.feed(self._scanner.scan(), now_s)
+        except HardwareError as error:
+            self._failed(now_s, error)
+            return
+        self._scanned_s = now_s
+        self._fault, self._backoff = None, self._backoff.worked(now_s)
+
+    def _failed(self, now_s: float, error: HardwareError) -> None:
+        self.close()
+        message = str(error)
+        since_s = now_s if self._fault is None else self._fault.since_s
+        self._backoff = self._backoff.failed(now_s)
+        self._fault = Fault(_NAME, message, since_s, self._backoff.failures)
+        if message not in self._said:
+            self._said.add(message)
+            self._on_fault(f"the sensors do not work: {message}. The game goes on without them; they are tried again.")
+
+
+def _float(row: Any) -> None:
+    """Let a row's pin float; GPIO2 and 3 have pull-ups on the board, which do no harm."""
+    row.input_with_pull(row.info.pull or "floating")
