@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import EMPTY, Game, Place, StateT, TurnT
+from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
 from referee.judge.belief import Explorer
 from referee.judge.hypotheses import (
     Changes,
@@ -20,6 +20,7 @@ from referee.judge.hypotheses import (
 )
 from referee.judge.pooling import PooledReading
 from referee.judge.settings import JudgeSettings
+from referee.judge.stops import by_stops
 
 
 class Standing(enum.Enum):
@@ -37,6 +38,8 @@ class Decision(Generic[StateT, TurnT]):
     ``explanations`` are those that leave the leading appearance, the leading one first; ``shown`` is what the table
     shows when no rule is asked; ``places`` are those an undecided decision hangs on; ``set_aside`` those left out
     because they could not be read; ``margin`` the log-odds by which the decision leads what would mean otherwise.
+    ``alike`` says that the rivals differ from the leading explanation only in looks that sensors can't tell; ``unfelt``
+    are the turns after which a table looks unchanged for the same reason.
     """
 
     standing: Standing
@@ -46,6 +49,8 @@ class Decision(Generic[StateT, TurnT]):
     places: tuple[Place, ...] = ()
     rivals: tuple[Explanation[StateT, TurnT], ...] = ()
     set_aside: tuple[Place, ...] = ()
+    alike: bool = False
+    unfelt: tuple[Explanation[StateT, TurnT], ...] = ()
 
     @property
     def best(self) -> Explanation[StateT, TurnT]:
@@ -65,30 +70,29 @@ def decide(
     An explanation is allowed when it leads every other one that leaves another appearance by ``settings.margin``.
     The free explanation is what the places show by themselves, with the prior of an illegal change; the change is
     forbidden when that leads the best allowed explanation by the margin. A few places that contradict an otherwise
-    certain explanation without being certain themselves are set aside and named.
+    certain explanation without being certain themselves are set aside and named. Where only sensors know a place, its
+    looks are all the same; where they felt a piece stop on its way, that speaks for turns that pass there.
     """
     base = explorer.expand(states[0]).appearance
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
     found = within_one_turn(explorer, base, states, seen, settings)
-    if _visible(found[0].changes, seen) != shown and found[0].score < free_score + settings.margin:
-        found = sorted(
-            [*found, *beyond_one_turn(game, explorer, base, states, seen, settings)], key=lambda one: -one.score
-        )
+    found = by_stops(found, base, seen, settings)
+    if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
+        beyond = by_stops(beyond_one_turn(game, explorer, base, states, seen, settings), base, seen, settings)
+        found = sorted([*found, *beyond], key=lambda one: -one.score)
     best = found[0]
     leading = tuple(one for one in found if one.changes == best.changes)
-    # What would differ only where nothing can be seen is no reason to doubt that nothing happened.
+    # What would differ only where nothing can be told is no reason to doubt that nothing happened.
     others = [
         one
         for one in found
         if one.changes != best.changes
-        and not (
-            best.happening is Happening.NOTHING and all(place in seen.hidden for place, _ in one.changes ^ best.changes)
-        )
+        and not (best.happening is Happening.NOTHING and seen.told(base, one.changes) == seen.told(base, best.changes))
     ]
     lead = best.score - others[0].score if others else float("inf")
     # What an explanation says of a hidden place is borne out as well as it can be.
-    allowed = any(_visible(one.changes, seen) == shown for one in found)
+    allowed = any(seen.told(base, one.changes) == shown for one in found)
     if not allowed:
         if free_score - best.score >= settings.margin:
             return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
@@ -98,17 +102,23 @@ def decide(
     if lead < settings.margin:
         rivals = tuple(one for one in others if best.score - one.score < settings.margin)
         places = _in_order(game, {place for one in rivals for place, _ in one.changes ^ best.changes})
-        return Decision(Standing.UNDECIDED, leading, shown, lead, places, rivals)
+        alike = all(seen.coarse(base, one.changes) == seen.coarse(base, best.changes) for one in rivals)
+        return Decision(Standing.UNDECIDED, leading, shown, lead, places, rivals, alike=alike)
     unseen = _in_order(game, {place for place, look in best.changes if look != EMPTY and place in seen.hidden})
     if unseen and best.happening is not Happening.NOTHING:
         return Decision(Standing.UNDECIDED, leading, shown, 0.0, unseen, leading)
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
     surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
-    return Decision(Standing.ALLOWED, leading, shown, min(lead, surest))
+    unfelt = _unfelt(base, found, seen) if best.happening is Happening.NOTHING else ()
+    return Decision(Standing.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
 
 
-def _visible(changes: Changes, seen: PooledReading) -> Changes:
-    return frozenset((place, look) for place, look in changes if place not in seen.hidden)
+def _unfelt(
+    base: Appearance, found: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
+) -> tuple[Explanation[StateT, TurnT], ...]:
+    return tuple(
+        one for one in found if one.happening is Happening.TURN and one.changes and not seen.tellable(base, one.changes)
+    )
 
 
 def _with_places_set_aside(
@@ -120,8 +130,8 @@ def _with_places_set_aside(
     leading: tuple[Explanation[StateT, TurnT], ...],
     shown: Changes,
 ) -> Decision[StateT, TurnT]:
-    best = leading[0]
-    doubtful = {place for place, _ in shown ^ best.changes}
+    best, base = leading[0], explorer.expand(states[0]).appearance
+    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
     changed = {place for place, _ in best.changes}
     undecided = Decision(Standing.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.

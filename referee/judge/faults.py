@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
 from referee.judge.hypotheses import Changes, facing_score, sure_sides
+from referee.judge.naming import named_pieces
 from referee.judge.pooling import PooledReading
 from referee.judge.settings import JudgeSettings
 from referee.verdict import Verdict
@@ -39,9 +40,10 @@ def breaches_of(
 ) -> tuple[Breach, ...]:
     """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
     base = game.appearance(belief[0])
-    after = {place: look for place, look in base.items() if place not in seen.hidden} | dict(changes)
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], settings.side)
-    return min((game.explain(state, after, sides) for state in belief), key=len)
+    kept = {place: look for place, look in base.items() if place not in seen.hidden}
+    tables = [kept | named for named in named_pieces(base, changes, game.looks)]
+    return min((game.explain(state, after, sides) for after in tables for state in belief), key=len)
 
 
 def turned_in_place(
@@ -76,4 +78,6 @@ def still_odd(
 ) -> frozenset[Place]:
     """Of places that were set aside, give those that do not look as believed again."""
     believed = game.appearance(belief[0])
-    return frozenset(place for place in places if place in seen.hidden or seen.places[place].best != believed[place])
+    return frozenset(
+        place for place in places if place in seen.hidden or not seen.places[place].agrees(believed[place])
+    )

@@ -49,14 +49,17 @@ def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> fl
 
 
 def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Changes:
-    """What the table shows when no rule is asked: places whose best look leads the believed one by ``unsure``."""
+    """What the table shows when no rule is asked: places whose best look leads the believed one by ``unsure``.
+
+    Where only a sensor knows that something stands, the look is ``PIECE``, and any piece believed there is borne out.
+    """
     changes = []
     for place, look in base.items():
         place_seen = seen.places.get(place)
         if place_seen is None:
             continue
         best = place_seen.best
-        if best != look and place_seen.lead(best, look) >= unsure:
+        if not place_seen.agrees(look) and place_seen.lead(best, look) >= unsure:
             changes.append((place, best))
     return frozenset(changes)
 
@@ -104,8 +107,11 @@ def beyond_one_turn(
     for state in states:
         expansion = explorer.expand(state)
         for changes, turns in expansion.by_changes.items():
-            untouched = sum(place not in suspects for place, _ in changes)
-            if untouched > 1 or untouched == len(changes):
+            tellable = seen.tellable(base, changes)
+            untouched = sum(place not in suspects for place, _ in tellable)
+            # A turn of which sensors tell nothing may have come first all the same.
+            felt_nothing = bool(changes) and not tellable
+            if untouched > 1 or (untouched == len(tellable) and not felt_nothing):
                 continue
             for group in as_one(explorer, turns):
                 after = game.apply(state, group)
@@ -116,7 +122,7 @@ def beyond_one_turn(
 
 
 def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
-    changed = {place for place, one in seen.places.items() if one.best != base.get(place, EMPTY)}
+    changed = {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
     return frozenset(changed | seen.hidden)
 
 

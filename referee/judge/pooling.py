@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vision.reading import Reading
+from engine.api import EMPTY, Appearance
+from vision.reading import PlaceChange, PlaceReading, Reading
+
+PIECE = "a piece"
+"""What a place shows where only a sensor knows that something stands there: any look but empty."""
+
+SURE = 2.0
+"""A camera and a sensor contradict each other where each is surer than this, in log-odds: 7 to 1."""
 
 
 @dataclass(frozen=True)
@@ -16,36 +23,69 @@ class PooledPlace:
     """What several readings say of one place.
 
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
-    compass sides that were seen to the log-probabilities of the symbols there.
+    compass sides that were seen to the log-probabilities of the symbols there. With ``felt`` only a sensor speaks: all
+    looks but empty are equally probable, each as much as that something stands there.
     """
 
     log_probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    felt: bool = False
 
     @property
     def best(self) -> str:
-        """The most probable look."""
-        return max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
+        """The most probable look; ``PIECE`` where something stands and only a sensor says so."""
+        best = max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
+        return PIECE if self.felt and best != EMPTY else best
+
+    def agrees(self, look: str) -> bool:
+        """Whether this place looks like ``look``, as far as it can be told."""
+        return self.best == self.told(look)
+
+    def told(self, look: str) -> str:
+        """Give what of ``look`` can be told here: all of it, or only whether it is a piece."""
+        return PIECE if self.felt and look != EMPTY else look
 
     def lead(self, look: str, other: str) -> float:
         """By how many log-odds ``look`` leads ``other`` here."""
-        return self.log_probabilities[look] - self.log_probabilities[other]
+        return self._log_probability(look) - self._log_probability(other)
+
+    def _log_probability(self, look: str) -> float:
+        known = self.log_probabilities.get(look)
+        if known is not None or look != PIECE:
+            return self.log_probabilities[look]
+        return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
 
     @property
     def certainty(self) -> float:
-        """By how many log-odds the best look leads the second best."""
+        """By how many log-odds the best look leads the second best; any piece counts as one look where none is told."""
+        if self.felt:
+            return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
 
 
 @dataclass(frozen=True)
+class Dispute:
+    """A place of which camera and sensor say contradictory things, each of them surely."""
+
+    camera: PooledPlace
+    sensor: PooledPlace
+
+
+@dataclass(frozen=True)
 class PooledReading:
-    """Several readings as one: the places that could be seen, and those that could not."""
+    """Several readings as one: the places of which something is known, and those of which nothing is.
+
+    ``disputed`` holds both where camera and sensor contradict each other: there ``places`` is what the camera says.
+    ``changes`` are those that sensors noticed, oldest first.
+    """
 
     places: Mapping[str, PooledPlace]
     hidden: frozenset[str]
     time_s: float
     sequence: int
+    disputed: Mapping[str, Dispute] = field(default_factory=dict)
+    changes: tuple[PlaceChange, ...] = ()
 
     def log_probability(self, place: str, look: str) -> float:
         """The log-probability of a look at a place; 0 where the place is hidden, since that says nothing."""
@@ -56,7 +96,48 @@ class PooledReading:
         """The same with ``places`` treated as hidden."""
         dropped = frozenset(places)
         kept = {place: seen for place, seen in self.places.items() if place not in dropped}
-        return PooledReading(kept, self.hidden | dropped, self.time_s, self.sequence)
+        return replace(self, places=kept, hidden=self.hidden | dropped)
+
+    def told(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Give what of ``changes`` from ``base`` is told: hidden places say nothing, sensors no looks."""
+        return frozenset((place, look) for place, look in self.coarse(base, changes) if place not in self.hidden)
+
+    def coarse(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Give ``changes`` from ``base`` as coarse as they can be told where anything can; hidden places stay in."""
+        return frozenset(
+            (place, self.places[place].told(look) if place in self.places else look)
+            for place, look in self.tellable(base, changes)
+        )
+
+    def tellable(self, base: Appearance, changes: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+        """Give ``changes`` from ``base`` without those that a sensor can't tell, one piece for another."""
+        return frozenset(
+            (place, look)
+            for place, look in changes
+            if place not in self.places
+            or self.places[place].told(look) != self.places[place].told(base.get(place, EMPTY))
+        )
+
+    def since(self, time_s: float) -> PooledReading:
+        """The same with only those changes that sensors noticed after ``time_s``."""
+        return replace(self, changes=tuple(change for change in self.changes if change.time_s > time_s))
+
+    def settled_by(self, believed: Appearance) -> PooledReading:
+        """The same, without the places where a camera disputes with a sensor over something new.
+
+        Where the camera sees what is believed, a sensor alone changes nothing; where it sees something else and the
+        sensor says no, neither is taken at its word.
+        """
+        return self.without(
+            place
+            for place in self.disputed
+            if place in self.places and not self.places[place].agrees(believed.get(place, EMPTY))
+        )
+
+    def by_sensors(self) -> PooledReading:
+        """The same by the sensors where they contradict the camera."""
+        felt = {place: dispute.sensor for place, dispute in self.disputed.items()}
+        return replace(self, places={**self.places, **felt}, hidden=self.hidden - set(felt))
 
 
 def _pool_distributions(
@@ -74,31 +155,73 @@ def pool(readings: Sequence[Reading], places: Sequence[str], looks: Sequence[str
     """Pool readings of one resting table, in the order they were taken.
 
     For each place the median over the readings of each look's log-probability is taken and normalised; a place
-    hidden in at least half of the readings counts as hidden. Looks a reading does not name count as ``floor``.
+    hidden in at least half of the readings counts as hidden. Looks a reading does not name count as ``floor``. What a
+    sensor says (its median too) multiplies what the camera sees, and stands alone where the camera sees nothing; where
+    the two contradict each other the place is ``disputed`` and what the camera sees stands alone.
     Raises ValueError without readings.
     """
     if not readings:
         raise ValueError("no readings to pool; expected at least one")
     pooled: dict[str, PooledPlace] = {}
     hidden: set[str] = set()
+    disputed: dict[str, Dispute] = {}
     for place in places:
-        seen = [
-            reading.places[place]
-            for reading in readings
-            if place in reading.places and reading.places[place].hidden_by is None
-        ]
-        if 2 * len(seen) <= len(readings):
+        given = [reading.places[place] for reading in readings if place in reading.places]
+        seen = _pool_seen([one for one in given if one.hidden_by is None], len(readings), looks, floor)
+        felt = _pool_felt(given, len(readings), floor)
+        if seen is None and felt is None:
             hidden.add(place)
-            continue
-        symbols_by_side: dict[str, list[Mapping[str, float]]] = {}
-        for one in seen:
-            for side, symbols in one.sides.items():
-                symbols_by_side.setdefault(side, []).append(symbols)
-        sides = {
-            side: _pool_distributions(given, sorted({name for one in given for name in one}), floor)
-            for side, given in sorted(symbols_by_side.items())
-            if 2 * len(given) > len(seen) and any(given)
-        }
-        pooled[place] = PooledPlace(_pool_distributions([one.probabilities for one in seen], looks, floor), sides)
+        elif felt is None or seen is None:
+            pooled[place] = seen or _by_feeling(felt or 0.0, looks)
+        elif felt * _leads_empty(seen) < 0 and min(abs(felt), abs(_leads_empty(seen))) > SURE:
+            disputed[place] = Dispute(seen, _by_feeling(felt, looks))
+            pooled[place] = seen
+        else:
+            pooled[place] = _felt_too(seen, felt, floor)
     last = readings[-1]
-    return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence)
+    return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, tuple(last.changes))
+
+
+def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str], floor: float) -> PooledPlace | None:
+    """Give what a camera says of a place, ``None`` when it was hidden too often."""
+    if 2 * len(seen) <= readings:
+        return None
+    symbols_by_side: dict[str, list[Mapping[str, float]]] = {}
+    for one in seen:
+        for side, symbols in one.sides.items():
+            symbols_by_side.setdefault(side, []).append(symbols)
+    sides = {
+        side: _pool_distributions(given, sorted({name for one in given for name in one}), floor)
+        for side, given in sorted(symbols_by_side.items())
+        if 2 * len(given) > len(seen) and any(given)
+    }
+    return PooledPlace(_pool_distributions([one.probabilities for one in seen], looks, floor), sides)
+
+
+def _pool_felt(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
+    """Give by how many log-odds a sensor says that something stands there, ``None`` when it mostly said nothing."""
+    felt = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
+    if 2 * len(felt) <= readings:
+        return None
+    return float(np.median([math.log(one) - math.log1p(-one) for one in felt]))
+
+
+def _by_feeling(felt: float, looks: Sequence[str]) -> PooledPlace:
+    """Give a place that only a sensor knows: a piece, any of them, or none."""
+    occupied, empty = -math.log1p(math.exp(-felt)), -math.log1p(math.exp(felt))
+    return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, felt=True)
+
+
+def _felt_too(seen: PooledPlace, felt: float, floor: float) -> PooledPlace:
+    """Multiply what a camera sees by what a sensor says."""
+    logs = {look: value + (0.0 if look == EMPTY else felt) for look, value in seen.log_probabilities.items()}
+    total = float(np.logaddexp.reduce(list(logs.values())))
+    return replace(seen, log_probabilities={look: max(value - total, math.log(floor)) for look, value in logs.items()})
+
+
+def _leads_empty(seen: PooledPlace) -> float:
+    """By how many log-odds a camera says that something stands on a place."""
+    pieces = [value for look, value in seen.log_probabilities.items() if look != EMPTY]
+    if EMPTY not in seen.log_probabilities or not pieces:
+        return 0.0
+    return float(np.logaddexp.reduce(pieces)) - seen.log_probabilities[EMPTY]

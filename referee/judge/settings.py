@@ -59,6 +59,11 @@ class JudgeSettings:
         a side face counts as seen when its best symbol leads the next one by this.
     ``turned``
         a block counts as turned where it stands when its side faces speak that much against all that is possible.
+    ``stop``
+        how much a place where sensors felt a piece stop speaks against a turn that does not pass there, beside one that
+        does and leaves the same places occupied.
+    ``stop_s``
+        how long a piece must stand on a place for that to be a stop.
     ``most_set_aside``
         how many unreadable places may be set aside while the game goes on.
     """
@@ -72,6 +77,8 @@ class JudgeSettings:
     set_up: float = 1.0
     side: float = 3.0
     turned: float = 5.0
+    stop: float = 4.0
+    stop_s: float = 0.25
     most_set_aside: int = 2
 
     def __post_init__(self) -> None:

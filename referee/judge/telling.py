@@ -10,7 +10,7 @@ from engine.api import Appearance, Breach, Game, Place, StateT, TurnT
 from referee.judge import words
 from referee.judge.accepting import Advance, Resolved
 from referee.judge.deciding import Decision
-from referee.judge.hypotheses import Changes, Happening
+from referee.judge.hypotheses import Changes, Explanation, Happening
 from referee.judge.pooling import PooledReading
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import Occasion
@@ -23,6 +23,12 @@ class Teller(Generic[StateT, TurnT]):
 
     game: Game[StateT, TurnT]
     belief: tuple[StateT, ...]
+
+    def taken_back(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Show, quietly, that a turn which was taken back still lies on the table."""
+        changes = decision.best.changes
+        places = self.changed(changes)
+        return self.quiet(words.taken_back(places), places, changes, seen, decision.margin)
 
     def which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played."""
@@ -144,11 +150,63 @@ class Teller(Generic[StateT, TurnT]):
     def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
         """Ask about the places a decision hangs on, quietly unless the occasion names faults."""
         places, shown = decision.places, decision.shown
+        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
+        if decision.alike and turns:
+            return self._felt(decision, turns, seen, occasion)
         if not occasion.names_faults:
             return self.quiet(words.doubtful(places, {}), places, shown, seen, decision.margin)
-        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
         candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))
+
+    def _felt(
+        self,
+        decision: Decision[StateT, TurnT],
+        found: Sequence[Explanation[StateT, TurnT]],
+        seen: PooledReading,
+        occasion: Occasion,
+    ) -> Ruling:
+        """Ask which of several turns it was that leave the same for all that is felt; quietly while it may go on."""
+        every = (decision.best, *decision.rivals)
+        turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
+        resolved: Resolved[TurnT] = Resolved((), turns)
+        part = next((one for one in every if one.happening is Happening.PART), None)
+        if not occasion.names_faults:
+            described = self.game.describe(turns[0])
+            sentence = words.turn_waits(described) if len(turns) == 1 else words.one_of(described, len(turns) - 1)
+            return self.pending(sentence, resolved, decision, seen)
+        if part is not None and occasion is not Occasion.DECLARED:
+            return self.pending(words.may_go_on(part.to_do), resolved, decision, seen)
+        return self._which_felt(turns, decision, seen, unchanged=False)
+
+    def unfelt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Ask whether a turn was played that leaves everything as it was, for all that is felt."""
+        turns = tuple(dict.fromkeys(turn for one in decision.unfelt for turn in one.first))
+        return self._which_felt(turns, decision, seen, unchanged=True)
+
+    def _which_felt(
+        self,
+        turns: Sequence[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        *,
+        unchanged: bool,
+    ) -> Ruling:
+        touched = tuple(dict.fromkeys(change.place for change in seen.changes))
+        described = [self.game.describe(turn) for turn in turns]
+        sentence = words.which_felt(described, touched, unchanged=unchanged)
+        shown = dict(decision.shown)
+        places = [place for turn in turns for place in turn.places if place in touched or place in shown]
+        verdict = verdict_about(
+            self.game,
+            self.belief,
+            VerdictKind.AMBIGUOUS,
+            sentence,
+            seen,
+            places=tuple(dict.fromkeys(places)) or tuple(dict.fromkeys(p for turn in turns for p in turn.places)),
+            shown=shown,
+            candidates=tuple(self.game.format_turn(turn) for turn in turns),
+        )
+        return Ruling((verdict,))
 
     def quiet(
         self, sentence: str, places: Sequence[Place], changes: Changes, seen: PooledReading, margin: float
@@ -167,11 +225,15 @@ class Teller(Generic[StateT, TurnT]):
     ) -> Verdict:
         """Ask about places that can't be read for certain."""
         looks = {place: look for place, look in shown if place in places}
+        disputed = [place for place in places if place in seen.disputed]
+        unsure = [place for place in places if place not in disputed]
+        sentences = [words.disputed(disputed)] if disputed else []
+        sentences += [words.doubtful(unsure, looks)] if unsure else []
         return verdict_about(
             self.game,
             self.belief,
             VerdictKind.AMBIGUOUS,
-            words.doubtful(places, looks),
+            " ".join(sentences),
             seen,
             places=tuple(places),
             shown=looks,

@@ -40,10 +40,9 @@ def looked_at(word: Word, believed: Appearance, seen: PooledReading) -> Word:
     against = {
         place: look
         for place, look in word.against.items()
-        if place in seen.hidden or seen.places[place].best in {look, believed[place]}
+        if place in seen.hidden or seen.places[place].best == look or seen.places[place].agrees(believed[place])
     }
     for place in word.places - seen.hidden:
-        look = seen.places[place].best
-        if look != believed[place]:
-            against[place] = look
+        if not seen.places[place].agrees(believed[place]):
+            against[place] = seen.places[place].best
     return replace(word, places=word.places & seen.hidden, against=against)

@@ -77,4 +77,5 @@ class _Search(Generic[StateT, TurnT]):
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}
-        return sum(after[place] != look for place, look in self.target.items())
+        seen = self.seen.places
+        return sum(seen[place].told(after[place]) != seen[place].told(look) for place, look in self.target.items())

@@ -51,7 +51,8 @@ def was_touched(
         after = applied(game, after, turn)
     following = decide(game, explorer, after, seen, settings)
     if following.standing is Standing.FORBIDDEN:
-        return occasion is Occasion.TOUCH_RESTED and waiting.changes < decision.shown
+        waited = seen.coarse(game.appearance(belief[0]), waiting.changes)
+        return occasion is Occasion.TOUCH_RESTED and waited < decision.shown
     return following.best.happening is not Happening.NOTHING
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Breach, Place
 
+_MOST_NAMED = 6
 _SAY_SO = "Please say what stands where and who plays next (referee correct)."
 
 
@@ -101,6 +102,27 @@ def stalled(places: Sequence[Place], seconds: float) -> str:
 def which_of(described: Sequence[str]) -> str:
     """Several turns explain the table."""
     return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
+
+
+def one_of(described: str, others: int) -> str:
+    """A whole turn lies on the table, one of several that leave the same."""
+    return f"{described.rstrip('.')}, or one of {others} other turns, if the turn ends here."
+
+
+def which_felt(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
+    """Several turns leave the same squares taken, and only those are felt."""
+    what = "I feel the same squares taken as before; if a turn was played, it" if unchanged else "What I feel"
+    named = list(described[:_MOST_NAMED])
+    more = len(described) - len(named)
+    if more:
+        named.append(f"One of {more} more.")
+    felt = f" I felt {listed(touched)} touched." if touched else ""
+    return f"{what} could be: {' Or: '.join(named)}{felt} Please say which (referee turn)."
+
+
+def disputed(places: Sequence[Place]) -> str:
+    """Camera and sensors contradict each other."""
+    return f"The camera and the sensors disagree about {listed(places)}. Please have a look."
 
 
 def against_sides(described: str) -> str:

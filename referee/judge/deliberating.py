@@ -1,0 +1,87 @@
+"""Everything a judge works out with one game, its explorer and its settings; keeps nothing of what is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from engine.api import Breach, Game, Place, StateT, TurnT
+from referee.judge import faults, feeling
+from referee.judge.accepting import Advance, Resolved, advance, end_the_game, resolve, resolve_first
+from referee.judge.belief import Explorer
+from referee.judge.deciding import Decision, decide
+from referee.judge.hypotheses import Changes, Explanation
+from referee.judge.pooling import PooledReading
+from referee.judge.settings import JudgeSettings, Occasion
+from referee.judge.unwatched import more_turns_explain
+from referee.judge.waiting import Waiting, was_touched
+from referee.judge.weighing import Weighing, weigh
+
+
+@dataclass(frozen=True)
+class Deliberation(Generic[StateT, TurnT]):
+    """The judge's reasoning, with the game and the settings it always needs."""
+
+    game: Game[StateT, TurnT]
+    explorer: Explorer[StateT, TurnT]
+    settings: JudgeSettings
+
+    def decide(self, states: Sequence[StateT], visible: PooledReading, occasion: Occasion) -> Decision[StateT, TurnT]:
+        """Choose what best explains a table, with what a player's word that the turn is over adds."""
+        decision = decide(self.game, self.explorer, states, visible, self.settings)
+        if occasion is Occasion.DECLARED:
+            decision = feeling.whole_turn(decision)
+        return feeling.with_disputes(self.game.appearance(states[0]), decision, visible)
+
+    def was_touched(
+        self,
+        belief: Sequence[StateT],
+        waiting: Waiting[TurnT],
+        decision: Decision[StateT, TurnT],
+        visible: PooledReading,
+        occasion: Occasion,
+    ) -> bool:
+        """Say whether a turn that waits has been followed by the next player's touch."""
+        return was_touched(self.game, self.explorer, belief, waiting, decision, visible, self.settings, occasion)
+
+    def resolve(self, explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading) -> Resolved[TurnT]:
+        """Make one turn, or two in a row, of explanations that leave the same appearance."""
+        return resolve(self.game, self.explorer, explanations, seen, self.settings)
+
+    def resolve_first(self, explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading) -> Resolved[TurnT]:
+        """Make one turn of explanations by a turn and part of the next."""
+        return resolve_first(self.game, explanations, seen)
+
+    def advance(self, states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading | None) -> Advance[StateT]:
+        """Apply accepted turns, and narrow what they leave by the side faces seen."""
+        return advance(self.game, self.explorer, states, turns, seen, self.settings)
+
+    def end_the_game(self, states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
+        """Say whether turns end the game from all of these states."""
+        return end_the_game(self.game, states, turns)
+
+    def weigh(
+        self,
+        belief: Sequence[StateT],
+        resolved: Resolved[TurnT],
+        decision: Decision[StateT, TurnT],
+        seen: PooledReading,
+        set_aside: frozenset[Place],
+    ) -> Weighing:
+        """Weigh turns that explain a table by the side faces seen."""
+        return weigh(self.game, belief, resolved, decision.best, seen, set_aside, self.settings)
+
+    def more_turns_explain(self, belief: Sequence[StateT], changes: Changes, visible: PooledReading) -> bool:
+        """Say whether more turns than are followed leave what is seen."""
+        return more_turns_explain(self.game, self.explorer, belief, changes, visible, self.settings)
+
+    def breaches_of(self, belief: Sequence[StateT], changes: Changes, seen: PooledReading) -> tuple[Breach, ...]:
+        """Give the breaches of a change."""
+        return faults.breaches_of(self.game, belief, changes, seen, self.settings)
+
+    def turned_in_place(
+        self, belief: Sequence[StateT], visible: PooledReading, least_against: float
+    ) -> tuple[Breach, ...]:
+        """Give the breaches of pieces that were turned where they stand."""
+        return faults.turned_in_place(self.game, belief, visible, self.settings, least_against)

@@ -1,0 +1,66 @@
+"""Decisions where only sensors know a place, and where a sensor contradicts the camera. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from referee.judge.deciding import Decision, Standing
+from referee.judge.hypotheses import Changes, Happening
+from referee.judge.pooling import PooledReading
+from referee.judge.settings import JudgeSettings, Occasion
+from referee.judge.stops import stops_among
+
+
+def whole_turn(decision: Decision[StateT, TurnT]) -> Decision[StateT, TurnT]:
+    """Give the decision once a player has said that the turn is over, which rules out that it is half done.
+
+    That settles it where one result of a whole turn is left among what sensors can't tell apart.
+    """
+    if decision.standing is not Standing.UNDECIDED or not decision.alike:
+        return decision
+    every = (*decision.explanations, *decision.rivals)
+    whole = tuple(one for one in every if one.happening is not Happening.PART)
+    if {one.happening for one in whole} != {Happening.TURN} or len({one.changes for one in whole}) > 1:
+        return decision
+    return replace(decision, standing=Standing.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
+
+
+def with_disputes(
+    believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
+) -> Decision[StateT, TurnT]:
+    """Set aside, in a decision that holds, where sensors contradict a camera that doesn't see what it says either."""
+    if decision.standing is not Standing.ALLOWED or not seen.disputed:
+        return decision
+    after = {**believed, **dict(decision.best.changes)}
+    doubtful: list[Place] = [
+        place
+        for place, dispute in seen.disputed.items()
+        if place in seen.hidden and not dispute.camera.agrees(after.get(place, EMPTY))
+    ]
+    return replace(decision, set_aside=tuple(dict.fromkeys((*decision.set_aside, *doubtful))))
+
+
+def lies_there(
+    believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
+) -> bool:
+    """Whether one of the changes undone is what a table shows, as far as it can be told."""
+    if decision.standing is Standing.UNDECIDED and not decision.alike:
+        return False
+    told = seen.coarse(believed, decision.best.changes)
+    return bool(told) and told in {seen.coarse(believed, changes) for changes in undone}
+
+
+def asks_about_unfelt(
+    decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, occasion: Occasion
+) -> bool:
+    """Whether to ask about turns that leave everything as it was for all that sensors tell.
+
+    Those are asked about when a player says that a turn is over, and when a piece stopped where one of them passes.
+    """
+    if occasion is Occasion.DECLARED:
+        return bool(decision.unfelt)
+    stops = stops_among(seen.changes, settings.stop_s)
+    turns = [turn for one in decision.unfelt for turn in one.first]
+    return bool(stops) and any(stops <= set(turn.places) for turn in turns)

@@ -1,0 +1,39 @@
+"""Which pieces those are that only sensors felt: what the engine is asked about when something breaks a rule. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from engine.api import EMPTY, Appearance, LookName
+from referee.judge.hypotheses import Changes
+from referee.judge.pooling import PIECE
+
+_MOST_NAMED = 24
+
+
+def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
+    """Give what ``changes`` from ``base`` may look like, every piece named; two dozen at most, the likeliest first.
+
+    Pieces that only sensors felt are those that are gone from elsewhere, in every order, or any of the game's pieces
+    where there are more than that.
+    """
+    named = {place: look for place, look in changes if look != PIECE}
+    felt = sorted(place for place, look in changes if look == PIECE)
+    if not felt:
+        yield named
+        return
+    gone = Counter(base[place] for place, _ in changes if base.get(place, EMPTY) != EMPTY)
+    gone -= Counter(look for look in named.values() if look != EMPTY)
+    candidates = sorted(gone.elements())
+    spare = [look for look in looks if look != EMPTY]
+    given: set[tuple[LookName, ...]] = set()
+    missing = max(0, len(felt) - len(candidates))
+    for extra in spare if missing else spare[:1]:
+        for order in permutations([*candidates, *[extra] * missing], len(felt)):
+            if order not in given and len(given) < _MOST_NAMED:
+                given.add(order)
+                yield named | dict(zip(felt, order, strict=True))
+            if len(given) >= _MOST_NAMED:
+                return
