@@ -102,7 +102,7 @@ def no_wait(_: float) -> None:
 
 
 def test_each_switch_is_read_where_it_is(board: Board, wires: mock.MockFactory) -> None:
-    scanner = SwitchScanner(WIRED, wires, no_wait)
+    scanner = SwitchScanner(WIRED, no_wait, wires)
     for row, column in itertools.product(ROWS, COLUMNS):
         board.closed = {(row, column)}
         assert closed_in(scanner.scan()) == numbers(board.closed)
@@ -114,13 +114,13 @@ def test_each_switch_is_read_where_it_is(board: Board, wires: mock.MockFactory) 
 
 def test_a_ghost_is_doubtful_without_diodes_and_absent_with_them(board: Board, wires: mock.MockFactory) -> None:
     board.closed = {(4, 2), (4, 12), (5, 2), (6, 16)}
-    scanner = SwitchScanner(WIRED, wires, no_wait)
+    scanner = SwitchScanner(WIRED, no_wait, wires)
     states = scanner.scan()
     assert {number for number, state in enumerate(states) if state is SwitchState.DOUBTFUL} == {0, 1, 4, 5}
     assert closed_in(states) == {11}
     scanner.close()
     board.diodes = True
-    scanner = SwitchScanner(SwitchPins(ROWS, COLUMNS, SINGLES, diodes=True), wires, no_wait)
+    scanner = SwitchScanner(SwitchPins(ROWS, COLUMNS, SINGLES, diodes=True), no_wait, wires)
     assert closed_in(scanner.scan()) == numbers(board.closed)
     scanner.close()
 
@@ -131,7 +131,7 @@ def test_nothing_certain_is_wrong_and_no_scan_shorts_pins(
     board: Board, wires: mock.MockFactory, closed: set[tuple[int, int]]
 ) -> None:
     board.closed = closed
-    scanner = SwitchScanner(WIRED, wires, no_wait)
+    scanner = SwitchScanner(WIRED, no_wait, wires)
     for number, state in enumerate(scanner.scan()[:12]):
         if state is not SwitchState.DOUBTFUL:
             assert (state is SwitchState.CLOSED) == (number in numbers(closed))
@@ -141,7 +141,7 @@ def test_nothing_certain_is_wrong_and_no_scan_shorts_pins(
 def test_only_the_row_being_read_is_driven_and_afterwards_none_is(board: Board, wires: mock.MockFactory) -> None:
     driven: list[set[int]] = []
     scanner = SwitchScanner(
-        WIRED, wires, lambda _: driven.append({n for n, pin in board.pins.items() if pin.function == "output"})
+        WIRED, lambda _: driven.append({n for n, pin in board.pins.items() if pin.function == "output"}), wires
     )
     scanner.scan()
     assert driven == [{4}, set(), {5}, set(), {6}, set()]
@@ -151,7 +151,7 @@ def test_only_the_row_being_read_is_driven_and_afterwards_none_is(board: Board, 
 
 
 def test_a_row_may_be_a_pin_with_a_pull_up_of_its_own(board: Board, wires: mock.MockFactory) -> None:
-    scanner = SwitchScanner(SwitchPins((2, 3), (4,), diodes=True), wires, no_wait)
+    scanner = SwitchScanner(SwitchPins((2, 3), (4,), diodes=True), no_wait, wires)
     board.closed = {(3, 4)}
     board.diodes = True
     assert scanner.scan() == (SwitchState.OPEN, SwitchState.CLOSED)
@@ -160,8 +160,8 @@ def test_a_row_may_be_a_pin_with_a_pull_up_of_its_own(board: Board, wires: mock.
 
 def test_a_pin_that_something_else_holds_is_told_and_the_others_are_let_go(wires: mock.MockFactory) -> None:
     with LED(13, pin_factory=wires), pytest.raises(PinError, match="sensors: pin GPIO13 is already in use"):
-        SwitchScanner(WIRED, wires, no_wait)
-    SwitchScanner(WIRED, wires, no_wait).close()
+        SwitchScanner(WIRED, no_wait, wires)
+    SwitchScanner(WIRED, no_wait, wires).close()
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def play(switches: PinSwitches, clock, seconds: float) -> list[SwitchSnapshot | 
 
 
 def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wires: mock.MockFactory) -> None:
-    switches = PinSwitches(WIRED, pytest.fail, pin_factory=wires, wait=no_wait)
+    switches = PinSwitches(WIRED, pytest.fail, no_wait, pin_factory=wires)
     board.closed = {(4, 2)}
     first = play(switches, clock, 0.2)[-1]
     assert first is not None
@@ -237,7 +237,7 @@ def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wir
 
 def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.MockFactory) -> None:
     waits: list[float] = []
-    switches = PinSwitches(WIRED, pytest.fail, pin_factory=wires, wait=waits.append)
+    switches = PinSwitches(WIRED, pytest.fail, waits.append, pin_factory=wires)
     for _ in range(1000):
         switches.latest(clock.now_s)
         clock.now_s += 0.001
@@ -247,7 +247,7 @@ def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.M
 
 def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: Board, wires: mock.MockFactory) -> None:
     said: list[str] = []
-    switches = PinSwitches(WIRED, said.append, pin_factory=wires, wait=no_wait)
+    switches = PinSwitches(WIRED, said.append, no_wait, pin_factory=wires)
     play(switches, clock, 0.2)
     board.broken = True
     assert play(switches, clock, 10.0)[-1] is None
@@ -271,7 +271,7 @@ def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
     said: list[str] = []
     empty = mock.MockFactory(revision="c03111")
     with LED(4, pin_factory=empty):
-        switches = PinSwitches(WIRED, said.append, pin_factory=empty, wait=no_wait)
+        switches = PinSwitches(WIRED, said.append, no_wait, pin_factory=empty)
         assert switches.latest(clock.now_s) is None
         assert "GPIO4 is already in use" in said[0]
         switches.close()
@@ -280,4 +280,4 @@ def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
 
 def test_a_pace_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="more than 0"):
-        PinSwitches(WIRED, pytest.fail, scan_s=0.0)
+        PinSwitches(WIRED, pytest.fail, no_wait, scan_s=0.0)
