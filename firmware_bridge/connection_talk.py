@@ -260,12 +260,12 @@ class BoardTalk:
         self._events.append(Linked(now_s, self._port, welcome, restarted))
 
     def _sensors(self, report: SensorReport, now_s: float) -> SensorsReported:
+        time_s = self._clock.host_s(report.time_ms, now_s)
         changes = [
-            SwitchChanged(change.switch, change.closed, self._clock.host_s(report.time_ms - change.before_ms, now_s))
-            for change in report.changes
+            SwitchChanged(change.switch, change.closed, time_s - change.before_ms / 1000) for change in report.changes
         ]
         return SensorsReported(
-            time_s=self._clock.host_s(report.time_ms, now_s),
+            time_s=time_s,
             closed=report.closed,
             doubtful=report.doubtful,
             changes=tuple(sorted(changes, key=lambda change: change.time_s)),

@@ -1,0 +1,297 @@
+"""Devices at the other end of a real pseudo-terminal, and connections to them. Nothing here waits for time to pass."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+import tty
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import BoardEvent, ConnectionState
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.protocol.codec import decode_message, encode_message
+from firmware_bridge.protocol.messages import LightFrame, Message, Ping, Pong, Refused, SensorReport, Welcome
+from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
+
+GUARD_S = 10.0
+"""Only against hanging: every wait here ends with an event."""
+
+
+class Terminal:
+    """A pseudo-terminal whose other end a thread of ours serves; ``heard`` gets the bytes in that thread."""
+
+    def __init__(self, heard: Callable[[Terminal, bytes], None]) -> None:
+        self._master, self._slave = os.openpty()
+        tty.setraw(self._slave)
+        os.set_blocking(self._master, False)
+        self.name = os.ttyname(self._slave)
+        self._wake_in, self._wake_out = os.pipe()
+        self._heard = heard
+        self._reading = threading.Event()
+        self._reading.set()
+        self._thread = threading.Thread(target=self._serve, name=f"device {self.name}")
+        self._is_open = True
+        self._thread.start()
+
+    def say(self, data: bytes) -> None:
+        os.write(self._master, data)
+
+    def stop_reading(self) -> None:
+        self._reading.clear()
+        os.write(self._wake_out, b"!")
+
+    def unplug(self) -> None:
+        """Close the device's end, as pulling the plug does; harmless the second time."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        os.write(self._wake_out, b".")
+        self._thread.join(GUARD_S)
+        assert not self._thread.is_alive()
+        for file in (self._master, self._slave, self._wake_in, self._wake_out):
+            os.close(file)
+
+    def _serve(self) -> None:
+        while True:
+            poll = select.poll()
+            poll.register(self._wake_in, select.POLLIN)
+            if self._reading.is_set():
+                poll.register(self._master, select.POLLIN)
+            ready = {file for file, _ in poll.poll()}
+            if self._wake_in in ready and b"." in os.read(self._wake_in, 100):
+                return
+            if self._master in ready and self._reading.is_set():
+                self._heard(self, os.read(self._master, 4096))
+
+
+class PlainBoard:
+    """A board that speaks the protocol in the simplest way: one thread, no repeats, no window."""
+
+    def __init__(self, boot_id: int = 1, board: str = "plain board", lights: int = 64) -> None:
+        self.messages: list[Message] = []
+        self.sessions: list[int] = []
+        self.boot_id = boot_id
+        self.time_ms = 1000
+        self.refuses: Refused | None = None
+        self.is_mute = False
+        self.lights = lights
+        self._board = board
+        self._reader = PacketReader()
+        self._session = 0
+        self._expected = 0
+        self._next = 0
+        self._changed = threading.Condition(threading.RLock())
+        self.terminal = Terminal(self._hear)
+
+    @property
+    def name(self) -> str:
+        return self.terminal.name
+
+    @property
+    def shown(self) -> bytes | None:
+        """The newest light frame."""
+        with self._changed:
+            return next((m.colours for m in reversed(self.messages) if isinstance(m, LightFrame)), None)
+
+    def unplug(self) -> None:
+        self.terminal.unplug()
+
+    def plug_in_again(self) -> None:
+        """Unplug, and plug in under another name, without power meanwhile."""
+        self.terminal.unplug()
+        self.restart_silently()
+        self.terminal = Terminal(self._hear)
+
+    def restart_silently(self) -> None:
+        with self._changed:
+            self.boot_id += 1
+            self._session = 0
+
+    def tell(self, message: Message) -> None:
+        """Send a message of the present session."""
+        with self._changed:
+            kind, payload = encode_message(message)
+            sequence = 0
+            if is_sequenced(kind):
+                sequence = self._next
+                self._next += 1
+            self.terminal.say(packet_frame(Packet(kind, self._session, sequence, self._expected, payload)))
+
+    def wait_for(self, fits: Callable[[], bool]) -> None:
+        with self._changed:
+            assert self._changed.wait_for(fits, GUARD_S), f"never came; there is {self.messages}"
+
+    def _hear(self, terminal: Terminal, data: bytes) -> None:
+        with self._changed:
+            for packet in self._reader.feed(data):
+                self._take(packet)
+            self._changed.notify_all()
+
+    def _take(self, packet: Packet) -> None:
+        if self.is_mute:
+            return
+        if packet.kind == Kind.HELLO:
+            self._greet(packet.session)
+        elif packet.session != self._session:
+            self._say(0, *encode_message_of_restart(self.boot_id))
+        elif is_sequenced(packet.kind):
+            if packet.sequence == self._expected:
+                self._expected += 1
+                self.messages.append(decode_message(packet.kind, packet.payload))
+            self._say(self._session, Kind.ACKNOWLEDGED, b"")
+        elif packet.kind == Kind.PING:
+            ping = decode_message(packet.kind, packet.payload)
+            assert isinstance(ping, Ping)
+            self._say(self._session, *encode_message(Pong(ping.token, self.time_ms)))
+
+    def _greet(self, session: int) -> None:
+        self.sessions.append(session)
+        if self.refuses is not None:
+            self._say(session, *encode_message(self.refuses))
+            return
+        self._session, self._expected, self._next = session, 0, 0
+        welcome = Welcome(1, (1, 2, 3), self.boot_id, self.time_ms, 1024, 8, self.lights, 4, 2, 2, 0, 1, self._board)
+        self._say(session, *encode_message(welcome))
+        self.tell(SensorReport(self.time_ms, (False,) * 4, (False,) * 4))
+
+    def _say(self, session: int, kind: Kind, payload: bytes) -> None:
+        self.terminal.say(packet_frame(Packet(kind, session, 0, self._expected, payload)))
+
+
+def encode_message_of_restart(boot_id: int) -> tuple[Kind, bytes]:
+    return Kind.RESTARTED, boot_id.to_bytes(4, "little")
+
+
+def record(device: str, vid: int | None = 0x2E8A, pid: int | None = 5, serial_number: str | None = "E661") -> Any:
+    """A record as pyserial lists a port."""
+    return SimpleNamespace(
+        device=device, description="n/a", vid=vid, pid=pid, serial_number=serial_number, manufacturer=None
+    )
+
+
+class Ports:
+    """The ports there are, as a test says."""
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+
+    def __call__(self) -> Iterable[Any]:
+        return list(self.records)
+
+
+class Said:
+    """What a connection said, from its thread."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def __call__(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(name="record")
+def _record() -> Callable[..., Any]:
+    return record
+
+
+@pytest.fixture
+def ports() -> Ports:
+    return Ports()
+
+
+@pytest.fixture
+def said() -> Said:
+    return Said()
+
+
+@pytest.fixture
+def make_terminal(stack: ExitStack) -> Callable[..., Terminal]:
+    """Make a pseudo-terminal that answers with ``reply(data)``, once for each piece that it hears."""
+
+    def make(reply: Callable[[bytes], bytes] = lambda _: b"") -> Terminal:
+        terminal = Terminal(lambda terminal, data: terminal.say(reply(data)))
+        stack.callback(terminal.unplug)
+        return terminal
+
+    return make
+
+
+@pytest.fixture
+def make_board(stack: ExitStack) -> Callable[..., PlainBoard]:
+    def make(**values: Any) -> PlainBoard:
+        board = PlainBoard(**values)
+        stack.callback(board.unplug)
+        return board
+
+    return make
+
+
+@pytest.fixture
+def board(make_board: Callable[..., PlainBoard], ports: Ports) -> PlainBoard:
+    """A board that is plugged in."""
+    board = make_board()
+    ports.records = [record(board.name)]
+    return board
+
+
+@pytest.fixture
+def connect(stack: ExitStack, ports: Ports, said: Said) -> Callable[..., BoardConnection]:
+    """Make a running connection; keyword arguments are those of ``WantedBoard``."""
+
+    def make(**wanted: Any) -> BoardConnection:
+        return stack.enter_context(BoardConnection(WantedBoard(**wanted), time.monotonic, said, list_ports=ports))
+
+    return make
+
+
+@pytest.fixture
+def until() -> Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], list[BoardEvent]]:
+    """Collect a connection's events until they fit."""
+
+    def wait(connection: BoardConnection, fits: Callable[[list[BoardEvent]], bool]) -> list[BoardEvent]:
+        events: list[BoardEvent] = []
+
+        def grown() -> bool:
+            events.extend(connection.poll())
+            return fits(events)
+
+        assert connection.wait_for(grown, GUARD_S), f"never came; there is {events}, {connection.trouble}"
+        return events
+
+    return wait
+
+
+@pytest.fixture
+def reach() -> Callable[[BoardConnection, ConnectionState], None]:
+    """Wait until a connection is in a state."""
+
+    def wait(connection: BoardConnection, state: ConnectionState) -> None:
+        reached = connection.wait_for(lambda: connection.state is state, GUARD_S)
+        assert reached, f"it is {connection.state}, {connection.trouble}"
+
+    return wait
+
+
+@pytest.fixture
+def fail(stack: ExitStack) -> Callable[[BoardConnection], str]:
+    """Wait until a connection is in trouble, and give the trouble's words."""
+
+    def wait(connection: BoardConnection) -> str:
+        assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)
+        return str(connection.trouble)
+
+    return wait

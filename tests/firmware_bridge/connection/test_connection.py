@@ -1,0 +1,359 @@
+"""The connection against a plain board behind a real pseudo-terminal, through real pyserial."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import (
+    BoardEvent,
+    ButtonAction,
+    ButtonMoved,
+    ConnectionState,
+    FaultTold,
+    Linked,
+    LogLine,
+    Lost,
+    SensorsReported,
+)
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.protocol.errors import MessageError
+from firmware_bridge.protocol.messages import (
+    ButtonReport,
+    Configure,
+    FaultReport,
+    Leave,
+    Log,
+    SensorReport,
+    Snapshot,
+    Sound,
+    SwitchChange,
+    Tone,
+)
+
+Connect = Callable[..., BoardConnection]
+Until = Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], list[BoardEvent]]
+Reach = Callable[[BoardConnection, ConnectionState], None]
+
+RED = b"\xff\x00\x00"
+GREEN = b"\x00\xff\x00"
+
+
+def has(kind: type[Any]) -> Callable[[list[BoardEvent]], bool]:
+    return lambda events: any(isinstance(event, kind) for event in events)
+
+
+def of(kind: type[Any], events: list[BoardEvent]) -> list[Any]:
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_a_board_is_greeted_and_shows_lights(board: Any, connect: Connect, until: Until, said: Any) -> None:
+    connection = connect()
+    connection.configure(Configure(brightness=100))
+    connection.show_lights(RED)
+    events = until(connection, has(SensorsReported))
+    assert isinstance(events[0], Linked)
+    assert events[0].welcome.board == "plain board"
+    assert (events[0].port.device, events[0].restarted) == (board.name, False)
+    board.wait_for(lambda: board.shown == RED)
+    assert board.messages[0] == Configure(brightness=100)
+    assert connection.state is ConnectionState.LINKED
+    assert connection.welcome == events[0].welcome
+    assert connection.port == events[0].port
+    assert connection.trouble is None
+    assert said.sentences == []
+
+
+def test_the_newest_lights_are_shown_in_the_end(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    for level in range(200):
+        connection.show_lights(bytes((level, 0, 0)))
+    board.wait_for(lambda: board.shown == bytes((199, 0, 0)))
+
+
+def test_sounds_and_snapshots_reach_the_board(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    connection.play(((880.4, 0.1), (0, 0.05)))
+    connection.ask_for_snapshot()
+    board.wait_for(lambda: Snapshot() in board.messages)
+    assert Sound((Tone(880, 100), Tone(0, 50))) in board.messages
+
+
+def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until) -> None:
+    started_s = time.monotonic()
+    connection = connect()
+    until(connection, has(SensorsReported))
+    board.time_ms += 5000
+    board.tell(
+        SensorReport(
+            board.time_ms, (True, False, False, False), (False, True, False, False), (SwitchChange(0, True, 40),)
+        )
+    )
+    board.tell(ButtonReport(1, 1, 1, board.time_ms - 30, 0))
+    board.tell(ButtonReport(2, 1, 3, board.time_ms, 250))
+    board.tell(FaultReport(3, 850, "current limited"))
+    events = until(connection, has(FaultTold))
+    (report,) = of(SensorsReported, events)
+    assert report.closed == (True, False, False, False)
+    assert report.doubtful == (False, True, False, False)
+    (change,) = report.changes
+    assert (change.switch, change.closed) == (0, True)
+    assert report.time_s - change.time_s == pytest.approx(0.04)
+    pressed, released = of(ButtonMoved, events)
+    assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
+    assert (released.action, released.held_s) == (ButtonAction.RELEASED, 0.25)
+    (fault,) = of(FaultTold, events)
+    assert (fault.code, fault.number, fault.text) == (3, 850, "current limited")
+    now_s = time.monotonic()
+    # The board's clock leapt five seconds, but nothing can have happened after it was told.
+    assert all(started_s <= event.time_s <= now_s for event in events)
+
+
+def test_lost_lines_of_the_log_are_counted(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    board.tell(Log(20, 65535, 1000, "first"))
+    board.tell(Log(30, 2, 1001, "fourth"))
+    first, fourth = of(LogLine, until(connection, lambda events: len(of(LogLine, events)) == 2))
+    assert (first.level, first.text, first.missed) == (20, "first", 0)
+    assert (fourth.level, fourth.text, fourth.missed) == (30, "fourth", 2)
+
+
+def test_unplugged_and_plugged_in_under_another_name(
+    board: Any, make_terminal: Any, ports: Any, record: Any, connect: Connect, until: Until, said: Any
+) -> None:
+    connection = connect(port=board.name)
+    connection.show_lights(GREEN)
+    until(connection, has(Linked))
+    board.wait_for(lambda: board.shown == GREEN)
+    first_name = board.name
+    ports.records = []
+    board.terminal.unplug()
+    (lost,) = of(Lost, until(connection, has(Lost)))
+    assert f"{first_name} was unplugged" in lost.reason
+    assert connection.welcome is None
+    assert connection.port is None
+    connection.show_lights(RED)
+    board.messages.clear()
+    # Somebody else's board may take the first name meanwhile.
+    other = make_terminal()
+    board.plug_in_again()
+    ports.records = [record(other.name, serial_number="another"), record(board.name)]
+    (linked,) = of(Linked, until(connection, has(Linked)))
+    assert linked.port.device == board.name != first_name
+    assert linked.restarted
+    board.wait_for(lambda: board.shown == RED)
+    assert [sentence.split(";")[0] for sentence in said.sentences] == [
+        lost.reason.split(";")[0],
+        f"the board answers again, on {board.name}",
+    ]
+    assert connection.trouble is None
+
+
+def test_a_board_that_restarts_by_itself_gets_everything_again(
+    board: Any, connect: Connect, until: Until, said: Any
+) -> None:
+    connection = connect()
+    connection.configure(Configure(brightness=7))
+    connection.show_lights(RED)
+    until(connection, has(Linked))
+    board.wait_for(lambda: board.shown == RED)
+    board.messages.clear()
+    board.restart_silently()
+    connection.show_lights(GREEN)
+    events = until(connection, has(Linked))
+    assert [event.restarted for event in of(Linked, events)] == [True]
+    assert not of(Lost, events)
+    board.wait_for(lambda: board.shown == GREEN)
+    assert Configure(brightness=7) in board.messages
+    assert said.sentences == [
+        f"the board on {board.name} restarted by itself, because it had hung; lights and settings are as before"
+    ]
+
+
+def test_a_board_that_falls_silent_is_lost_and_found_again(
+    board: Any, connect: Connect, until: Until, said: Any
+) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    board.is_mute = True
+    (lost,) = of(Lost, until(connection, has(Lost)))
+    assert lost.reason == f"the board on {board.name} does not answer"
+    assert connection.state is not ConnectionState.LINKED
+    assert str(connection.trouble) == lost.reason
+    board.is_mute = False
+    until(connection, has(Linked))
+    assert len(said.sentences) == 2
+
+
+def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect, until: Until) -> None:
+    """The system's buffer fills and nothing more can be written; showing lights goes on at once, and so does time."""
+    connection = connect()
+    until(connection, has(Linked))
+    board.terminal.stop_reading()
+    events: list[BoardEvent] = []
+
+    def lost_or_show_more() -> bool:
+        events.extend(connection.poll())
+        connection.show_lights(os.urandom(900))
+        board.tell(Log(20, 0, 0, "still talking"))
+        return has(Lost)(events)
+
+    while not connection.wait_for(lost_or_show_more, 0.01):
+        pass
+    (lost,) = of(Lost, events)
+    assert re.search(r"takes no more bytes|does not answer", lost.reason)
+    assert connection.statistics.link.replaced > 0
+
+
+def test_garbage_at_the_start_does_no_harm(
+    make_board: Any, ports: Any, record: Any, connect: Connect, until: Until
+) -> None:
+    board = make_board()
+    ports.records = [record(board.name)]
+    board.terminal.say(bytes(range(256)) * 3)
+    connection = connect()
+    until(connection, has(Linked))
+
+
+def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until, reach: Reach) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    connection.leave()
+    reach(connection, ConnectionState.LEFT)
+    assert board.messages[-1] == Leave()
+    sessions = list(board.sessions)
+    # The port is free for whoever wants to change the board's files.
+    other = connect(port=board.name)
+    until(other, has(Linked))
+    assert board.sessions[: len(sessions)] == sessions
+    assert connection.state is ConnectionState.LEFT
+    assert connection.trouble is None
+
+
+def test_leaving_is_done_once_the_board_answers(
+    make_board: Any, ports: Any, record: Any, connect: Connect, reach: Reach, fail: Any
+) -> None:
+    connection = connect()
+    connection.leave()
+    fail(connection)
+    board = make_board()
+    ports.records = [record(board.name)]
+    reach(connection, ConnectionState.LEFT)
+    assert board.messages[-1] == Leave()
+
+
+def test_the_last_lights_are_sent_before_closing(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    connection.show_lights(GREEN)
+    connection.close()
+    assert board.shown == GREEN
+    assert connection.state is ConnectionState.CLOSED
+
+
+def test_closing_ends_the_thread_and_closes_every_file(board: Any, ports: Any) -> None:
+    def open_files() -> set[str]:
+        return {file.name for file in Path("/proc/self/fd").iterdir()}
+
+    before = open_files()
+    threads = set(threading.enumerate())
+    with BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=ports) as connection:
+        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, 10)
+        assert set(threading.enumerate()) > threads
+    assert set(threading.enumerate()) == threads
+    assert open_files() == before
+    # Late orders are harmless.
+    connection.show_lights(RED)
+    connection.close()
+
+
+def test_a_mistake_in_the_thread_is_not_hidden(board: Any, ports: Any) -> None:
+    def mistaken() -> int:
+        raise ZeroDivisionError("a mistake")
+
+    connection = BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=ports, random_session=mistaken)
+    with pytest.raises(ZeroDivisionError, match="a mistake"), connection:
+        connection.wait_for(lambda: False, 10)
+    with pytest.raises(ZeroDivisionError):
+        connection.poll()
+    with pytest.raises(ZeroDivisionError):
+        connection.show_lights(RED)
+
+
+def test_lights_that_no_message_can_hold_are_refused_at_once(board: Any, connect: Connect) -> None:
+    connection = connect()
+    with pytest.raises(MessageError, match="3074"):
+        connection.show_lights(b"\x01" * 3072)
+    with pytest.raises(MessageError):
+        connection.play(((100_000, 1),))
+
+
+def test_several_threads_may_use_it_at_once(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+
+    def show(level: int) -> None:
+        for _ in range(100):
+            connection.show_lights(bytes((level, 0, 0)))
+            connection.poll()
+
+    threads = [threading.Thread(target=show, args=(level,)) for level in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    connection.show_lights(GREEN)
+    board.wait_for(lambda: board.shown == GREEN)
+
+
+def test_a_quiet_connection_sleeps(board: Any, connect: Connect, until: Until) -> None:
+    """An idle connection wakes for its PING and for the PONG, and hardly for anything else."""
+    connection = connect()
+    until(connection, has(Linked))
+    heard = [connection.last_heard_s]
+
+    def three_pongs() -> bool:
+        if connection.last_heard_s != heard[-1]:
+            heard.append(connection.last_heard_s)
+        return len(heard) > 3
+
+    before = connection.statistics
+    assert connection.wait_for(three_pongs, 10)
+    after = connection.statistics
+    packets = after.link.packets - before.link.packets + after.link.counts.sent - before.link.counts.sent
+    assert after.wakeups - before.wakeups <= 2 * packets
+
+
+def test_a_listing_that_stumbles_is_tried_again(board: Any, record: Any, until: Until, stack: Any) -> None:
+    calls = []
+
+    def stumbling() -> list[Any]:
+        calls.append(1)
+        if len(calls) < 3:
+            raise TypeError("int() can't convert non-string with explicit base")
+        return [record(board.name)]
+
+    connection = stack.enter_context(BoardConnection(WantedBoard(), time.monotonic, pytest.fail, list_ports=stumbling))
+    until(connection, has(Linked))
+
+
+def test_of_two_boards_that_answer_one_is_asked_for(
+    board: Any, make_board: Any, ports: Any, record: Any, connect: Connect, until: Until, fail: Any
+) -> None:
+    second = make_board(board="the other")
+    ports.records = [record(board.name, serial_number="one"), record(second.name, serial_number="two")]
+    words = fail(connect())
+    assert re.search(r"2 boards answer: .*\(plain board\); .*\(the other\); which one is it\? Give its serial", words)
+    (linked,) = of(Linked, until(connect(serial_number="two"), has(Linked)))
+    assert linked.port.device == second.name
