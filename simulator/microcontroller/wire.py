@@ -67,6 +67,11 @@ class FaultyWire:
         """Swallow everything that is written up to then."""
         self._silent_until_s = max(self._silent_until_s, until_s)
 
+    def mend(self) -> None:
+        """From now on nothing goes wrong any more, however slow the wire is."""
+        self._silent_until_s = 0.0
+        self._faults = WireFaults(bytes_per_s=self._faults.bytes_per_s, latency_s=self._faults.latency_s)
+
     def cut(self) -> None:
         """Lose everything that is on its way."""
         self._flying.clear()

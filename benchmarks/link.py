@@ -1,0 +1,182 @@
+"""Is anything lost or wrong over a bad wire, do the parsers believe anything nobody sent, and what does the link cost?
+
+Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--plot FILE] [--quick]
+     python benchmarks/link.py --again SEED [--frames N] [--share SHARE]      one exchange again, byte for byte
+
+1. Host and device exchange N frames that have to arrive, over a wire with every fault, in virtual time; silence, resets
+   and pulled cables end sessions. Each message is checked: in order, once, unchanged, and there if acknowledged.
+2. N bytes that nobody sent as they are, into the parsers of both sides.
+3. The connection and the virtual board over a real pseudo-terminal, in turns with bare pyserial and an echo.
+
+Exit code 1 when a line is not met.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+import os
+import platform
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from importlib.metadata import version
+from multiprocessing import get_context
+from typing import TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from benchmarks.link_exchange import Exchange, Exchanged, wire_faults
+from benchmarks.link_fuzz import PARSERS, Fuzzed, fuzz
+from benchmarks.link_report import (
+    Line,
+    arrivals_table,
+    draw_arrivals,
+    exchange_lines,
+    fuzz_lines,
+    print_exchanges,
+    print_fuzz,
+    print_serial,
+    serial_lines,
+)
+from benchmarks.link_serial import compare
+
+_PLAIN_WIDTH = 132
+_SHARD_FRAMES = 20_000
+_UNBROKEN_FRAMES = 150_000
+_SHARD_BYTES = 1_000_000
+_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+_ARRIVALS_EVERY_S = 0.05
+
+Result = TypeVar("Result")
+
+
+def exchange(seed: int, frames: int, share: float) -> Exchanged:
+    """One exchange with everything that can go wrong."""
+    return Exchange(wire_faults(share), seed).run(frames)
+
+
+def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
+    """One exchange in which no session need end, so that sequence numbers come round."""
+    return Exchange(wire_faults(share, with_troubles=False), seed).run(frames)
+
+
+def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:
+    """How long messages take to arrive, by direction, in virtual seconds."""
+    return Exchange(wire_faults(share, with_troubles=False), seed, _ARRIVALS_EVERY_S).run(frames).took_to_arrive_s
+
+
+@click.command(help=__doc__)
+@click.option(
+    "--frames", default=1_000_000, show_default=True, type=click.IntRange(1), help="To be delivered, both ways."
+)
+@click.option(
+    "--bytes", "byte_count", default=10_000_000, show_default=True, type=click.IntRange(1), help="To each parser."
+)
+@click.option("--share", default=0.05, show_default=True, type=click.FloatRange(0, 0.3), help="Of frames, each fault.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Exchanges are seed, seed + 1, ...")
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option("--round-trips", default=3000, show_default=True, type=click.IntRange(100), help="On each side.")
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw how long messages take here.")
+@click.option("--quick", is_flag=True, help="A hundredth of everything: shows that it runs.")
+@click.option("--again", type=click.IntRange(0), help="Only the exchange of this seed.")
+def main(
+    frames: int,
+    byte_count: int,
+    share: float,
+    seed: int,
+    jobs: int,
+    round_trips: int,
+    plot: Path | None,
+    quick: bool,
+    again: int | None,
+) -> None:
+    """Measure and report."""
+    if quick:
+        frames, byte_count, round_trips = frames // 100, byte_count // 100, max(100, round_trips // 10)
+    usual = Console()
+    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console.print(
+        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"pyserial {version('pyserial')}; seed {seed}, {jobs} at a time"
+    )
+    if again is not None:
+        one = exchange(again, min(frames, _SHARD_FRAMES), share)
+        print_exchanges([one], share, console)
+        sys.exit(_told(exchange_lines([one], 1), console))
+    lines: list[Line] = []
+    # The comparison first, while nothing else of ours runs.
+    compared = compare(round_trips, *((0.2, 2) if quick else (1.0, 6)))
+    print_serial(compared, console)
+    lines += serial_lines(compared)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with (
+        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
+        Progress(*columns, console=console, transient=True) as progress,
+    ):
+        exchanges = _gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
+        print_exchanges(exchanges, share, console)
+        lines += exchange_lines(exchanges, frames)
+        results = _gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
+        fuzzed = [_sum_of(parser, results) for parser in PARSERS]
+        print_fuzz(fuzzed, console)
+        lines += fuzz_lines(fuzzed)
+        if plot is not None:
+            each = max(200, frames // 200)
+            took_s = {one: pool.submit(arrivals, seed, each, one) for one in _SHARES}
+            figures = {one: future.result() for one, future in took_s.items()}
+            draw_arrivals(figures, plot)
+            click.echo(arrivals_table(figures))
+    sys.exit(_told(lines, console))
+
+
+def _exchange_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) -> list[Future[Exchanged]]:
+    unbroken = min(_UNBROKEN_FRAMES, frames // 4)
+    futures = [pool.submit(exchange_unbroken, seed, unbroken, share)] if unbroken else []
+    left = frames - unbroken
+    while left > 0:
+        futures.append(pool.submit(exchange, seed + len(futures), min(left, _SHARD_FRAMES), share))
+        left -= _SHARD_FRAMES
+    return futures
+
+
+def _fuzz_all(pool: ProcessPoolExecutor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:
+    futures = []
+    for parser in PARSERS:
+        starts = range(0, byte_count, _SHARD_BYTES)
+        futures += [
+            pool.submit(fuzz, parser, min(_SHARD_BYTES, byte_count - start), seed + number)
+            for number, start in enumerate(starts)
+        ]
+    return futures
+
+
+def _gathered(futures: list[Future[Result]], name: str, progress: Progress) -> list[Result]:
+    task = progress.add_task(name, total=len(futures))
+    for _ in as_completed(futures):
+        progress.advance(task)
+    return [future.result() for future in futures]
+
+
+def _sum_of(parser: str, results: list[Fuzzed]) -> Fuzzed:
+    total = Fuzzed(parser)
+    for one in results:
+        if one.parser == parser:
+            total.add(one)
+    return total
+
+
+def _told(lines: list[Line], console: Console) -> int:
+    for line in lines:
+        console.print(f"{'met   ' if line.holds else 'NOT MET'} {line.words}", markup=False, highlight=False)
+    return 0 if all(line.holds for line in lines) else 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,351 @@
+"""Host and device talk over a wire with faults, in virtual time, and every message is checked.
+
+The host's link is the one that the service uses, the device's the one that runs on the microcontroller. Between them
+lies the virtual microcontroller's own wire. Now and then the wire falls silent, the device restarts, or the cable is
+pulled and put in again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from benchmarks.link_ledger import Ledger, numbered_fault, numbered_lights, numbered_sound
+from firmware_bridge.firmware.core.board import Board
+from firmware_bridge.firmware.core.link import DeviceLink, LinkOwner
+from firmware_bridge.firmware.core.ticks import TICKS_MASK
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.link import HostLink
+from firmware_bridge.protocol.messages import (
+    ButtonReport,
+    FaultReport,
+    SensorReport,
+    Welcome,
+)
+from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
+from firmware_bridge.protocol.states import LinkState
+from simulator.microcontroller.faults import FRAME_FAULTS, Trouble, Troubles, WireFaults
+from simulator.microcontroller.wire import FaultyWire
+
+TO_DEVICE, TO_HOST = "to the device", "to the host"
+LATENCY_S = 0.001
+DELAY_S = 0.02
+GARBAGE_BYTES = 40
+SILENCE_S = 2.5
+DEVICE_LOOP_S = 0.005
+_CALM_S = 20.0
+_UNPLUGGED_S = 0.3
+_MOST_FILLER = 40
+_MOST_LIGHT_BYTES = 800
+_SENDS_SHARE = 0.7
+_LIGHTS_SHARE = 0.3
+_LONG_SHARE = 0.03
+_TOLD_EVERY = 2000
+_MOST_TOLD = 20
+_WELCOME = Welcome(1, (0, 0, 0), 1, 0, 1024, 8, 300, 64, 3, 2, 0, 0, "virtual")
+
+
+def wire_faults(share: float, *, with_troubles: bool = True) -> WireFaults:
+    """Every fault that strikes frames at that share; now and then silence, a reset, a pulled cable."""
+    faults = replace(WireFaults.every_kind(share), delay_s=DELAY_S, latency_s=LATENCY_S, garbage_bytes=GARBAGE_BYTES)
+    if not with_troubles:
+        return faults
+    return replace(
+        faults,
+        silence_every_s=15.0,
+        silence_s=SILENCE_S,
+        reset_every_s=10.0,
+        unplug_every_s=15.0,
+        unplugged_s=_UNPLUGGED_S,
+    )
+
+
+@dataclass
+class Exchanged:
+    """What one exchange came to.
+
+    Attributes:
+        seed: plays it again.
+        frames: frames written, in both directions together, repeats and acknowledgements included.
+        delivered: sequenced messages that were handed on and checked, by direction.
+        sessions: how many were begun.
+        losses: why sessions ended.
+        struck: frames that each kind of fault struck, and moments of trouble.
+        dropped: frames that the parsers dropped.
+        resent: packets sent again.
+        wrong: what must not be, in words; ``wrong_count`` how many.
+        took_to_arrive_s: how long messages took, by direction, in virtual seconds; only when said now and then.
+        took_s: how long it took here; ``lasted_s``: virtual seconds.
+    """
+
+    seed: int
+    frames: int = 0
+    delivered: Counter[str] = field(default_factory=Counter)
+    sessions: int = 0
+    losses: Counter[str] = field(default_factory=Counter)
+    struck: Counter[str] = field(default_factory=Counter)
+    dropped: int = 0
+    resent: int = 0
+    wrong: list[str] = field(default_factory=list)
+    wrong_count: int = 0
+    took_to_arrive_s: dict[str, list[float]] = field(default_factory=lambda: {TO_DEVICE: [], TO_HOST: []})
+    took_s: float = 0.0
+    lasted_s: float = 0.0
+
+
+class _DeviceEnd(LinkOwner):
+    """The device's end: hands on what comes to the ledger, and sends numbered messages whenever there is room."""
+
+    def __init__(self, to_device: Ledger, rng: Random, boot_id: int, now_s: float) -> None:
+        self._to_device = to_device
+        self._rng = rng
+        self._boot_id = boot_id
+        self.acknowledged = 0
+        self.link = DeviceLink(self, boot_id, _ticks(now_s))
+
+    def welcome_payload(self) -> bytes:
+        return encode_message(replace(_WELCOME, boot_id=self._boot_id))[1]
+
+    def session_began(self, now: int) -> None:
+        del now
+        self._to_device.begin(self.link.session)
+        self.acknowledged = 0
+
+    def take_message(self, kind: int, payload: memoryview, now: int) -> None:
+        if kind >= FIRST_SEQUENCED:
+            self._to_device.give(kind, bytes(payload))
+        elif kind == Kind.PING:
+            self.link.send_unsequenced(Kind.PONG, bytes(payload[:4]) + now.to_bytes(4, "little"))
+
+    def was_acknowledged(self, token: int) -> None:
+        del token
+        self.acknowledged += 1
+
+    def send_numbered(self, number: int) -> bool:
+        """Send one message, if there is room."""
+        if not self.link.session or not self.link.window.has_room():
+            return False
+        kind, payload = encode_message(numbered_fault(number, "x" * self._rng.randrange(_MOST_FILLER)))
+        return self.link.send(kind, memoryview(payload), number & 0xFFFF)
+
+
+class Exchange:
+    """One exchange: both ends, both wires, and the clock.
+
+    Args:
+        faults: what goes wrong.
+        seed: draws it, and the messages.
+        every_s: how often each end has something to say; 0: whenever there is room.
+    """
+
+    def __init__(self, faults: WireFaults, seed: int, every_s: float = 0.0) -> None:
+        self._faults = faults
+        self._every_s = every_s
+        self._says_at_s = 0.0
+        self._rng = Random(f"{seed} exchange")
+        self._to_device, self._to_host = Ledger(TO_DEVICE), Ledger(TO_HOST)
+        self._wire_to_device = FaultyWire(faults, f"{seed} to device")
+        self._wire_to_host = FaultyWire(faults, f"{seed} to host")
+        self._troubles = Troubles(faults, seed)
+        self._now_s = 0.0
+        self._host = HostLink()
+        self._device: _DeviceEnd | None = None
+        self._device_due_s = 0.0
+        self._replug_at_s = math.inf
+        self._boots = 0
+        self._number = 0
+        self._device_number = 0
+        self._newest_lights = -1
+        self._under_way: dict[str, deque[tuple[int, float]]] = {TO_DEVICE: deque(), TO_HOST: deque()}
+        self._is_calm = False
+        self.result = Exchanged(seed)
+        self._start_device()
+        self._begin_session()
+
+    def run(self, messages: int, told: Callable[[int], None] = lambda _: None) -> Exchanged:
+        """Let them talk until that many messages were handed on, then let what is under way come home, and check it."""
+        began_s = time.perf_counter()
+        result = self.result
+        reported = 0
+        while (done := self._to_device.delivered + self._to_host.delivered) < messages:
+            self._tick()
+            if done - reported >= _TOLD_EVERY:
+                told(done - reported)
+                reported = done
+        self._calm_down()
+        told(messages - reported)
+        result.wrong = (self._to_device.wrong + self._to_host.wrong)[:_MOST_TOLD]
+        result.wrong_count = self._to_device.wrong_count + self._to_host.wrong_count
+        for ledger in (self._to_device, self._to_host):
+            result.delivered[ledger.name] = ledger.delivered
+            result.resent += ledger.resent
+        for wire in (self._wire_to_device, self._wire_to_host):
+            result.struck.update({kind: count for kind, count in wire.struck.items() if kind in FRAME_FAULTS})
+        result.lasted_s = self._now_s
+        result.took_s = time.perf_counter() - began_s
+        return result
+
+    # The clock.
+
+    def _tick(self) -> None:
+        host_due_s = self._host.next_due_s(self._now_s)
+        dues = [self._device_due_s, self._replug_at_s]
+        if self._every_s and not self._is_calm:
+            dues.append(self._says_at_s)
+        for due_s in (host_due_s, self._wire_to_device.next_due_s, self._wire_to_host.next_due_s):
+            if due_s is not None:
+                dues.append(due_s)
+        if not self._is_calm and self._troubles.next_s is not None:
+            dues.append(self._troubles.next_s)
+        self._now_s = now_s = max(self._now_s, min(dues))
+        if not self._is_calm:
+            for trouble in self._troubles.due(now_s):
+                self._befall(trouble)
+        if self._replug_at_s <= now_s:
+            self._replug_at_s = math.inf
+            self._start_device()
+        if self._every_s and self._says_at_s <= now_s and not self._is_calm:
+            self._say_something()
+        self._device_turn()
+        self._host_turn()
+        if self._every_s:
+            self._note_arrivals()
+
+    def _device_turn(self) -> None:
+        pieces, device, now_s = self._wire_to_device.read(self._now_s), self._device, self._now_s
+        if device is None or not (pieces or self._device_due_s <= now_s):
+            return
+        ticks = _ticks(now_s)
+        for piece in pieces:
+            device.link.receive(piece, ticks)
+        if not self._is_calm and not self._every_s:
+            while device.send_numbered(self._device_number):
+                self._device_number += 1
+        device.link.step(ticks)
+        self._device_due_s = now_s + DEVICE_LOOP_S
+        outbox = _Port()
+        device.link.outbox.hand_over(outbox)
+        self._to_host.check_acknowledged(device.link.session, device.acknowledged)
+        if outbox.data:
+            self.result.frames += self._to_host.hear_written(outbox.data, self._to_device)
+            self._wire_to_host.write(outbox.data, now_s)
+
+    def _host_turn(self) -> None:
+        host, now_s = self._host, self._now_s
+        for piece in self._wire_to_host.read(now_s):
+            for message in host.receive(piece, now_s):
+                if isinstance(message, SensorReport | ButtonReport | FaultReport):
+                    self._to_host.give(*encode_message(message))
+        if host.state is LinkState.LINKED and not self._is_calm and not self._every_s:
+            self._send_what_fits()
+        written = host.outgoing(now_s)
+        self._to_device.check_acknowledged(host.session, host.acknowledged)
+        if written:
+            self.result.frames += self._to_device.hear_written(written, self._to_host)
+            if self._device is not None:
+                self._wire_to_device.write(written, now_s)
+        if host.state is LinkState.LOST and host.lost_because is not None:
+            self.result.losses[host.lost_because.value] += 1
+            self._begin_session()
+
+    def _send_what_fits(self) -> None:
+        """A sound, and light frames of all sizes; of each sort the newest only waits, so this is as much as fits."""
+        if self._host.is_settled or self._rng.random() < _SENDS_SHARE:
+            self._number += 1
+            self._host.send(numbered_sound(self._number))
+        if self._rng.random() < _LIGHTS_SHARE:
+            self._send_lights()
+
+    def _send_lights(self) -> None:
+        self._number += 1
+        self._newest_lights = self._number
+        length = _MOST_LIGHT_BYTES if self._rng.random() < _LONG_SHARE else _MOST_FILLER
+        self._host.send(numbered_lights(self._number, self._rng.randbytes(self._rng.randrange(length))))
+
+    def _say_something(self) -> None:
+        """A light frame one way and a message the other, so that how long they take can be told."""
+        self._says_at_s = self._now_s + self._every_s * (0.5 + self._rng.random())
+        if self._host.state is LinkState.LINKED:
+            self._send_lights()
+            self._under_way[TO_DEVICE].append((self._newest_lights, self._now_s))
+        if self._device is not None and self._device.send_numbered(self._device_number):
+            self._under_way[TO_HOST].append((self._device_number, self._now_s))
+            self._device_number += 1
+            self._device_due_s = self._now_s
+
+    def _note_arrivals(self) -> None:
+        """A light frame has arrived when it or a newer one is shown."""
+        for ledger in (self._to_device, self._to_host):
+            under_way = self._under_way[ledger.name]
+            while under_way and under_way[0][0] <= ledger.newest_number:
+                self.result.took_to_arrive_s[ledger.name].append(self._now_s - under_way.popleft()[1])
+
+    # What befalls them.
+
+    def _befall(self, trouble: Trouble) -> None:
+        if self._device is None:
+            return
+        self.result.struck[trouble.value] += 1
+        match trouble:
+            case Trouble.SILENCE:
+                for wire in (self._wire_to_device, self._wire_to_host):
+                    wire.be_silent(self._now_s + self._faults.silence_s)
+            case Trouble.RESET:
+                self._start_device()
+            case Trouble.UNPLUG:
+                self._device = None
+                self._device_due_s = math.inf
+                self._replug_at_s = self._now_s + self._faults.unplugged_s
+                for wire in (self._wire_to_device, self._wire_to_host):
+                    wire.cut()
+
+    def _start_device(self) -> None:
+        self._boots += 1
+        self._device = _DeviceEnd(self._to_device, self._rng, self._boots, self._now_s)
+        self._device_due_s = self._now_s
+        self._wire_to_host.garbage(self._faults.garbage_bytes, self._now_s)
+
+    def _begin_session(self) -> None:
+        session = self._rng.randrange(1, 1 << 16)
+        while session in self._to_device.written or session == self._host.session:
+            session = self._rng.randrange(1, 1 << 16)
+        self._host.begin(self._now_s, session)
+        self._to_host.begin(session)
+        self.result.sessions += 1
+
+    def _calm_down(self) -> None:
+        """From now on nothing goes wrong: everything must arrive, and the newest lights must be what is shown."""
+        self._is_calm = True
+        for wire in (self._wire_to_device, self._wire_to_host):
+            wire.mend()
+        until_s = self._now_s + _CALM_S
+        while self._now_s < until_s:
+            self._tick()
+        session = self._host.session
+        if self._host.state is not LinkState.LINKED or self._device is None or self._device.link.session != session:
+            self._to_device.tell(f"no link {_CALM_S:g} s after the last fault")
+            return
+        self._to_device.check_everything_given(session)
+        self._to_host.check_everything_given(session)
+        if self._to_device.newest_number != self._newest_lights:
+            shown = self._to_device.newest_number
+            self._to_device.tell(f"the lights show frame {shown}; the newest is {self._newest_lights}")
+
+
+class _Port(Board):
+    """Takes whatever the device's link hands over."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: memoryview) -> int:
+        self.data = bytes(data)
+        return len(data)
+
+
+def _ticks(now_s: float) -> int:
+    return round(now_s * 1000) & TICKS_MASK

@@ -1,0 +1,239 @@
+"""Millions of bytes that nobody sent as they are, into the parsers of both sides: what do they take for a packet?
+
+Five kinds by turns: random bytes; sound frames of packets in which bits were turned over; frames with bits, bytes or
+ends changed; the head of one frame with the tail of another; and frames as they are, which have to be accepted among
+all of it, and nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Protocol
+
+from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
+from firmware_bridge.firmware.core.packets import PacketTaker
+from firmware_bridge.protocol.framing import encode_frame
+from firmware_bridge.protocol.packets import PacketReader as HostReader
+
+KINDS = ("random", "miscounted", "changed", "spliced", "whole")
+_PIECE_BYTES = 64 * 1024
+_ZERO_SHARE = 0.05
+_LARGEST_PAYLOAD = 1024
+_USUAL_PAYLOADS = (0, 1, 4, 11, 30, 100, 247)
+
+
+class Parser(Protocol):
+    """A parser under test: packets out, each as its bytes without the checksum, and how many checksums it compared."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take in bytes as they came."""
+
+    @property
+    def compared(self) -> int:
+        """How many frames got as far as their checksum."""
+
+
+class HostParser:
+    """The host's."""
+
+    def __init__(self) -> None:
+        self._reader = HostReader()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take in bytes as they came."""
+        return [
+            bytes([packet.kind])
+            + packet.session.to_bytes(2, "little")
+            + packet.sequence.to_bytes(2, "little")
+            + packet.acknowledged.to_bytes(2, "little")
+            + packet.payload
+            for packet in self._reader.feed(data)
+        ]
+
+    @property
+    def compared(self) -> int:
+        """How many frames got as far as their checksum."""
+        return self._reader.packets + self._reader.dropped.checksum
+
+
+class DeviceParser(PacketTaker):
+    """The microcontroller's."""
+
+    def __init__(self) -> None:
+        self._reader = DeviceReader(self)
+        self._taken: list[bytes] = []
+
+    def take_packet(self, packet: memoryview, now: int) -> None:
+        """Take a packet that the reader accepts."""
+        del now
+        self._taken.append(bytes(packet))
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take in bytes as they came."""
+        self._taken = []
+        self._reader.feed(data, 0)
+        return self._taken
+
+    @property
+    def compared(self) -> int:
+        """How many frames got as far as their checksum."""
+        return self._reader.accepted + self._reader.wrong_checksum
+
+
+PARSERS: dict[str, Callable[[], Parser]] = {"host": HostParser, "device": DeviceParser}
+
+
+@dataclass
+class Fuzzed:
+    """What one side's parser made of the bytes; ``byte_count`` leaves out the frames that were whole on purpose."""
+
+    parser: str
+    byte_count: int = 0
+    whole_sent: int = 0
+    accepted: int = 0
+    accepted_unsent: int = 0
+    whole_missed: int = 0
+    compared: int = 0
+    crash: str | None = None
+    took_s: float = 0.0
+    fed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Fuzzed) -> None:
+        """Add another run of the same parser."""
+        self.byte_count += other.byte_count
+        self.whole_sent += other.whole_sent
+        self.accepted += other.accepted
+        self.accepted_unsent += other.accepted_unsent
+        self.whole_missed += other.whole_missed
+        self.compared += other.compared
+        self.crash = self.crash or other.crash
+        self.took_s += other.took_s
+        self.fed += other.fed
+
+    @property
+    def expected_unsent(self) -> float:
+        """How many frames would pass by chance: of all that got as far as the checksum and weren't sent, 1 in 2**32."""
+        return (self.compared - self.whole_sent) / 2**32
+
+    @property
+    def met(self) -> bool:
+        """No crash, nothing accepted that wasn't sent, everything accepted that was."""
+        return self.crash is None and not self.accepted_unsent and not self.whole_missed
+
+
+class FuzzSource:
+    """Draws the bytes; the same seed gives the same ones."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._rng = Random(f"{seed} fuzz")
+
+    def stream(self, byte_count: int) -> tuple[bytes, list[bytes], Counter[str]]:
+        """At least that many bytes, the packets (without checksum) of all frames whole in it, and bytes by kind."""
+        drawn: dict[bytes, bytes] = {}
+        fed: Counter[str] = Counter()
+        stream = bytearray()
+        while len(stream) < byte_count:
+            for kind in KINDS:
+                piece = self._piece(kind, drawn)
+                fed[kind] += len(piece)
+                stream += piece
+        stream += b"\0"
+        # What was meant to be spoilt may by chance be whole, so the bytes themselves are looked at.
+        data = bytes(stream)
+        return data, [drawn[one] for one in data.split(b"\0") if one in drawn], fed
+
+    def _piece(self, kind: str, drawn: dict[bytes, bytes]) -> bytes:
+        rng = self._rng
+        if kind == "random":
+            data = bytearray(rng.randbytes(rng.randrange(1, 400)))
+            # Evenly random bytes make frames of 256 bytes on average; with more zeros they are short as well.
+            for _ in range(int(len(data) * _ZERO_SHARE * rng.random())):
+                data[rng.randrange(len(data))] = 0
+            return bytes(data)
+        packet, frame = self._frame(drawn)
+        if kind == "whole":
+            return frame
+        if kind == "spliced":
+            _, other = self._frame(drawn)
+            return frame[: rng.randrange(len(frame))] + other[rng.randrange(len(other)) :]
+        if kind == "miscounted":
+            return encode_frame(self._flipped(packet))
+        return self._changed(frame)
+
+    def cut(self, data: bytes) -> list[bytes]:
+        """Cut a long piece into the sizes of reads."""
+        rng = self._rng
+        pieces = []
+        start = 0
+        while start < len(data):
+            size = rng.choice((1, 7, 64, 512, 4096))
+            pieces.append(data[start : start + size])
+            start += size
+        return pieces
+
+    def _frame(self, drawn: dict[bytes, bytes]) -> tuple[bytes, bytes]:
+        """A packet with its checksum, and its frame."""
+        rng = self._rng
+        length = rng.choice(_USUAL_PAYLOADS) if rng.random() < 0.97 else rng.randrange(_LARGEST_PAYLOAD + 1)
+        packet = rng.randbytes(7 + length)
+        whole = packet + zlib.crc32(packet).to_bytes(4, "little")
+        frame = encode_frame(whole)
+        drawn[frame.strip(b"\0")] = packet
+        return whole, frame
+
+    def _flipped(self, packet: bytes) -> bytes:
+        rng = self._rng
+        flipped = bytearray(packet)
+        for bit in rng.sample(range(8 * len(packet)), rng.choice((1, 2, 3, 4, 8, 32))):
+            flipped[bit >> 3] ^= 1 << (bit & 7)
+        return bytes(flipped)
+
+    def _changed(self, frame: bytes) -> bytes:
+        rng = self._rng
+        data = bytearray(frame)
+        for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
+            at = rng.randrange(len(data)) if data else 0
+            match rng.randrange(5) if data else 2:
+                case 0:
+                    data[at] ^= 1 << rng.randrange(8)
+                case 1:
+                    del data[at]
+                case 2:
+                    data.insert(at, rng.randrange(256))
+                case 3:
+                    data[at] = rng.randrange(256)
+                case _:
+                    del data[at : at + rng.randrange(1, 9)]
+        return bytes(data)
+
+
+def fuzz(parser_name: str, byte_count: int, seed: int, told: Callable[[int], None] = lambda _: None) -> Fuzzed:
+    """Feed that many bytes to one side's parser; ``told`` hears of the bytes done, piece by piece."""
+    parser, source, result = PARSERS[parser_name](), FuzzSource(seed), Fuzzed(parser_name)
+    began_s = time.perf_counter()
+    while result.byte_count < byte_count:
+        stream, sent, fed = source.stream(min(_PIECE_BYTES, byte_count - result.byte_count))
+        accepted: list[bytes] = []
+        try:
+            for read in source.cut(stream):
+                accepted += parser.feed(read)
+        except Exception as error:  # noqa: BLE001 # any error at all is what this looks for, and is reported
+            result.crash = f"{type(error).__name__}: {error}"
+            break
+        spoilt = len(stream) - fed["whole"]
+        result.byte_count += spoilt
+        result.fed += fed
+        result.whole_sent += len(sent)
+        result.accepted += len(accepted)
+        if accepted != sent:
+            result.accepted_unsent += (Counter(accepted) - Counter(sent)).total()
+            result.whole_missed += (Counter(sent) - Counter(accepted)).total()
+        told(spoilt)
+    result.compared = parser.compared
+    result.took_s = time.perf_counter() - began_s
+    return result

@@ -1,0 +1,163 @@
+"""What ``benchmarks/link.py`` measured: tables, the plot, and the lines it has to meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchanged
+from benchmarks.link_fuzz import KINDS, Fuzzed
+from benchmarks.link_serial import MOST_ADDED_S, Compared, percentile_99_s
+
+_PERCENTS = (50, 95, 99)
+_COLOURS = {50: "#0072b2", 95: "#e69f00", 99: "#d55e00"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something that has to hold, and whether it does."""
+
+    holds: bool
+    words: str
+
+
+def exchange_lines(exchanges: Sequence[Exchanged], messages: int) -> list[Line]:
+    """Nothing wrong, and as many messages as were asked for."""
+    wrong = sum(exchange.wrong_count for exchange in exchanges)
+    delivered = sum(sum(exchange.delivered.values()) for exchange in exchanges)
+    return [
+        Line(wrong == 0, f"delivered wrong or out of order, or acknowledged and lost: {wrong}, none allowed"),
+        Line(delivered >= messages, f"messages delivered and checked: {delivered:,}, {messages:,} asked for"),
+    ]
+
+
+def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Console) -> None:
+    """Print what all exchanges together came to, and what was wrong in any."""
+    frames = sum(exchange.frames for exchange in exchanges)
+    struck, losses, delivered = Counter[str](), Counter[str](), Counter[str]()
+    for exchange in exchanges:
+        struck += exchange.struck
+        losses += exchange.losses
+        delivered += exchange.delivered
+    table = Table(title=f"{share:.0%} of each fault, in virtual time", title_justify="left")
+    table.add_column("")
+    table.add_column("count", justify="right")
+    rows = [(f"messages delivered {name}", count) for name, count in sorted(delivered.items())]
+    rows += [("frames written, both ways", frames), ("packets written again", sum(one.resent for one in exchanges))]
+    rows += [(f"struck by: {kind}", count) for kind, count in sorted(struck.items())]
+    rows += [("sessions", sum(one.sessions for one in exchanges))]
+    rows += [(f"ended because: {cause}", count) for cause, count in sorted(losses.items())]
+    for name, count in rows:
+        table.add_row(name, f"{count:,}")
+    console.print(table)
+    hours = sum(one.lasted_s for one in exchanges) / 3600
+    console.print(
+        f"{hours:.1f} hours on the wire, computed in {sum(one.took_s for one in exchanges):.0f} s of one core"
+    )
+    for exchange in exchanges:
+        for words in exchange.wrong:
+            console.print(f"seed {exchange.seed}: {words}", markup=False, highlight=False)
+
+
+def fuzz_lines(results: Sequence[Fuzzed]) -> list[Line]:
+    """No crash, nothing accepted that wasn't sent, everything accepted that was."""
+    lines = []
+    for one in results:
+        words = (
+            f"{one.parser}: crash {one.crash or 'none'}; accepted and never sent: {one.accepted_unsent}; "
+            f"whole and not accepted: {one.whole_missed}"
+        )
+        lines.append(Line(one.met, words))
+    return lines
+
+
+def print_fuzz(results: Sequence[Fuzzed], console: Console) -> None:
+    """Print what the parsers made of the bytes."""
+    table = Table(title="bytes that nobody sent as they are", title_justify="left")
+    for column in ("parser", "spoilt bytes", *KINDS, "whole frames", "compared checksums", "expected by chance"):
+        table.add_column(column, justify="left" if column == "parser" else "right")
+    for one in results:
+        kinds = [f"{one.fed[kind] / max(1, one.fed.total()):.0%}" for kind in KINDS]
+        counts = [f"{count:,}" for count in (one.whole_sent, one.compared)]
+        table.add_row(one.parser, f"{one.byte_count:,}", *kinds, *counts, f"{one.expected_unsent:.1e}")
+    console.print(table)
+    console.print(
+        "A frame that nobody sent passes a CRC-32 with probability 2**-32; 'expected by chance' is that, times"
+    )
+    console.print("the checksums compared for frames that weren't whole.")
+
+
+def serial_lines(compared: Compared) -> list[Line]:
+    """The added round trip."""
+    words = f"median round trip added: {compared.added_s * 1e3:.2f} ms, {MOST_ADDED_S * 1e3:.0f} ms allowed"
+    return [Line(compared.met, words)]
+
+
+def print_serial(compared: Compared, console: Console) -> None:
+    """Print round trips and throughput side by side."""
+    table = Table(title="over a pseudo-terminal, in turns", title_justify="left")
+    table.add_column("")
+    table.add_column("connection and virtual board", justify="right")
+    table.add_column("bare pyserial and echo", justify="right")
+    mine_s, echo_s = compared.connection_s, compared.echo_s
+    table.add_row("round trip, median", f"{median(mine_s) * 1e3:.2f} ms", f"{median(echo_s) * 1e3:.2f} ms")
+    most = [f"{percentile_99_s(times_s) * 1e3:.2f} ms" for times_s in (mine_s, echo_s)]
+    table.add_row("round trip, 99 in 100", *most)
+    rates = [median(rates) / 1e6 for rates in (compared.connection_bytes_per_s, compared.echo_bytes_per_s)]
+    table.add_row("bytes a second, median", *(f"{rate:.2f} MB" for rate in rates))
+    console.print(table)
+    frames_per_s = median(compared.light_frames_per_s)
+    console.print(
+        f"{len(mine_s)} round trips: a question for the switches and its answer of {compared.echo_bytes} bytes; "
+        "the echo carries as many"
+    )
+    console.print(
+        f"throughput {compared.throughput_ratio:.3f} of the echo's: {frames_per_s:.0f} frames of 300 lights a second, "
+        "two outstanding"
+    )
+
+
+def draw_arrivals(took_s: Mapping[float, Mapping[str, Sequence[float]]], path: Path) -> None:
+    """Draw how long messages take to arrive, by the share of each fault: medians and percentiles, both ways."""
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    shares = sorted(took_s)
+    for place, direction in enumerate((TO_DEVICE, TO_HOST), start=1):
+        axes = figure.add_subplot(1, 2, place)
+        for percent in _PERCENTS:
+            times_ms = [float(np.percentile(took_s[share][direction], percent)) * 1e3 for share in shares]
+            label = "median" if percent == _PERCENTS[0] else f"{percent} in 100 are quicker"
+            axes.plot([share * 100 for share in shares], times_ms, "o-", color=_COLOURS[percent], label=label)
+        axes.set_yscale("log")
+        axes.set_title("light frames, host to device" if direction == TO_DEVICE else "messages, device to host")
+        axes.set_xlabel("share of frames struck by each of six faults, %")
+        axes.set_ylabel("from said to there, ms")
+        axes.grid(True, which="major", alpha=0.3)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.axes[0].legend(fontsize=8, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+
+
+def arrivals_table(took_s: Mapping[float, Mapping[str, Sequence[float]]]) -> str:
+    """The same figures in Markdown."""
+    lines = [
+        "| each fault | light frames, host to device: median, 95, 99 in 100 | messages, device to host |",
+        "|---|---|---|",
+    ]
+    for share in sorted(took_s):
+        cells = [
+            ", ".join(f"{float(np.percentile(took_s[share][name], percent)) * 1e3:.0f}" for percent in _PERCENTS)
+            + " ms"
+            for name in (TO_DEVICE, TO_HOST)
+        ]
+        lines.append(f"| {share:.0%} | {' | '.join(cells)} |")
+    return "\n".join(lines)
