@@ -37,7 +37,7 @@ def _stranger(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours
 _STRANGERS = (
     _stranger(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
     _stranger(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
-    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", "WLED", 'choose `driver = "wled-serial"` for lights on WLED'),
+    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", "WLED", 'choose `drivers = ["wled-serial"]` for lights on WLED'),
     _stranger(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
     _stranger(
         rb"CircuitPython",
