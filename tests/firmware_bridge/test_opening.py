@@ -1,0 +1,311 @@
+"""Opening ports: real pseudo-terminals and real pyserial wherever the fault can be had without a board."""
+
+from __future__ import annotations
+
+import errno
+import grp
+import os
+import subprocess
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import serial
+
+from firmware_bridge.errors import (
+    PortDeniedError,
+    PortError,
+    PortGoneError,
+    PortMissingError,
+    PortTakenError,
+    PortUnusableError,
+)
+from firmware_bridge.opening import OpenedPort, open_port
+from firmware_bridge.port_holders import Holder, holders
+
+PICO = SimpleNamespace(
+    device="/dev/ttyACM0", description="n/a", vid=0x2E8A, pid=5, serial_number="E661", manufacturer=None
+)
+UART = SimpleNamespace(
+    device="/dev/ttyS0", description="n/a", vid=None, pid=None, serial_number=None, manufacturer=None
+)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[int, str]]:
+    """The device's end of a pseudo-terminal, and the name of the other; the device's end may be closed by the test."""
+    device, host = os.openpty()
+    tty.setraw(host)
+    name = os.ttyname(host)
+    os.close(host)
+    yield device, name
+    with open_files_closed(device):
+        pass
+
+
+@contextmanager
+def open_files_closed(*files: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for file in files:
+            if Path(f"/proc/self/fd/{file}").exists():
+                os.close(file)
+
+
+@pytest.fixture
+def port(pair: tuple[int, str]) -> Iterator[OpenedPort]:
+    opened = open_port(pair[1])
+    yield opened
+    opened.close()
+
+
+def failing(error: Exception) -> Callable[[serial.Serial], None]:
+    def fail(_: serial.Serial) -> None:
+        raise error
+
+    return fail
+
+
+def refusal(number: int, **more: Any) -> PortError:
+    """The error of a port whose opening fails with the system's number."""
+    error = serial.SerialException(number, "could not open port")
+    with pytest.raises(PortError) as raised:
+        open_port("/dev/ttyACM7", open_device=failing(error), list_records=lambda: [PICO, UART], **more)
+    return raised.value
+
+
+def test_bytes_go_both_ways_without_waiting(pair: tuple[int, str], port: OpenedPort) -> None:
+    device, name = pair
+    assert port.name == name
+    assert port.read() == b""
+    os.write(device, b"\x00\x03\x04\x11\x13\r\n\xff")
+    assert port.read() == b"\x00\x03\x04\x11\x13\r\n\xff"
+    assert port.write(b"\x00\x03\x0a\x0d\xff") == 5
+    assert os.read(device, 100) == b"\x00\x03\x0a\x0d\xff"
+
+
+def test_a_full_buffer_takes_nothing_and_holds_nobody_up(pair: tuple[int, str], port: OpenedPort) -> None:
+    piece = bytes(1000)
+    taken = 0
+    while count := port.write(piece):
+        taken += count
+    assert taken > 0
+    assert port.write(piece) == 0
+    port.discard()
+    assert port.write(piece) > 0
+
+
+def test_both_control_lines_stay_asserted_and_the_port_is_locked(pair: tuple[int, str]) -> None:
+    asked: list[serial.Serial] = []
+
+    def note(device: serial.Serial) -> None:
+        asked.append(device)
+        device.open()
+
+    with open_closed(open_port(pair[1], 57600, open_device=note)):
+        (device,) = asked
+        assert device.dtr is True
+        assert device.rts is True
+        assert device.exclusive is True
+        assert device.baudrate == 57600
+
+
+@contextmanager
+def open_closed(port: OpenedPort) -> Iterator[OpenedPort]:
+    try:
+        yield port
+    finally:
+        port.close()
+
+
+def test_a_device_that_goes_away_is_gone(pair: tuple[int, str], port: OpenedPort) -> None:
+    device, name = pair
+    os.write(device, b"last words")
+    os.close(device)
+    assert port.read() == b"last words"
+    with pytest.raises(PortGoneError, match=f"{name} was unplugged, or its device switched off.*check the cable"):
+        port.read()
+    with pytest.raises(PortGoneError, match=r"unplugged.*Input/output error"):
+        port.write(b"anybody?")
+    port.discard()
+    port.close()
+    port.close()
+
+
+def test_a_port_that_is_not_there_names_those_that_are() -> None:
+    with pytest.raises(PortMissingError) as raised:
+        open_port("/dev/ttyACM7", list_records=lambda: [UART, PICO])
+    assert str(raised.value) == (
+        "there is no port /dev/ttyACM7; there is /dev/ttyACM0, Raspberry Pi microcontroller (Pico), USB 2e8a:0005, "
+        "serial number E661"
+    )
+    assert isinstance(raised.value, FileNotFoundError)
+
+
+def test_without_any_ports_the_cable_is_asked_after() -> None:
+    with pytest.raises(PortMissingError, match=r"no serial ports at all: is the board plugged in, with a cable that"):
+        open_port("/dev/ttyACM7", list_records=list)
+
+
+def test_a_port_of_this_very_program_is_named_so(pair: tuple[int, str], port: OpenedPort) -> None:
+    with pytest.raises(PortTakenError, match=f"{pair[1]} is in use by this very program; it is named twice"):
+        open_port(pair[1])
+
+
+def test_the_program_that_has_the_port_is_named(pair: tuple[int, str]) -> None:
+    program = (
+        "import serial, sys\n"
+        f"with serial.Serial({pair[1]!r}, exclusive=True):\n"
+        "    print('open', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "open\n"
+        name = Path(f"/proc/{other.pid}/comm").read_text().strip()
+        with pytest.raises(PortTakenError) as raised:
+            open_port(pair[1])
+        assert str(raised.value) == (
+            f"{pair[1]} is in use by {name} (process {other.pid}); end that program and it works again"
+        )
+        other.stdin.close()
+
+
+def test_a_port_whose_holder_cannot_be_seen_is_taken_all_the_same() -> None:
+    for number in (errno.EAGAIN, errno.EBUSY):
+        error = refusal(number, find_holders=lambda _: ())
+        assert isinstance(error, PortTakenError)
+        assert "by another program, which this user can't see; `sudo fuser -v" in str(error)
+
+
+def test_a_port_that_this_user_may_not_open_is_really_refused(pair: tuple[int, str]) -> None:
+    """As root by being another user for a moment, else by forbidding it to ourselves."""
+    with as_somebody_refused(pair[1]), pytest.raises(PortDeniedError, match=f"this user may not open {pair[1]}; "):
+        open_port(pair[1])
+
+
+@contextmanager
+def as_somebody_refused(name: str) -> Iterator[None]:
+    mode = Path(name).stat().st_mode
+    Path(name).chmod(0o600 if os.geteuid() == 0 else 0)
+    is_root = os.geteuid() == 0
+    try:
+        if is_root:
+            os.seteuid(65534)
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+        Path(name).chmod(mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to any group")
+def test_the_group_to_join_is_named(tmp_path: Path) -> None:
+    mine = (os.getegid(), *os.getgroups())
+    group = next(group for group in grp.getgrall() if group.gr_gid not in mine and group.gr_gid != 0)
+    node = tmp_path / "ttyACM0"
+    node.touch()
+    os.chown(node, 0, group.gr_gid)
+    refused = failing(serial.SerialException(errno.EACCES, "could not open port"))
+    node.chmod(0o660)
+    with pytest.raises(PortDeniedError) as raised:
+        open_port(str(node), open_device=refused)
+    assert str(raised.value) == (
+        f"this user may not open {node}; `sudo usermod -aG {group.gr_name} $USER` lets it; then log out and in again"
+    )
+    assert isinstance(raised.value, PermissionError)
+    node.chmod(0o600)
+    with pytest.raises(
+        PortDeniedError, match=r"it belongs to root alone; a udev rule can give it to the group dialout"
+    ):
+        open_port(str(node), open_device=refused)
+    os.chown(node, 0, 4_000_000)
+    node.chmod(0o660)
+    with pytest.raises(PortDeniedError, match=r"usermod -aG 4000000 \$USER"):
+        open_port(str(node), open_device=refused)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be of any group")
+def test_a_member_of_the_group_is_told_of_another_reason(tmp_path: Path) -> None:
+    node = tmp_path / "ttyACM0"
+    node.touch()
+    os.chown(node, 0, 65534)
+    node.chmod(0o660)
+    own = os.getegid()
+    os.setegid(65534)
+    try:
+        with pytest.raises(PortDeniedError, match=r"although it is in its group \w+; a container or a security rule"):
+            open_port(str(node), open_device=failing(serial.SerialException(errno.EACCES, "")))
+    finally:
+        os.setegid(own)
+
+
+def test_without_a_port_to_look_at_the_advice_is_general() -> None:
+    assert "ask whoever looks after this computer" in str(refusal(errno.EACCES))
+
+
+def test_what_is_no_serial_port_is_named_so(tmp_path: Path) -> None:
+    file = tmp_path / "board.txt"
+    file.touch()
+    for name in (file, tmp_path):
+        with pytest.raises(PortUnusableError, match=f"{name} is no serial port; expected one such as /dev/ttyACM0"):
+            open_port(str(name))
+
+
+@pytest.mark.parametrize("number", [errno.ENXIO, errno.ENODEV, errno.EIO])
+def test_a_port_without_a_device_is_named_so(number: int) -> None:
+    error = refusal(number)
+    assert isinstance(error, PortUnusableError)
+    assert f"/dev/ttyACM7 has no device behind it ({os.strerror(number)}); unplug it and plug it in" in str(error)
+
+
+def test_a_port_that_cannot_be_set_up_says_why() -> None:
+    def stumble(_: serial.Serial) -> None:
+        try:
+            raise termios.error(errno.EIO, "Input/output error")
+        except termios.error as error:
+            # As pyserial does, which drops the number.
+            raise serial.SerialException(f"Could not configure port: {error}")  # noqa: B904
+
+    with pytest.raises(PortUnusableError, match="has no device behind it"):
+        open_port("/dev/ttyACM7", open_device=stumble)
+    with pytest.raises(PortUnusableError, match="has no device behind it"):
+        open_port("/dev/ttyACM7", open_device=failing(termios.error(errno.EIO, "Input/output error")))
+    with pytest.raises(PortUnusableError, match=r"takes no 1234567 bits a second \(no such rate\); usual are 115200"):
+        open_port("/dev/ttyACM7", 1234567, open_device=failing(ValueError("no such rate")))
+    with pytest.raises(PortUnusableError, match=r"can't be opened \(it is broken\); unplug it"):
+        open_port("/dev/ttyACM7", open_device=failing(serial.SerialException("it is broken")))
+
+
+def test_holders_are_those_with_the_port_open_or_locked(tmp_path: Path, pair: tuple[int, str]) -> None:
+    with open_closed(open_port(pair[1])):
+        assert os.getpid() in [holder.pid for holder in holders(pair[1])]
+    # The locks alone tell of another user's program: its open files are hidden.
+    node = tmp_path / "node"
+    node.touch()
+    status = node.stat()
+    where = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    for pid, name in ((7, "screen"), (8, "modemmanager"), (9, "innocent")):
+        (tmp_path / "proc" / str(pid)).mkdir(parents=True)
+        (tmp_path / "proc" / str(pid) / "comm").write_text(f"{name}\n")
+    (tmp_path / "proc" / "locks").write_text(
+        f"1: FLOCK  ADVISORY  WRITE 7 {where}:{status.st_ino} 0 EOF\n"
+        f"2: FLOCK  ADVISORY  WRITE 9 {where}:{status.st_ino + 1} 0 EOF\n"
+        "3: something new\n"
+    )
+    (tmp_path / "proc" / "8" / "fd").mkdir()
+    (tmp_path / "proc" / "8" / "fd" / "3").symlink_to(node)
+    found = holders(str(node), tmp_path / "proc")
+    assert found == (Holder(7, "screen"), Holder(8, "modemmanager"))
+    assert str(found[0]) == "screen (process 7)"
+    assert holders(str(node), tmp_path / "nowhere") == ()
