@@ -13,8 +13,9 @@ from vision.reading import Reading
 class StallWatch:
     """Follows since when each place could not be read; feed it the readings of tables at rest, in order.
 
-    A place is unreadable while something hides it or its best look has less than ``sure_probability``. It is named once
-    it has been so for ``after_s`` seconds, and again only after it could be read meanwhile.
+    A place is unreadable while something hides it or its best look has less than ``sure_probability``, unless a sensor
+    tells whether anything stands there. It is named once it has been so for ``after_s`` seconds, and again only after
+    it could be read meanwhile.
     """
 
     def __init__(self, after_s: float, sure_probability: float) -> None:
@@ -28,7 +29,8 @@ class StallWatch:
         unreadable = [
             place
             for place, seen in reading.places.items()
-            if seen.hidden_by is not None or not seen.probabilities or seen.best[1] < self._sure_probability
+            if seen.sensed is None
+            and (seen.hidden_by is not None or not seen.probabilities or seen.best[1] < self._sure_probability)
         ]
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)

@@ -96,6 +96,14 @@ def set_up_states(
     )
 
 
+def usual_start(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
+    """Give what the game's own start looks like. Raises OptionError for a bad option."""
+    given = dict(options or {})
+    if given.get(STARTS_OPTION) == EITHER:
+        del given[STARTS_OPTION]
+    return game.appearance(game.new(given))
+
+
 def narrowed(
     game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:

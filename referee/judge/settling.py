@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from vision.reading import Hindrance, Reading
+from vision.reading import EMPTY, Hindrance, Reading
 
 BLOCKING_KINDS = frozenset({"hand", "not located", "moved camera", "bad frame"})
 """Hindrances that keep a whole frame from being judged, whichever places they hide."""
+
+_EVEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,8 @@ class SettleSettings:
     """How long and how often a table must look the same.
 
     ``readings`` clear readings that agree, over at least ``quiet_s`` seconds; ``most_readings`` bounds how many of
-    the latest are kept; a place whose best look has less than ``sure_probability`` may flicker.
+    the latest are kept; a place whose best look has less than ``sure_probability`` may flicker, and a sensor less sure
+    than that as well.
     """
 
     readings: int = 4
@@ -119,4 +122,7 @@ class Settler:
                 look, probability = seen.best
                 if probability >= self._settings.sure_probability:
                     sure[place] = look
+            # A sensor may notice a change where the camera is not sure of any look, or sees nothing.
+            if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
+                sure[f"{place}, felt"] = "occupied" if seen.sensed > _EVEN else EMPTY
         return sure

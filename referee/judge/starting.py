@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from engine.api import EMPTY, Game, OptionValue, Place, StateT, TurnT
+from engine.api import EMPTY, Appearance, Game, OptionValue, Place, StateT, TurnT
 from engine.errors import IllegalTurnError
 from referee.judge import words
 from referee.judge.accepting import narrow_by_sides
-from referee.judge.belief import set_up_states
-from referee.judge.pooling import PooledReading
+from referee.judge.belief import set_up_states, usual_start
+from referee.judge.naming import named_pieces
+from referee.judge.pooling import PIECE, PooledReading
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.verdict import Verdict, VerdictKind
@@ -28,16 +29,34 @@ def take_set_up(
 
     There are no states when the set-up was not accepted.
     """
-    appearance = {place: seen.places[place].best for place in game.places if place in seen.places}
+    appearance: Mapping[Place, str] = {place: seen.places[place].best for place in game.places if place in seen.places}
     if seen.hidden:
         hidden = tuple(place for place in game.places if place in seen.hidden)
         sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
         return Ruling((verdict_about(game, (), VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),)), (), ()
-    unclear = tuple(place for place in game.places if seen.places[place].certainty < settings.set_up)
-    try:
-        states = set_up_states(game, appearance, options, anywhere=anywhere)
-    except IllegalTurnError as error:
-        return Ruling((_fault(game, error, unclear, appearance, seen, occasion),)), (), ()
+    unclear = tuple(
+        place
+        for place in game.places
+        if seen.places[place].certainty < (settings.margin if place in seen.disputed else settings.set_up)
+    )
+    usual = usual_start(game, options) if PIECE in appearance.values() else {}
+    shown = appearance
+    tables = _tables_felt(usual, shown, game.looks)
+    faults: list[tuple[IllegalTurnError, Mapping[Place, str]]] = []
+    states: tuple[StateT, ...] = ()
+    for appearance in tables:
+        try:
+            states = set_up_states(game, appearance, options, anywhere=anywhere)
+            break
+        except IllegalTurnError as error:
+            faults.append((error, appearance))
+    if not states:
+        nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
+        return Ruling((_fault(game, nearest, unclear, appearance, seen, occasion),)), (), ()
+    felt = tuple(place for place in game.places if shown[place] == PIECE)
+    unknown = tuple(place for place in felt if usual[place] == EMPTY)
+    if unknown:
+        return Ruling((_unknown_pieces(game, unknown, seen, occasion),)), (), ()
     if unclear:
         kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
         shown = {place: appearance[place] for place in unclear}
@@ -66,7 +85,31 @@ def take_set_up(
         if seen.places[place].certainty < settings.margin
     ]
     notes += [words.dropped_sighting(place) for place in dropped]
+    notes += [words.taken_as_usual(felt[0], appearance[felt[0]])] if felt else []
+    notes += [words.disputed(tuple(seen.disputed))] if seen.disputed else []
     return Ruling((verdict,), notes=tuple(notes)), narrowed, states
+
+
+def _tables_felt(
+    usual: Appearance, shown: Mapping[Place, str], looks: Sequence[str]
+) -> tuple[Mapping[Place, str], ...]:
+    """Give what a start may look like where sensors only know that something stands there.
+
+    Those are the game's own pieces where its start has any; where it has none, each of the game's pieces is tried.
+    """
+    if PIECE not in shown.values():
+        return (shown,)
+    known = {place: usual[place] if look == PIECE and usual[place] != EMPTY else look for place, look in shown.items()}
+    changes = frozenset((place, look) for place, look in known.items() if look != usual[place])
+    return tuple({**known, **named} for named in named_pieces(usual, changes, looks))
+
+
+def _unknown_pieces(
+    game: Game[StateT, TurnT], places: tuple[Place, ...], seen: PooledReading, occasion: Occasion
+) -> Verdict:
+    kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
+    looks = dict.fromkeys(places, PIECE)
+    return verdict_about(game, (), kind, words.unknown_pieces(places), seen, places=places, shown=looks)
 
 
 def _fault(

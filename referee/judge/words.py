@@ -33,6 +33,19 @@ def please_check(place: Place, look: str) -> str:
     return f"I take what stands on {place} for: {look}. Please tell me if that is wrong."
 
 
+def taken_as_usual(place: Place, look: str) -> str:
+    """The set-up was only felt, and fits the game's own."""
+    return (
+        "I only feel where pieces stand, and take them to be those of the usual start, all turned as it has them "
+        f"({place}: {look}). Where that is wrong, say so (referee correct)."
+    )
+
+
+def unknown_pieces(places: Sequence[Place]) -> str:
+    """Pieces stand where the game's own start has none, and are only felt."""
+    return f"I feel pieces on {listed(places)}, and can't tell which. Please say what stands there (referee correct)."
+
+
 def unclear_set_up(places: Sequence[Place]) -> str:
     """The set-up can't be read everywhere."""
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."
