@@ -71,12 +71,45 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
 
 def test_continuous_integration_runs_just_this(checked):
     shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
+    checked.write("tests/micropython/package.json", "{}")
+    checked.fake("node", "")
+    checked.fake("npm", 'echo "$*" in "$(pwd -P)" >>"$HOME/installed"')
     done = checked.call(".ci/run", env={"CI": "true"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
     assert checked.call(".ci/run", env={"BREAK": "pytest"}).returncode == 1
     assert checked.call(".ci/run", "--lowest").returncode == 0
     assert "--cov" not in calls(checked)[-1]
+    installed = (checked.home / "installed").read_text(encoding="utf-8").splitlines()
+    assert len(installed) == 3
+    assert installed[0].startswith("ci --ignore-scripts")
+    assert installed[0].endswith("tests/micropython")
+
+
+def test_continuous_integration_does_not_go_on_without_micropython(checked):
+    shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
+    checked.write("tests/micropython/package.json", "{}")
+    done = checked.call(".ci/run")
+    assert done.returncode == 69
+    assert "Node" in done.stderr
+    checked.fake("node", "")
+    checked.fake("npm", "exit 1")
+    assert checked.call(".ci/run").returncode == 69
+    assert not (checked.home / "calls").exists()
+
+
+def test_tests_that_want_micropython_are_named_at_the_end_when_they_were_skipped(checked):
+    reason = "SKIPPED [4] conftest.py:45: MicroPython is not installed: npm ci"
+    checked.write(
+        ".venv-check/bin/python",
+        f'#!/bin/sh\ncase "$*" in *pytest*) echo "{reason}" ;; esac\n{TOOLS}\n',
+        executable=True,
+    )
+    done = checked.call("check")
+    assert done.stdout.splitlines()[-2:] == [
+        "skipped: MicroPython is not installed: npm ci",
+        "=== 5 passed in 0.1s ===",
+    ]
 
 
 def test_help_lists_the_arguments(checked):

@@ -1,15 +1,16 @@
-// Runs a Python script in the real MicroPython interpreter, with the firmware in its file system.
-//   node runner.mjs --heap BYTES --firmware FOLDER [--data FILE] SCRIPT
-// FOLDER becomes /firmware (its main.py /main.py), FILE /data.json. What the script prints goes to standard output;
-// an exception goes to standard error, and the exit code is 1.
+// Runs a script of the folder scripts in the real MicroPython interpreter, with the firmware in its file system.
+//   node runner.mjs --heap BYTES --firmware FOLDER --data FILE --out FILE SCRIPT FUNCTION...
+// FOLDER becomes /firmware (its main.py /main.py). The script's functions are called with what is in the file of data, which is JSON,
+// and each thing they give becomes a line of JSON in the other. Exceptions go to standard error, with the exit code 1.
 import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { loadMicroPython } from "@micropython/micropython-webassembly-pyscript";
 
 const { values, positionals } = parseArgs({
-  options: { heap: { type: "string" }, firmware: { type: "string" }, data: { type: "string" } },
+  options: { heap: { type: "string" }, firmware: { type: "string" }, data: { type: "string" }, out: { type: "string" } },
   allowPositionals: true,
 });
 
@@ -18,6 +19,8 @@ const interpreter = await loadMicroPython({
   stdout: (line) => fs.writeSync(1, `${line}\n`),
   stderr: (line) => fs.writeSync(2, `${line}\n`),
 });
+
+const scripts = path.join(path.dirname(fileURLToPath(import.meta.url)), "scripts");
 
 function copyFolder(from, to) {
   interpreter.FS.mkdirTree(to);
@@ -33,11 +36,20 @@ function copyFolder(from, to) {
 }
 
 copyFolder(values.firmware, "/firmware");
-if (values.data !== undefined) {
-  interpreter.FS.writeFile("/data.json", fs.readFileSync(values.data));
-}
+copyFolder(scripts, "/scripts");
+interpreter.FS.writeFile("/data.json", fs.readFileSync(values.data));
 try {
-  interpreter.runPython(fs.readFileSync(positionals[0], "utf8"));
+  // Garbage is only collected between two of these calls.
+  interpreter.runPython('import gc, json, sys\nsys.path[:] = ["/", "/scripts"]');
+  interpreter.runPython('with open("/data.json") as file:\n    data = json.load(file)');
+  interpreter.runPython(`import ${positionals[0]} as script\nresults = []`);
+  for (const name of positionals.slice(1)) {
+    interpreter.runPython(`results += script.${name}(data)`);
+  }
+  interpreter.runPython(
+    'with open("/out", "w") as file:\n    for result in results:\n        json.dump(result, file)\n        file.write("\\n")',
+  );
+  fs.writeFileSync(values.out, interpreter.FS.readFile("/out"));
 } catch (error) {
   fs.writeSync(2, `${error.message}\n`);
   process.exitCode = 1;

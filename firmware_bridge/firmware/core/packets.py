@@ -95,18 +95,19 @@ class PacketReader:
 
     def _keep(self, data: bytes, start: int, end: int) -> None:
         length = self._length + end - start
+        if self._overflowed:
+            return
         if length > LARGEST_ENCODED:
             self._overflowed = True
-        elif not self._overflowed:
+            self.too_long += 1
+        else:
             self._frame[self._length : length] = memoryview(data)[start:end]
             self._length = length
 
     def _finish(self, now: int) -> None:
         length, overflowed = self._length, self._overflowed
         self._length, self._overflowed = 0, False
-        if overflowed:
-            self.too_long += 1
-        elif length:
+        if length and not overflowed:
             self._take(decode_in_place(self._frame, length), now)
 
     def _take(self, length: int, now: int) -> None:
