@@ -127,9 +127,7 @@ def open_closed(port: OpenedPort) -> Iterator[OpenedPort]:
 
 def test_a_device_that_goes_away_is_gone(pair: tuple[int, str], port: OpenedPort) -> None:
     device, name = pair
-    os.write(device, b"last words")
     os.close(device)
-    assert port.read() == b"last words"
     with pytest.raises(PortGoneError, match=f"{name} was unplugged, or its device switched off.*check the cable"):
         port.read()
     with pytest.raises(PortGoneError, match=r"unplugged.*Input/output error"):
