@@ -1,0 +1,261 @@
+"""The connection's pure pieces: its queue, what it says when, its sleep, and who strangers are."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.connection_events import (
+    BoardEvent,
+    ButtonAction,
+    ButtonMoved,
+    EventsDropped,
+    FaultTold,
+    LogLine,
+    SensorsReported,
+    SwitchChanged,
+)
+from firmware_bridge.connection_queue import EventQueue
+from firmware_bridge.connection_strangers import is_certain_stranger, is_known_stranger, stranger_error
+from firmware_bridge.connection_talk import quiet_session
+from firmware_bridge.connection_troubles import Troubles
+from firmware_bridge.connection_waiter import Waiter
+from firmware_bridge.errors import (
+    BridgeError,
+    ConnectionLostError,
+    NoFirmwareError,
+    PortDeniedError,
+    PortGoneError,
+    PortMissingError,
+    PortTakenError,
+    VersionError,
+    WrongDeviceError,
+)
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.messages import Hello
+from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+
+
+def press(number: int) -> ButtonMoved:
+    return ButtonMoved(number, ButtonAction.PRESSED, float(number), 0.0)
+
+
+def report(number: int) -> SensorsReported:
+    return SensorsReported(float(number), (number % 2 == 1,), (False,), (SwitchChanged(0, True, float(number)),))
+
+
+def line(number: int) -> LogLine:
+    return LogLine(float(number), 20, str(number), 0)
+
+
+def fault(number: int) -> FaultTold:
+    return FaultTold(float(number), 1, number, "")
+
+
+def test_events_are_taken_once_in_order() -> None:
+    queue = EventQueue()
+    events: list[BoardEvent] = [press(1), report(2), line(3), report(4)]
+    for event in events:
+        queue.put(event)
+    assert queue.take() == tuple(events)
+    assert queue.take() == ()
+
+
+def test_lines_of_the_log_make_room_first() -> None:
+    queue = EventQueue(3)
+    for event in (press(1), line(2), report(3), report(4)):
+        queue.put(event)
+    assert queue.take() == (EventsDropped(1.0, 0, 1), press(1), report(3), report(4))
+
+
+def test_reports_become_one_before_any_press_is_dropped() -> None:
+    queue = EventQueue(3)
+    for event in (report(1), press(2), report(3), report(4), fault(5)):
+        queue.put(event)
+    taken = queue.take()
+    assert [type(event) for event in taken] == [ButtonMoved, SensorsReported, FaultTold]
+    assert isinstance(taken[1], SensorsReported)
+    assert (taken[1].time_s, taken[1].closed) == (4.0, (False,))
+    assert [change.time_s for change in taken[1].changes] == [1.0, 3.0, 4.0]
+
+
+def test_a_press_that_is_dropped_is_told() -> None:
+    queue = EventQueue(3)
+    for number in range(5):
+        queue.put(press(number))
+    queue.put(report(9))
+    assert queue.take() == (EventsDropped(3.0, 3, 0), press(3), press(4), report(9))
+
+
+def test_old_changes_are_cut_but_never_the_newest_state() -> None:
+    queue = EventQueue(2, most_changes=3)
+    for number in range(10):
+        queue.put(report(number))
+    *_, last = queue.take()
+    assert isinstance(last, SensorsReported)
+    assert last.closed == (True,)
+    assert [change.time_s for change in last.changes] == [7.0, 8.0, 9.0][-len(last.changes) :]
+
+
+def test_a_queue_needs_room() -> None:
+    with pytest.raises(ValueError, match="room for 1 events"):
+        EventQueue(1)
+
+
+@given(st.lists(st.sampled_from([press, report, line, fault]), max_size=60), st.integers(2, 9))
+def test_whatever_comes_the_newest_report_is_kept_and_every_lost_press_told(makers: list[Any], most: int) -> None:
+    queue = EventQueue(most)
+    for number, make in enumerate(makers):
+        queue.put(make(number))
+        assert len(queue) <= most
+    taken = list(queue.take())
+    dropped = taken.pop(0) if taken and isinstance(taken[0], EventsDropped) else EventsDropped(0.0, 0, 0)
+    presses = [event for event in taken if isinstance(event, ButtonMoved)]
+    assert isinstance(dropped, EventsDropped)
+    assert len(presses) + dropped.presses == makers.count(press)
+    assert presses == sorted(presses, key=lambda event: event.time_s)
+    reports = [event for event in taken if isinstance(event, SensorsReported)]
+    if report in makers:
+        newest = max(number for number, make in enumerate(makers) if make is report)
+        assert reports[-1].time_s == newest
+    if dropped.presses:
+        assert not [event for event in taken if isinstance(event, LogLine | FaultTold)]
+        assert len(reports) <= 1
+
+
+def test_what_holds_is_said_once() -> None:
+    troubles = Troubles()
+    assert troubles.failed(PortMissingError("no board"), 0.0) == "no board"
+    for attempt in range(1, 100):
+        assert troubles.failed(PortMissingError("no board"), float(attempt)) is None
+    assert troubles.now is not None
+    assert (str(troubles.now), troubles.now.since_s, troubles.now.attempts) == ("no board", 0.0, 100)
+    assert troubles.failed(PortDeniedError("may not"), 100.0) == "may not"
+    assert troubles.failed(PortMissingError("no board"), 101.0) is None
+    assert troubles.worked(102.0, "/dev/ttyACM1") == (
+        "the board answers again, on /dev/ttyACM1; lights and settings are as before"
+    )
+    assert troubles.now is None
+    assert troubles.worked(103.0, "/dev/ttyACM1") is None
+
+
+def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:
+    assert Troubles().worked(0.0, "/dev/ttyACM0") is None
+
+
+def test_a_loose_contact_is_not_announced_at_every_jolt() -> None:
+    troubles = Troubles()
+    words = []
+    for jolt in range(20):
+        words.append(troubles.failed(PortGoneError("unplugged"), 2.0 * jolt))
+        words.append(troubles.worked(2.0 * jolt + 1, "/dev/ttyACM0"))
+    assert len([word for word in words if word]) == 2
+    # Staying away is news all the same, and so is the next loss after a good minute.
+    assert troubles.failed(PortGoneError("unplugged"), 40.0) is None
+    assert troubles.failed(PortMissingError("still gone"), 44.9) is None
+    assert troubles.failed(PortMissingError("still gone"), 45.1) == "still gone"
+    assert troubles.worked(46.0, "/dev/ttyACM0") is not None
+    assert troubles.failed(PortGoneError("unplugged"), 107.0) == "unplugged"
+
+
+def test_attempts_become_rarer() -> None:
+    def waits(error: BridgeError, attempts: int = 12) -> list[float]:
+        troubles = Troubles()
+        found = []
+        for _ in range(attempts):
+            troubles.failed(error, 100.0)
+            found.append(troubles.retry_at_s - 100.0)
+        return found
+
+    assert waits(PortMissingError("gone"))[:5] == [0.25, 0.5, 1.0, 2.0, 2.0]
+    assert waits(PortTakenError("taken"))[-1] == 10.0
+    assert waits(VersionError("older")) == [10.0] * 12
+    assert waits(WrongDeviceError("a printer")) == [60.0] * 12
+    assert waits(NoFirmwareError("a prompt"))[0] == 0.25
+    assert waits(ConnectionLostError("silent"), 5000)[-1] == 2.0
+
+
+def test_a_board_that_worked_is_tried_again_soon() -> None:
+    troubles = Troubles()
+    for _ in range(20):
+        troubles.failed(PortMissingError("gone"), 0.0)
+    troubles.worked(1.0, "")
+    troubles.failed(PortGoneError("gone"), 100.0)
+    assert troubles.retry_at_s == 100.25
+
+
+def test_a_restart_is_said_at_most_once_a_minute() -> None:
+    troubles = Troubles()
+    assert troubles.restarted(0.0, "/dev/ttyACM0", 2) == (
+        "the board on /dev/ttyACM0 restarted by itself; lights and settings are as before"
+    )
+    assert troubles.restarted(59.0, "/dev/ttyACM0", 1) is None
+    assert troubles.restarted(60.0, "/dev/ttyACM0", 1) == (
+        "the board on /dev/ttyACM0 restarted by itself, because it had hung; lights and settings are as before"
+    )
+
+
+def test_no_greeting_holds_a_control_c() -> None:
+    payload = encode_message(Hello())[1]
+    quiet = [
+        session for session in range(1, 3000) if 3 not in packet_frame(Packet(Kind.HELLO, session, payload=payload))
+    ]
+    drawn = iter(range(1, 3000))
+    before = 0
+    for expected in quiet[:500]:
+        session = quiet_session(lambda: next(drawn), before)
+        assert session == expected
+        before = session
+    again = iter([quiet[0], quiet[0], quiet[1]])
+    assert quiet_session(lambda: next(again), quiet[0]) == quiet[1]
+
+
+def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
+    waiter = Waiter(time.monotonic)
+    read, write = os.pipe()
+    try:
+        waiter.wake()
+        waiter.wait(None)
+        os.write(write, b"x")
+        waiter.wait(None, read)
+        os.read(read, 1)
+        waiter.wait(None, write, for_room=True)
+        waiter.wait(time.monotonic() - 1)
+        before_s = time.monotonic()
+        waiter.wait(before_s + 0.001, read)
+        assert time.monotonic() >= before_s + 0.001
+        thread = threading.Timer(0.0, waiter.wake)
+        thread.start()
+        waiter.wait(None, read)
+        thread.join()
+        assert waiter.returns == 6
+        # However often it is woken, the pipe never blocks who wakes.
+        for _ in range(100_000):
+            waiter.wake()
+        waiter.wait(None)
+    finally:
+        waiter.close()
+        os.close(read)
+        os.close(write)
+    waiter.wake()
+    waiter.close()
+
+
+@given(st.binary(max_size=300))
+def test_whatever_is_heard_makes_one_sentence(heard: bytes) -> None:
+    error = stranger_error("/dev/ttyACM0", heard, 115200)
+    assert "/dev/ttyACM0" in str(error)
+    assert "\n" not in str(error)
+    if is_certain_stranger(heard):
+        assert is_known_stranger(heard)
+        assert type(error) is WrongDeviceError
+
+
+def test_ordinary_words_are_no_known_stranger() -> None:
+    assert not is_known_stranger(b"\x00\x04\x01 ok then, hello world\n")
