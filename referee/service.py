@@ -21,6 +21,7 @@ from referee.events import Event
 from referee.journal import fold
 from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
 from referee.judge.words import word_holds
+from referee.service_believing import tell_reader
 from referee.service_catch_up import CatchUp
 from referee.service_evidence import CropKeeper
 from referee.service_hints import HintDesk, HintSaid, HintSource, Reply
@@ -353,6 +354,7 @@ class Service(Generic[StateT, TurnT]):
             self._show(verdict)
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
+        tell_reader(self._reader, self._game, self._judge, ruling)
         against = self._judge.against_camera
         if against and against != self._against:
             self._say(word_holds(against))

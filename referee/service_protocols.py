@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from engine.api import Appearance
 from hardware.signals import Signal
 from referee.events import Event, Evidence
 from referee.service_evidence import Cropper
@@ -17,6 +18,14 @@ class Reader(Cropper, Protocol):
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; raises FrameError or NotLocatedError for one that says nothing."""
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """A reader that learns from what was accepted, such as one with sensors."""
+
+    def believed(self, appearance: Appearance) -> None:
+        """Hear what stands where, now that the table showed it and it was accepted."""
 
 
 class Recorder(Protocol):

@@ -49,8 +49,6 @@ class SensorSettings:
         is likely to be in the air.
     ``stale_s``
         what the sensors said longer ago than this says nothing any more.
-    ``dwell_s``
-        how long a piece must stand on a place for that to count as a stop on its way.
     ``camera_patience_s``
         how long the camera may be unable to see the table before the sensors go on alone.
     """
@@ -60,7 +58,6 @@ class SensorSettings:
     after_put_down_s: float = 0.4
     after_lift_s: float = 1.5
     stale_s: float = 3.0
-    dwell_s: float = 0.25
     camera_patience_s: float = 3.0
 
     def __post_init__(self) -> None:
@@ -69,7 +66,7 @@ class SensorSettings:
             rate = getattr(self, name)
             if not _BEST_RATE <= rate <= _WORST_RATE:
                 raise ValueError(f"{name} is {rate}; expected {_BEST_RATE} to {_WORST_RATE}, 0.01 is usual")
-        for name in ("after_put_down_s", "after_lift_s", "stale_s", "dwell_s", "camera_patience_s"):
+        for name in ("after_put_down_s", "after_lift_s", "stale_s", "camera_patience_s"):
             seconds = getattr(self, name)
             if seconds < 0:
                 raise ValueError(f"{name} is {seconds}; expected 0 or more seconds")

@@ -1,0 +1,100 @@
+"""A reader with sensors: what the camera sees of each place, and what the sensor under it feels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.api import EMPTY, Appearance, LookName, Place
+from referee.judge.settling import blocking_hindrance
+from referee.sensing.health import SensorHealth
+from referee.sensing.values import SensorSettings, SensorSource
+from referee.sensing.watching import Felt, SensorWatch
+from referee.service_protocols import Reader
+from vision.errors import FrameError, NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import Hindrance, PlaceReading, Reading
+
+_ALONE = "I can't see the table, and go by the sensors alone until I can."
+
+
+class FusedReader:
+    """Reads frames with another reader, and adds what sensors feel.
+
+    While something is being moved, the reading says so as of a hand. A camera that can't see the table, after it once
+    could, is waited for; then the sensors go on alone, which is said, until it sees again. A hand it sees is always
+    waited for.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        source: SensorSource,
+        places: Sequence[Place],
+        looks: Sequence[LookName],
+        settings: SensorSettings | None = None,
+        health: SensorHealth | None = None,
+    ) -> None:
+        self._reader = reader
+        self._places = tuple(places)
+        self._looks = tuple(looks)
+        self._settings = settings or SensorSettings()
+        self._watch = SensorWatch(source, self._settings, health or SensorHealth(self._settings))
+        self._blind_since_s: float | None = None
+        self._has_seen = False
+
+    def read(self, frame: Frame) -> Reading:
+        """Read a frame; what the other reader raises is part of the reading."""
+        felt = self._watch.look(frame.time_s)
+        reading = self._see(frame)
+        reading = replace(reading, notices=(*reading.notices, *felt.notices), changes=felt.changes)
+        if felt.busy is not None:
+            return replace(reading, places={}, hindrances=(felt.busy, *reading.hindrances))
+        blocked = blocking_hindrance(reading)
+        if blocked is None:
+            self._blind_since_s, self._has_seen = None, True
+            return replace(reading, places=self._joined(reading, felt))
+        if blocked.kind == "hand":
+            self._blind_since_s = None
+            return reading
+        if self._blind_since_s is None:
+            self._blind_since_s = frame.time_s
+        patient = frame.time_s - self._blind_since_s < self._settings.camera_patience_s
+        if patient or not (self._has_seen and felt.occupied):
+            return reading
+        blind = replace(reading, places={}, hindrances=(), notices=(*reading.notices, _ALONE))
+        return replace(blind, places=self._joined(blind, felt, blocked.kind))
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; raises what the other reader raises."""
+        return self._reader.crop(frame, place)
+
+    def believed(self, appearance: Appearance) -> None:
+        """Hear what was accepted, so that sensors that are wrong are found."""
+        self._watch.believed(appearance)
+
+    def _see(self, frame: Frame) -> Reading:
+        try:
+            return self._reader.read(frame)
+        except NotLocatedError as error:
+            hindrance = Hindrance("not located", str(error))
+        except FrameError as error:
+            hindrance = Hindrance("bad frame", str(error))
+        return Reading(frame.sequence, frame.time_s, {}, (hindrance,))
+
+    def _joined(self, reading: Reading, felt: Felt, why: str = "outside the picture") -> dict[Place, PlaceReading]:
+        joined: dict[Place, PlaceReading] = {}
+        for place in dict.fromkeys((*reading.places, *self._places)):
+            seen, sensed = reading.places.get(place), felt.occupied.get(place)
+            if seen is not None:
+                joined[place] = replace(seen, sensed=sensed) if sensed is not None else seen
+            elif sensed is not None:
+                joined[place] = only_felt(sensed, self._looks, why)
+        return joined
+
+
+def only_felt(sensed: float, looks: Sequence[LookName], why: str) -> PlaceReading:
+    """Give the reading of a place that no camera sees: any piece is as probable as another."""
+    pieces = [look for look in looks if look != EMPTY]
+    probabilities = {look: sensed / len(pieces) for look in pieces} | {EMPTY: 1 - sensed}
+    return PlaceReading(probabilities, hidden_by=why, sensed=sensed)

@@ -1,0 +1,246 @@
+"""Which sensors can be trusted: what each has said against what was accepted, and which are taken out. Pure.
+
+Each sensor is weighed against two faults: it says *occupied* whatever stands there, or *empty*. Before anything was
+seen each fault is taken to be as rare as ``prior_odds``; every table that was accepted, or that a person vouched for,
+multiplies the odds by how much better the fault explains what the sensor said than its error rates do (Bayes' rule).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from engine.api import Place
+from referee.judge.words import listed
+from referee.sensing.values import PlaceChange, SensorSettings
+
+Fault = Literal["stuck closed", "stuck open", "chattering", "doubtful"]
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SHOWS = "`referee sensors` shows them."
+
+
+@dataclass(frozen=True)
+class HealthSettings:
+    """When a sensor is taken out, and when it comes back.
+
+    ``prior_odds``
+        how rare a fault is taken to be: one sensor in 500.
+    ``odds``
+        a sensor is taken out once it is this much likelier broken than not: 1000 to 1.
+    ``standing``
+        what a table counts that left the sensor's own place as it was, beside one that changed it; a piece that
+        stands askew makes a good sensor err many times in a row.
+    ``at_once``
+        when so many sensors err at the same table they are likely to share a broken wire, and each counts whole.
+    ``chatter_changes``, ``chatter_s``
+        a sensor that changes this often within so many seconds chatters.
+    ``doubtful_s``
+        a sensor that can't be told for so long is named.
+    ``agreements``
+        through so many changes in a row a sensor that is out must have been right to come back.
+    """
+
+    prior_odds: float = 0.002
+    odds: float = 1000.0
+    standing: float = 1 / 3
+    at_once: int = 4
+    chatter_changes: int = 12
+    chatter_s: float = 5.0
+    doubtful_s: float = 60.0
+    agreements: int = 3
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """How likely a sensor is to be stuck: the natural logarithm of the odds, and what speaks for it.
+
+    ``turns`` changed its place without its noticing; ``tables`` are all those at which it erred.
+    """
+
+    log_odds: float
+    turns: int = 0
+    tables: int = 0
+
+
+@dataclass(frozen=True)
+class SensorRecord:
+    """What is kept of one sensor: suspicions, and why it is out, if it is.
+
+    ``agreed`` counts the changes in a row that it noticed since it was taken out.
+    """
+
+    place: Place
+    stuck_closed: Suspicion
+    stuck_open: Suspicion
+    agreed: int = 0
+    out: Fault | None = None
+    why: str = ""
+
+
+@dataclass
+class SensorHealth:
+    """Follows every sensor. What it says to the owner is returned once, when it happens."""
+
+    settings: SensorSettings = field(default_factory=SensorSettings)
+    health: HealthSettings = field(default_factory=HealthSettings)
+    _records: dict[Place, SensorRecord] = field(default_factory=dict, init=False)
+    _truth: Mapping[Place, bool] = field(default_factory=dict, init=False)
+    _latest: dict[Place, deque[float]] = field(default_factory=dict, init=False)
+    _doubtful_since_s: dict[Place, float] = field(default_factory=dict, init=False)
+
+    @property
+    def out(self) -> frozenset[Place]:
+        """The places whose sensors are not gone by."""
+        return frozenset(place for place, record in self._records.items() if record.out is not None)
+
+    def report(self) -> tuple[SensorRecord, ...]:
+        """Give what is known of every sensor, by place."""
+        return tuple(self._records[place] for place in sorted(self._records))
+
+    def compare(
+        self, said: Mapping[Place, bool], truth: Mapping[Place, bool], moving: Iterable[Place] = ()
+    ) -> tuple[str, ...]:
+        """Compare what sensors say with a table that was accepted; give what there is to say to the owner.
+
+        ``truth`` maps places to whether something stands there; ``moving`` are places that changed so lately that they
+        may belong to what comes next. The same table counts once.
+        """
+        before, self._truth = self._truth, {**self._truth, **truth}
+        if before == self._truth:
+            return ()
+        passed_over = frozenset(moving)
+        changed = {place for place in said if place in before and place in truth and truth[place] != before[place]}
+        standing = {place for place in said if place in truth} - changed - passed_over
+        erring = sum(said[place] != truth[place] for place in changed | standing)
+        standing_weight = 1.0 if erring >= self.health.at_once else self.health.standing
+        words: list[str] = []
+        for place in sorted(changed | standing):
+            weight = 1.0 if place in changed else standing_weight
+            words += self._weigh(place, said[place], truth[place], weight, change=place in changed)
+        return tuple(words)
+
+    def listen(self, changes: Iterable[PlaceChange], doubtful: Iterable[Place], now_s: float) -> tuple[str, ...]:
+        """Take what sensors noticed and which can't be told; give what there is to say to the owner."""
+        words: list[str] = []
+        for change in changes:
+            latest = self._latest.setdefault(change.place, deque(maxlen=self.health.chatter_changes))
+            latest.append(change.time_s)
+            full = len(latest) == self.health.chatter_changes
+            if full and latest[-1] - latest[0] <= self.health.chatter_s:
+                times = f"{self.health.chatter_changes} times in {latest[-1] - latest[0]:.0f} seconds"
+                words += self._take_out(change.place, "chattering", f"has changed {times}")
+                latest.clear()
+        unsure = set(doubtful)
+        self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in unsure}
+        for place in sorted(unsure):
+            if now_s - self._doubtful_since_s[place] >= self.health.doubtful_s:
+                why = f"could not be told for {self.health.doubtful_s:.0f} seconds"
+                words += self._take_out(place, "doubtful", why)
+        return tuple(words)
+
+    def put_back(self, place: Place) -> str:
+        """Go by a sensor again because a person says so; give the sentence. Raises KeyError for one that isn't out."""
+        if place not in self.out:
+            raise KeyError(f"the sensor under {place} is not out; {listed(sorted(self.out)) or 'none'} is")
+        self._records[place] = self._new(place)
+        return f"I go by the sensor under {place} again."
+
+    def as_data(self) -> dict[str, Any]:
+        """Give everything to keep, as JSON can hold it."""
+        return {
+            record.place: {
+                "stuck_closed": asdict(record.stuck_closed),
+                "stuck_open": asdict(record.stuck_open),
+                "agreed": record.agreed,
+                "out": record.out,
+                "why": record.why,
+            }
+            for record in self.report()
+        }
+
+    def take_data(self, data: Mapping[str, Any]) -> None:
+        """Go on from what was kept. Raises ValueError for what ``as_data`` never gives."""
+        records: dict[Place, SensorRecord] = {}
+        for place, kept in data.items():
+            try:
+                out = kept["out"]
+                if out is not None and out not in get_args(Fault):
+                    raise ValueError(f"{out!r} is no fault")
+                records[place] = SensorRecord(
+                    place,
+                    _suspicion(kept["stuck_closed"]),
+                    _suspicion(kept["stuck_open"]),
+                    int(kept["agreed"]),
+                    out,
+                    str(kept["why"]),
+                )
+            except (KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"what was kept of the sensor under {place} can't be read: {error!r}") from error
+        self._records = records
+
+    def _new(self, place: Place) -> SensorRecord:
+        none = Suspicion(math.log(self.health.prior_odds))
+        return SensorRecord(place, none, none)
+
+    def _weigh(self, place: Place, said: bool, truth: bool, weight: float, *, change: bool) -> list[str]:
+        record = self._records.get(place) or self._new(place)
+        self._records[place] = record = replace(
+            record,
+            stuck_closed=self._suspect(record.stuck_closed, said, truth, weight, stuck=True, change=change),
+            stuck_open=self._suspect(record.stuck_open, said, truth, weight, stuck=False, change=change),
+            agreed=(record.agreed + change) if said == truth else 0,
+        )
+        if record.out is not None:
+            return self._back(record)
+        if record.stuck_closed.log_odds >= math.log(self.health.odds):
+            return self._take_out(place, "stuck closed", _why(record.stuck_closed, "occupied", "nothing", "emptied it"))
+        if record.stuck_open.log_odds >= math.log(self.health.odds):
+            why = _why(record.stuck_open, "empty", "something", "put something there")
+            return self._take_out(place, "stuck open", why)
+        return []
+
+    def _suspect(
+        self, known: Suspicion, said: bool, truth: bool, weight: float, *, stuck: bool, change: bool
+    ) -> Suspicion:
+        rate_closed = 1 - self.settings.false_open if truth else self.settings.false_closed
+        rate = rate_closed if said else 1 - rate_closed
+        # A stuck sensor says the same save for as rare an error as any: that makes one good answer count as much.
+        error = self.settings.false_open if stuck else self.settings.false_closed
+        broken = 1 - error if said == stuck else error
+        gain = math.log(broken / rate)
+        if said == truth or said != stuck:
+            least = math.log(self.health.prior_odds)
+            odds = max(least, known.log_odds + min(gain, 0.0))
+            return replace(known, log_odds=odds) if odds > least else Suspicion(least)
+        return Suspicion(known.log_odds + gain * weight, known.turns + change, known.tables + 1)
+
+    def _take_out(self, place: Place, fault: Fault, why: str) -> list[str]:
+        record = self._records.get(place) or self._new(place)
+        if record.out is not None:
+            return []
+        self._records[place] = replace(record, out=fault, why=why, agreed=0)
+        return [f"The sensor under {place} {why}; I go on without it. {_SHOWS}"]
+
+    def _back(self, record: SensorRecord) -> list[str]:
+        if record.agreed < self.health.agreements:
+            return []
+        self._records[record.place] = self._new(record.place)
+        times = _number(self.health.agreements)
+        return [f"The sensor under {record.place} was right through {times} changes; I go by it again."]
+
+
+def _why(known: Suspicion, says: str, stands: str, done: str) -> str:
+    if known.turns == known.tables:
+        return f'has said "{says}" through {_number(known.turns)} turn{"" if known.turns == 1 else "s"} that {done}'
+    return f'has said "{says}" at {_number(known.tables)} tables with {stands} on it'
+
+
+def _suspicion(kept: Mapping[str, Any]) -> Suspicion:
+    return Suspicion(float(kept["log_odds"]), int(kept["turns"]), int(kept["tables"]))
+
+
+def _number(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
