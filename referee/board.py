@@ -29,8 +29,8 @@ from hardware.panel import DriverSource
 from hardware.pixels import CHANNELS, PixelDriver
 from hardware.tones import ToneDriver
 from referee.board_plan import WirePlan
-from referee.mapping_file import SensorMap
-from referee.sensing.values import PlaceChange, Sensed
+from referee.board_switches import sensed
+from referee.sensing.values import Sensed
 
 _ERROR_LEVEL = 40
 
@@ -40,7 +40,12 @@ class Connection(Protocol):
 
     @property
     def welcome(self) -> Welcome | None:
-        """What the board said of itself when it answered last; ``None`` before."""
+        """What the board said of itself; ``None`` while it doesn't answer."""
+        ...
+
+    @property
+    def last_heard_s(self) -> float | None:
+        """When the board last said anything: what it reported before held until then; ``None`` before."""
         ...
 
     def show_lights(self, colours: bytes) -> None:
@@ -87,6 +92,10 @@ class Board:
         self._report: SensorsReported | None = None
         self._moved: list[SwitchChanged] = []
 
+    def use(self, plan: WirePlan) -> None:
+        """Go by another plan from now on: one whose maps were made since."""
+        self._plan = plan
+
     def driver_sources(self) -> tuple[DriverSource, ...]:
         """Give what a panel makes the board's lights and buzzer from; none where the lights are not the board's."""
         light_map = self._plan.light_map
@@ -122,7 +131,10 @@ class Board:
         if self._report is None:
             return None
         moved, self._moved = tuple(self._moved), []
-        return replace(self._report, changes=moved)
+        # It tells every change at once, so what it said last held when it was last heard.
+        heard_s = self._connection.last_heard_s
+        time_s = self._report.time_s if heard_s is None else max(self._report.time_s, heard_s)
+        return replace(self._report, time_s=time_s, changes=moved)
 
     def _lights(self, light_map: LightMap) -> PixelDriver:
         output = BoardLights(self._connection, light_map.lights)
@@ -171,22 +183,6 @@ class Board:
         if sentence not in self._said:
             self._said.add(sentence)
             self._say(sentence)
-
-
-def sensed(report: SensorsReported, sensor_map: SensorMap) -> Sensed:
-    """Give a report by squares; a square whose switch the board has not is left out."""
-    there = {place: switch for place, switch in sensor_map.places.items() if switch < len(report.closed)}
-    above = {switch: place for place, switch in there.items()}
-    return Sensed(
-        time_s=report.time_s,
-        occupied={place: report.closed[switch] for place, switch in there.items()},
-        doubtful=frozenset(place for place, switch in there.items() if report.doubtful[switch]),
-        changes=tuple(
-            PlaceChange(above[change.switch], change.closed, change.time_s)
-            for change in report.changes
-            if change.switch in above
-        ),
-    )
 
 
 def misfits(welcome: Welcome, plan: WirePlan) -> Iterator[str]:

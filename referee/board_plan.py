@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from firmware_bridge.finding import WantedBoard
 from firmware_bridge.pin_map import PinMap, PinMapError
 from firmware_bridge.pin_map_file import read_pin_map
 from firmware_bridge.protocol.messages import Configure
+from firmware_bridge.wled_serial import BAUDS
 from hardware.errors import HardwareError
 from hardware.light_map import LightMap
 from hardware.light_map_file import read_light_map
 from hardware.pins import BUTTON_ROLES
+from hardware.sensor_matrix_pins import SwitchPins
+from referee.config_hardware import sensor_pins
 from referee.config_sources import Source, nearest_source
 from referee.config_values import Settings
 from referee.config_wire import AUTO_PORT
@@ -27,7 +30,6 @@ STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
 
 Loaded = TypeVar("Loaded")
 
-_SNAPSHOT_EVERY_MS = 500
 _MILLISECONDS = 1000
 _FULL_BRIGHTNESS = 255
 
@@ -54,6 +56,7 @@ class WirePlan:
     wled_serial_port: str = ""
     wled_baud: int = 0
     sensors: str = "none"
+    switch_pins: SwitchPins | None = None
     sensor_map: SensorMap | None = None
     sensor_settings: SensorSettings = field(default_factory=SensorSettings)
     eyes: str = "camera"
@@ -69,27 +72,34 @@ class WirePlan:
         return self.eyes != "camera"
 
 
-def wire_plan(settings: Settings, sources: Mapping[str, Source], places: Collection[str]) -> WirePlan:
+Making = Literal["", "light map", "sensor map"]
+
+
+def wire_plan(
+    settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
+) -> WirePlan:
     """Read the maps that are needed and check everything against everything.
 
-    ``places`` are the game's. Raises ConfigError with one line a fault, all of them.
+    ``places`` are the game's. With ``making`` a map is about to be made: only what that takes is asked for, and the
+    map itself need not be there. Raises ConfigError with one line a fault, all of them.
     """
-    plan, found = plan_and_problems(settings, sources, places)
+    plan, found = plan_and_problems(settings, sources, places, making=making)
     if found:
         raise ConfigError("\n".join(found))
     return plan
 
 
 def plan_and_problems(
-    settings: Settings, sources: Mapping[str, Source], places: Collection[str]
+    settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> tuple[WirePlan, list[str]]:
     """Give the plan as far as it can be made, and what is wrong, one line each: where it is set, and what to do."""
     lights, board, sensors = settings.lights, settings.board, settings.sensors
-    drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS)
+    drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
+    eyes = "camera" if making else sensors.eyes
     faults = _Faults(sources)
     pin_map = faults.read("board.pin_map", board.pin_map, _pin_map)
     light_map = None
-    if drivers:
+    if drivers and not making:
         why = f"{' and '.join(drivers)} cannot do without; `referee lights map` makes one"
         faults.require("lights.light_map", lights.light_map, why)
         light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
@@ -102,10 +112,15 @@ def plan_and_problems(
         faults.require("lights.wled_host", lights.wled_host, "wled-network needs the name or address of the WLED")
     if "wled-serial" in drivers:
         faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
+        if lights.wled_baud not in BAUDS:
+            faults.add("lights.wled_baud", [f"WLED knows no {lights.wled_baud}; it knows {', '.join(map(str, BAUDS))}"])
         if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
             faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
+    switch_pins = None
+    if sensors.source == "pins" and (eyes != "camera" or making == "sensor map"):
+        switch_pins = faults.attempt("sensors", lambda: sensor_pins(settings))
     sensor_map = None
-    if sensors.eyes != "camera":
+    if eyes != "camera":
         sensor_map = faults.read("sensors.map", sensors.map, load_sensor_map)
         faults.add("sensors.eyes", _sensor_problems(settings))
     if sensor_map is not None:
@@ -129,8 +144,6 @@ def plan_and_problems(
             long_press_ms=round(lights.long_press_s * _MILLISECONDS),
             brightness=_FULL_BRIGHTNESS,
             current_limit_ma=lights.current_limit_ma,
-            # A report now and then proves that what was said before still holds.
-            snapshot_every_ms=_SNAPSHOT_EVERY_MS if sensors.source == "board" else 0,
         ),
         roles=roles,
         pin_map=pin_map,
@@ -142,9 +155,10 @@ def plan_and_problems(
         wled_serial_port=lights.wled_serial_port or "",
         wled_baud=lights.wled_baud,
         sensors=sensors.source,
+        switch_pins=switch_pins,
         sensor_map=sensor_map,
         sensor_settings=SensorSettings(false_closed=sensors.false_closed, false_open=sensors.false_open),
-        eyes=sensors.eyes,
+        eyes=eyes,
     )
     return plan, faults.found
 
@@ -166,10 +180,12 @@ class _Faults:
 
     def read(self, name: str, path: Path | None, load: Callable[[Path], Loaded]) -> Loaded | None:
         """Load a file that is named; ``None`` when none is, or when it is wrong."""
-        if path is None:
-            return None
+        return None if path is None else self.attempt(name, lambda: load(path))
+
+    def attempt(self, name: str, make: Callable[[], Loaded]) -> Loaded | None:
+        """Make something of settings or files; ``None`` when they are wrong."""
         try:
-            return load(path)
+            return make()
         except (HardwareError, PinMapError, ConfigError) as error:
             self.add(name, str(error).splitlines())
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from firmware_bridge.wled import WledSettingError
-from firmware_bridge.wled_network import WledNetwork
+from firmware_bridge.wled_network import STEADY_S, WledNetwork
 from firmware_bridge.wled_serial import WledSerial
 from hardware.errors import SettingError
 from hardware.light_map import LightMap
@@ -27,10 +27,14 @@ def strip_sources(plan: WirePlan, clock: Callable[[], float] = time.monotonic) -
         return ()
     outputs: dict[str, Callable[[], PixelOutput]] = {
         "wled-serial": lambda: WledSerial(plan.wled_serial_port, _lights(plan, light_map), clock, baud=plan.wled_baud),
-        "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), port=plan.wled_port),
+        "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
     }
+    # What the network says of a frame comes with a later one: only then is it known to work.
+    steady_s = {"wled-network": STEADY_S}
     return tuple(
-        DriverSource(name, partial(_driver, name, outputs[name], light_map, plan.brightness))
+        DriverSource(
+            name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s.get(name, 0.0)
+        )
         for name in plan.drivers
         if name in outputs
     )

@@ -13,7 +13,7 @@ from engine.api import Game, OptionValue
 from engine.errors import EngineError, OptionError
 from hardware.errors import HardwareError
 from referee.config_game import table_options
-from referee.config_hardware import button_settings, pins
+from referee.config_hardware import button_settings, pins, sensor_pins
 from referee.config_sources import Source, nearest_source
 from referee.config_toml import as_toml
 from referee.config_values import Settings
@@ -53,6 +53,12 @@ def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[
         pins(settings.lights, places)
     except HardwareError as error:
         yield f"{nearest_source(['lights'], sources) or _DEFAULT}: lights: {error}"
+        return
+    if settings.sensors.source == "pins":
+        try:
+            sensor_pins(settings)
+        except HardwareError as error:
+            yield f"{nearest_source(['sensors'], sources) or _DEFAULT}: sensors: {error}"
 
 
 def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:

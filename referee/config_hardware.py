@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hardware.pins import PinMap, pin_map
-from referee.config_values import LightSettings
+from referee.config_values import LightSettings, Settings
 
 if TYPE_CHECKING:
     from hardware import factory
+    from hardware.sensor_matrix_pins import SwitchPins
 
 _MILLISECONDS_PER_SECOND = 1000
 
@@ -26,6 +27,20 @@ def pins(lights: LightSettings, known_places: Sequence[str] = ()) -> PinMap:
         buzzer=lights.buzzer_pin,
         buttons={role: pin for role, pin in lights.button_pins.items()},  # noqa: C416 - widens the keys' type
         known_places=known_places,
+    )
+
+
+def sensor_pins(settings: Settings) -> SwitchPins:
+    """Give the checked pins of switches on the Pi itself; raises PinError that lists every problem."""
+    from hardware.sensor_matrix_pins import switch_pins
+
+    sensors = settings.sensors
+    return switch_pins(
+        rows=sensors.row_pins,
+        columns=sensors.column_pins,
+        singles=sensors.switch_pins,
+        diodes=sensors.diodes,
+        taken=pins(settings.lights).uses,
     )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from firmware_bridge.connection_events import SensorsReported
 from hardware.light_map import LightMap
 from hardware.signals import Colour, Light, Mood, Pattern, Signal
-from referee.mapping import LightWalk
+from referee.board_switches import SwitchReport
+from referee.mapping import LightWalk, shortened
 from referee.mapping_camera import Spot, locate_light
 from referee.mapping_switches import Walk
 from vision.frame import Frame, Image
@@ -116,7 +116,7 @@ def _ask_about(walk: LightWalk, light: int, show: ShowLight, ask: Ask, say: Say)
 
 def walk_switches(
     walk: Walk,
-    switches: Callable[[], SensorsReported | None],
+    switches: Callable[[], SwitchReport | None],
     typed: Callable[[], Sequence[str]],
     wait: Callable[[], object],
     say: Say,
@@ -128,11 +128,13 @@ def walk_switches(
     """
     say(walk.HELP)
     prompt = ""
-    is_there = True
+    is_there: bool | None = None
     while not walk.is_over:
         report = switches()
-        if (report is not None) != is_there:
-            is_there = report is not None
+        was_there, is_there = is_there, _is_settled(report, is_there)
+        if was_there is None and is_there:
+            _tell(say, _closed_already(report))
+        elif was_there is not None and was_there != is_there:
             say("The board answers again." if is_there else "The board does not answer; I wait for it.")
         for closed in _closings(report):
             _tell(say, walk.closed(closed))
@@ -149,7 +151,22 @@ def walk_switches(
     return True
 
 
-def _closings(report: SensorsReported | None) -> list[list[int]]:
+def _is_settled(report: SwitchReport | None, before: bool | None) -> bool | None:
+    """Whether the switches can be told; ``None`` until they can for the first time."""
+    if report is None or all(report.doubtful):
+        # Right after its start a board can't tell any switch yet, and what closes now would be no change.
+        return before if before is None or report is not None else False
+    return True
+
+
+def _closed_already(report: SwitchReport | None) -> str:
+    closed = [] if report is None else [str(number) for number, is_closed in enumerate(report.closed) if is_closed]
+    if not closed:
+        return ""
+    return f"Closed already: {shortened(closed)}. Take every piece off the board; a switch that stays closed is stuck."
+
+
+def _closings(report: SwitchReport | None) -> list[list[int]]:
     """The switches that closed for good, those of one moment together."""
     together_s = 0.05
     moments: list[tuple[float, list[int]]] = []

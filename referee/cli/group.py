@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from engine.errors import EngineError
+from firmware_bridge.errors import BridgeError
 from hardware.errors import HardwareError
 from referee.cli.context import CommandContext
 from referee.errors import (
@@ -44,6 +45,7 @@ EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (JournalError, 6),
     (UnreachableError, 6),
     (HardwareError, 7),
+    (BridgeError, 7),
     (OSError, 8),
 )
 """The exit code of each family of errors, the first that fits; docs/command-line.md lists them."""
@@ -74,6 +76,15 @@ class ExampleCommand(click.Command):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Take what ``click.Command`` takes."""
+        super().__init__(*args, **kwargs)
+        self.help = keep_examples(self.help)
+
+
+class ExampleGroup(click.Group):
+    """A command with subcommands whose help ends with examples, one a line."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what ``click.Group`` takes."""
         super().__init__(*args, **kwargs)
         self.help = keep_examples(self.help)
 

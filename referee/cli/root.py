@@ -30,6 +30,8 @@ COMMANDS = {
     "sheet": "referee.cli.sheet",
     "perft": "referee.cli.perft",
     "print": "referee.cli.print_sheets",
+    "lights": "referee.cli.lights",
+    "sensors": "referee.cli.sensors",
     "doctor": "referee.cli.doctor",
     "config": "referee.cli.config",
     "completion": "referee.cli.completion",

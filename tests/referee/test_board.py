@@ -45,6 +45,7 @@ class ScriptedConnection:
     """A connection whose events are put in by hand."""
 
     welcome: Welcome | None = WELCOME
+    last_heard_s: float | None = None
     events: list[BoardEvent] = field(default_factory=list)
     frames: list[bytes] = field(default_factory=list)
     tunes: list[Sequence[tuple[float, float]]] = field(default_factory=list)
@@ -131,6 +132,12 @@ def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedCo
     assert board.latest(3.0) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}), changes)
     assert board.latest(3.1) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}))
     assert board.presses() == ["end turn"]
+
+
+def test_what_was_said_holds_as_long_as_the_board_is_heard(connection: ScriptedConnection, board: Board) -> None:
+    connection.events = [report(False, True, True)]
+    connection.last_heard_s = 7.5
+    assert board.latest(8.0) == Sensed(7.5, {"a1": True, "b1": False})
 
 
 def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedConnection, board: Board) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,6 @@ def test_a_whole_table(folder: Path) -> None:
         2000,
         800,
     )
-    assert plan.configure.snapshot_every_ms > 0
     assert plan.sensor_settings.false_closed == 0.02
     assert plan.light_map is not None
     assert plan.sensor_map is not None
@@ -146,3 +146,21 @@ def test_a_button_role_twice_and_a_port_twice(folder: Path) -> None:
     _, found = planned(folder, text)
     assert "/dev/ttyUSB0 is the port of the board below [board], too" in found[0]
     assert "two buttons are for hint" in found[1]
+
+
+def test_a_rate_that_wled_does_not_know(folder: Path) -> None:
+    text = '[lights]\ndrivers = ["wled-serial"]\nlight_map = "lights.toml"\nwled_serial_port = "/dev/ttyUSB0"\n'
+    _, found = planned(folder, text + "wled_baud = 9600\n")
+    assert "lights.wled_baud: WLED knows no 9600; it knows 115200" in found[0]
+
+
+@pytest.mark.parametrize("making", ["light map", "sensor map"])
+def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: Any) -> None:
+    text = '[lights]\ndrivers = ["board"]\nlight_map = "new.toml"\n'
+    text += '[sensors]\nsource = "board"\neyes = "both"\nmap = "new.toml"\n'
+    (folder / "referee.toml").write_text(text)
+    configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
+    plan = wire_plan(configuration.settings, configuration.sources, PLACES, making=making)
+    assert plan.drivers == (("board",) if making == "light map" else ())
+    assert plan.sensors == "board"
+    assert not plan.has_sensors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -188,11 +188,14 @@ def test_two_switches_at_once_are_asked_about_again() -> None:
 
 def test_a_board_that_goes_away_is_waited_for() -> None:
     walk = SquareWalk(4, PLACES)
-    _, said = walked(walk, [None, None, report(set())], [None, None, None, "f"])
+    starting = replace(report(set()), doubtful=(True,) * 4)
+    reports = [None, starting, report({1}), None, starting, report({1})]
+    _, said = walked(walk, reports, [None] * 6 + ["f"])
     assert said[1:] == [
+        "Closed already: 1. Take every piece off the board; a switch that stays closed is stuck.",
+        "Put a piece on a1.",
         "The board does not answer; I wait for it.",
         "The board answers again.",
-        "Put a piece on a1.",
         "The board does not answer; I wait for it.",
     ]
 

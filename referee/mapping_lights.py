@@ -1,0 +1,167 @@
+"""``referee lights``: mapping a strip and trying every light, on what the settings name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from engine.registry import load
+from hardware.factory import driver_sources
+from hardware.light_map import LightMap
+from hardware.light_map_file import write_light_map
+from hardware.live_panel import LivePanel
+from hardware.panel import Panel
+from hardware.signals import Mood, Signal, Sound
+from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
+from hardware.terminal import Grid
+from referee.board_link import LinkedBoard, linked_board
+from referee.board_plan import STRIP_DRIVERS, WirePlan, wire_plan
+from referee.board_strips import strip_sources
+from referee.config import Configuration
+from referee.config_hardware import light_settings
+from referee.errors import ConfigError
+from referee.layouts import layout_for
+from referee.mapping import LightWalk
+from referee.mapping_session import Ask, LightEye, one_light_map, one_light_signal, walk_lights
+from vision.calibration_files import load_calibration
+from vision.cameras import Camera, open_camera
+from vision.errors import CalibrationError
+from vision.locating import locate
+
+_READ_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class LightMapOptions:
+    """Where the map goes, and whether the camera of the settings finds the lights."""
+
+    out: Path
+    by_camera: bool = False
+
+
+def map_lights(
+    configuration: Configuration,
+    options: LightMapOptions,
+    console: Console,
+    ask: Ask,
+    *,
+    open_camera: Callable[..., Camera] = open_camera,
+) -> int:
+    """Walk through the lights and write the light map; 0 when one was written, 1 when nothing was found.
+
+    Raises ConfigError where no strip is set, what keeps a board or a camera away, and MapFileError.
+    """
+    say = _sayer(console)
+    game = load(configuration.settings.game.name)
+    plan = wire_plan(configuration.settings, configuration.sources, game.places, making="light map")
+    if not plan.drivers:
+        raise ConfigError(f"no strip of lights is set; set drivers below [lights] to one of {', '.join(STRIP_DRIVERS)}")
+    with ExitStack() as stack:
+        board = stack.enter_context(linked_board(plan, say)) if plan.needs_board else None
+        count = _light_count(plan, board)
+        plan = replace(plan, light_map=one_light_map(count))
+        sources = strip_sources(plan)
+        if board is not None:
+            board.board.use(plan)
+            sources += board.board.driver_sources()
+        panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
+        eye = stack.enter_context(_eye(configuration, open_camera)) if options.by_camera else None
+        walk = LightWalk(count, game.places)
+        walk_lights(walk, lambda number: panel.show(one_light_signal(number)), ask, say, eye)
+    places, status = walk.places_of_lights()
+    if not places and not status:
+        say("No light is under any square; nothing was written.")
+        return 1
+    write_light_map(LightMap(places, status, lights=count), options.out)
+    say(walk.summary())
+    say(f'The light map is in {options.out}; light_map = "{options.out}" below [lights] uses it.')
+    return 0
+
+
+def show_every_light(
+    configuration: Configuration, seconds: float, console: Console, wait: Callable[[float], object] = time.sleep
+) -> int:
+    """Show every role and every mood in turn, ``seconds`` each, with words; 0 when every driver showed all of it.
+
+    Raises ConfigError, and what keeps a board away.
+    """
+    say = _sayer(console)
+    settings = configuration.settings
+    game = load(settings.game.name)
+    plan = wire_plan(settings, configuration.sources, game.places)
+    faults: list[str] = []
+
+    def failed(sentence: str) -> None:
+        faults.append(sentence)
+        say(sentence)
+
+    with ExitStack() as stack:
+        sources = strip_sources(plan)
+        if plan.needs_board:
+            board = stack.enter_context(linked_board(plan, failed))
+            board.welcome()
+            sources += board.board.driver_sources()
+        pinned = light_settings(settings.lights, game.places)
+        own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
+        sources += driver_sources(own, Grid(()), console)
+        if not sources:
+            raise ConfigError(f"no lights are set; set drivers below [lights] to gpio or {', '.join(STRIP_DRIVERS)}")
+        panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, failed, say), time.monotonic))
+        lit = tuple(plan.light_map.places) if plan.light_map is not None else tuple(game.places)
+        for signal in every_signal(lit):
+            say(signal.words)
+            panel.show(signal)
+            wait(seconds)
+    say("That was everything." if not faults else f"That was everything; {len(faults)} did not work, see above.")
+    return 1 if faults else 0
+
+
+def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
+    """Give a signal for each role, on all places at once, for each mood, and for each sound, with what it means."""
+    for role, style in ROLE_STYLES.items():
+        words = f"squares, {role}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
+        yield Signal(Mood.WAITING, tuple(light(place, role) for place in places), words=words)
+    for mood, style in MOOD_STYLES.items():
+        words = f"status light, {mood.value}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
+        yield Signal(mood, words=words)
+    for sound in Sound:
+        if sound is not Sound.SILENCE:
+            yield Signal(Mood.WAITING, sound=sound, words=f"sound: {sound.value}")
+
+
+def _light_count(plan: WirePlan, board: LinkedBoard | None) -> int:
+    if board is not None:
+        count = board.welcome().lights
+        if not count:
+            raise ConfigError("the board has no lights; name them in its pin map, then `referee firmware install`")
+        return count
+    if plan.strip_lights is None:
+        raise ConfigError("how many lights does the strip have? Give --lights, or set strip_lights below [lights]")
+    return plan.strip_lights
+
+
+@contextmanager
+def _eye(configuration: Configuration, open_camera: Callable[..., Camera]) -> Iterator[LightEye]:
+    """Open the camera and find the table in its picture; raises what keeps either from being done (VisionError)."""
+    settings = configuration.settings
+    if settings.camera.calibration is None:
+        raise CalibrationError("no calibration was given; make one with `referee calibrate`, then name its file")
+    model = load_calibration(settings.camera.calibration)
+    layout = layout_for(settings.game.name, settings.table.layout)
+    size = (settings.camera.width_px, settings.camera.height_px)
+    with open_camera(settings.camera.source, size=size, frames_per_second=settings.camera.frames_per_second) as camera:
+        pose = locate(camera.read(_READ_TIMEOUT_S).image, model, layout).pose
+        yield LightEye(camera, time.monotonic, model, pose, layout)
+
+
+def _sayer(console: Console) -> Callable[[str], None]:
+    def say(sentence: str) -> None:
+        console.print(Text(sentence), soft_wrap=True)
+
+    return say

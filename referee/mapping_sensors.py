@@ -1,0 +1,167 @@
+"""``referee sensors``: mapping switches to squares and looking at them, on what the settings name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from rich.console import Console
+from rich.text import Text
+
+from engine.registry import load
+from hardware.terminal import Grid
+from referee.board_open import Switches, open_switches
+from referee.board_plan import wire_plan
+from referee.board_switches import SwitchReport, sensed
+from referee.config import Configuration
+from referee.errors import ConfigError
+from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
+from referee.mapping_session import walk_switches
+from referee.mapping_switches import SquareWalk, SwitchWalk
+from referee.mapping_typed import TypedLines
+from referee.sensing.values import Sensed
+
+_LISTEN_S = 0.1
+_FIRST_REPORT_S = 5.0
+_STYLES: Mapping[str, str] = MappingProxyType(
+    {"occupied": "bold", "empty": "dim", "doubtful": "magenta", "taken out": "red", "no switch": ""}
+)
+_MARKS: Mapping[str, str] = MappingProxyType(
+    {"occupied": "●", "empty": "·", "doubtful": "?", "taken out": "×", "no switch": " "}
+)
+_PLAIN_MARKS: Mapping[str, str] = MappingProxyType(
+    {"occupied": "o", "empty": ".", "doubtful": "?", "taken out": "x", "no switch": " "}
+)
+
+
+@dataclass(frozen=True)
+class SensorMapOptions:
+    """Where the map goes, and whether a person names the square of each switch instead of the other way round."""
+
+    out: Path
+    by_switch: bool = False
+
+
+def map_sensors(configuration: Configuration, options: SensorMapOptions, console: Console, lines: Iterable[str]) -> int:
+    """Walk through the squares and write the sensor map; 0 when one was written, 1 when nothing was found.
+
+    ``lines`` are what a person types. Raises ConfigError where no switches are set, and what keeps a board away.
+    """
+
+    def say(sentence: str) -> None:
+        console.print(Text(sentence), soft_wrap=True)
+
+    game = load(configuration.settings.game.name)
+    plan = wire_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
+    with open_switches(plan, say) as switches:
+        walk = (SwitchWalk if options.by_switch else SquareWalk)(switches.count, game.places)
+        walk_switches(walk, switches.read, TypedLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
+        count, checksum = switches.count, switches.pin_map_crc
+    if not walk.found:
+        say("No switch is under any square; nothing was written.")
+        return 1
+    save_sensor_map(SensorMap(walk.found, count, checksum), options.out)
+    say(walk.summary())
+    say(f'The sensor map is in {options.out}; map = "{options.out}" below [sensors] uses it.')
+    return 0
+
+
+def show_sensors(configuration: Configuration, console: Console, *, once: bool) -> int:
+    """Show which squares are occupied, once or until a person stops it; 0 when every sensor could be read.
+
+    Raises ConfigError where no switches or no map are set, and what keeps a board away.
+    """
+    settings = configuration.settings
+    game = load(settings.game.name)
+    plan = wire_plan(settings, configuration.sources, game.places, making="sensor map")
+    if settings.sensors.map is None:
+        raise ConfigError("sensors.map is not set; `referee sensors map` makes a map")
+    sensor_map = load_sensor_map(settings.sensors.map)
+    plan = replace(plan, sensor_map=sensor_map)
+    out: dict[str, str] = {}
+    grid = _grid(game.places)
+    plain = not (console.encoding or "").lower().startswith("utf")
+
+    def say(sentence: str) -> None:
+        console.print(Text(sentence), soft_wrap=True)
+
+    with open_switches(plan, say) as switches:
+        report = _first_report(switches)
+        told = None if report is None else sensed(report, sensor_map)
+        console.print(board_of_sensors(told, grid, out, plain=plain))
+        try:
+            while not once and told is not None:
+                switches.wait(_LISTEN_S)
+                report = switches.read()
+                now = None if report is None else sensed(report, sensor_map)
+                if now is None or (now.occupied, now.doubtful) != (told.occupied, told.doubtful):
+                    console.print(board_of_sensors(now, grid, out, plain=plain))
+                    told = now
+        except KeyboardInterrupt:
+            return 0
+    for sentence in remarks(told, sensor_map, out):
+        say(sentence)
+    return 1 if told is None or told.doubtful or out else 0
+
+
+def remarks(told: Sensed | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
+    """Say in words what the picture of the sensors shows."""
+    if told is None:
+        yield "The sensors say nothing."
+        return
+    occupied = [place for place, closed in told.occupied.items() if closed]
+    yield f"{len(occupied)} of {len(told.occupied)} squares are occupied: {', '.join(occupied) or 'none'}."
+    if told.doubtful:
+        yield f"These can't be told now (a ghost, or a contact that chatters): {', '.join(sorted(told.doubtful))}."
+    missing = [place for place in sensor_map.places if place not in told.occupied]
+    if missing:
+        yield f"These have a switch in the map that is not there: {', '.join(missing)}."
+    for place, why in out.items():
+        yield f"The sensor under {place} is taken out: {why}"
+
+
+def board_of_sensors(told: Sensed | None, grid: Grid, out: Mapping[str, str], *, plain: bool = False) -> Text:
+    """Draw which squares are occupied; ``out`` are sensors taken out, by square, and why."""
+    marks = _PLAIN_MARKS if plain else _MARKS
+    text = Text()
+    for row in grid.rows:
+        text.append(f"{row[0].lstrip('abcdefghijklmnopqrstuvwxyz'):>3} " if row else "")
+        for place in row:
+            state = _state(told, place, out)
+            text.append(f" {marks[state]}", style=_STYLES[state])
+        text.append("\n")
+    columns = [place.rstrip("0123456789") for place in grid.rows[-1]]
+    text.append("    " + "".join(f" {column}" for column in columns))
+    text.append("\n" + "   ".join(f"{marks[state]} {state}" for state in _STYLES if state != "no switch"), style="dim")
+    return text
+
+
+def _state(told: Sensed | None, place: str, out: Mapping[str, str]) -> str:
+    if told is None or place not in told.occupied:
+        return "no switch"
+    if place in out:
+        return "taken out"
+    if place in told.doubtful:
+        return "doubtful"
+    return "occupied" if told.occupied[place] else "empty"
+
+
+def _first_report(switches: Switches) -> SwitchReport | None:
+    """Wait for the first report in which every switch has settled, for a little while."""
+    until_s = time.monotonic() + _FIRST_REPORT_S
+    while True:
+        report = switches.read()
+        if (report is not None and not any(report.doubtful)) or time.monotonic() >= until_s:
+            return report
+        switches.wait(_LISTEN_S)
+
+
+def _grid(places: Sequence[str]) -> Grid:
+    """Lay out places such as c3: rows from the far side to the near one."""
+    rows: dict[str, list[str]] = {}
+    for place in places:
+        rows.setdefault(place.lstrip("abcdefghijklmnopqrstuvwxyz"), []).append(place)
+    return Grid(tuple(tuple(row) for row in reversed(list(rows.values()))))

@@ -1,0 +1,213 @@
+"""``referee lights`` and ``referee sensors`` on a virtual board behind a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from firmware_bridge.errors import PortMissingError
+from hardware.light_map_file import read_light_map
+from hardware.signals import Sound
+from hardware.terminal import Grid
+from referee.errors import ConfigError
+from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
+from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
+from referee.mapping_sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
+from referee.sensing.values import Sensed
+from tests.referee.virtual_board import Plugged, plugged
+
+GUARD_S = 10.0
+
+
+class Heard(StringIO):
+    """What was printed, for whoever waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition()
+
+    def write(self, text: str) -> int:
+        with self._changed:
+            written = super().write(text)
+            self._changed.notify_all()
+        return written
+
+    def wait_for(self, text: str) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: text in self.getvalue(), GUARD_S), f"{text!r} was never said"
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def console(heard: Heard) -> Console:
+    return Console(file=heard, width=200)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Plugged]:
+    with plugged(tmp_path) as it:
+        yield it
+
+
+def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, console: Console, heard: Heard) -> None:
+    answers = iter(["a1", "b1", "", "status"])
+    seen: list[int] = []
+
+    def ask(prompt: str) -> str:
+        light = len(seen)
+        alone = bytes(3 * light) + b"\xff\xff\xff"
+        assert table.device.wait_for(lambda: table.device.lights().colours.rstrip(b"\0") == alone, GUARD_S)
+        seen.append(light)
+        return next(answers)
+
+    out = table.folder / "lights.toml"
+    assert map_lights(table.settings(), LightMapOptions(out), console, ask) == 0
+    light_map = read_light_map(out)
+    assert (dict(light_map.places), light_map.status, light_map.lights) == ({"a1": (0,), "b1": (1,)}, (3,), 4)
+    assert "2 lights under 2 squares; 1 light as the status light" in heard.getvalue()
+
+
+def test_nothing_is_written_where_nothing_was_found(table: Plugged, console: Console, heard: Heard) -> None:
+    out = table.folder / "lights.toml"
+    assert map_lights(table.settings(), LightMapOptions(out), console, lambda prompt: "f") == 1
+    assert "nothing was written" in heard.getvalue()
+    assert not out.exists()
+
+
+def test_a_board_without_lights_or_switches_is_named(tmp_path: Path, console: Console) -> None:
+    with plugged(tmp_path, 'board = "pico"\n[buttons]\nhint = 5\n') as bare:
+        with pytest.raises(ConfigError, match="the board has no lights"):
+            map_lights(bare.settings(), LightMapOptions(tmp_path / "l.toml"), console, input)
+        with pytest.raises(ConfigError, match="the board has no switches"):
+            map_sensors(bare.settings(), SensorMapOptions(tmp_path / "s.toml"), console, [])
+
+
+def test_a_port_that_is_not_there_is_named(table: Plugged, console: Console) -> None:
+    settings = table.settings()
+    gone = replace(
+        settings,
+        settings=settings.settings.model_copy(
+            update={"board": settings.settings.board.model_copy(update={"port": "/dev/ttyNONE"})}
+        ),
+    )
+    with pytest.raises(PortMissingError, match="there is no port /dev/ttyNONE"):
+        map_lights(gone, LightMapOptions(table.folder / "l.toml"), console, input)
+
+
+def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
+    bare = table.settings(base="")
+    with pytest.raises(ConfigError, match="no strip of lights is set"):
+        map_lights(bare, LightMapOptions(table.folder / "l.toml"), console, input)
+    with pytest.raises(ConfigError, match="no lights are set"):
+        show_every_light(bare, 0.01, console)
+    with pytest.raises(ConfigError, match="no switches are set"):
+        map_sensors(bare, SensorMapOptions(table.folder / "s.toml"), console, [])
+    wled = table.settings(base='[lights]\ndrivers = ["wled-network"]\nwled_host = "127.0.0.1"\n')
+    with pytest.raises(ConfigError, match="how many lights does the strip have"):
+        map_lights(wled, LightMapOptions(table.folder / "l.toml"), console, input)
+
+
+def test_everything_the_lights_say_is_shown_with_words(table: Plugged, console: Console, heard: Heard) -> None:
+    (table.folder / "lights.toml").write_text("lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n")
+
+    coming = every_signal(("a1", "b1"))
+
+    def wait(seconds: float) -> None:
+        """Wait until the board shows what was announced: squares, the status light alone, or a tone."""
+        signal = next(coming)
+
+        def shows() -> bool:
+            colours = table.device.lights().colours
+            if signal.sound is not Sound.SILENCE:
+                return any(tone.frequency_hz for tone in table.device.tones())
+            return any(colours[:9]) if signal.lights else any(colours[9:]) and not any(colours[:9])
+
+        assert table.device.wait_for(shows, GUARD_S), signal
+
+    assert show_every_light(table.settings(), 0.0, console, wait) == 0
+    assert next(coming, None) is None
+    assert all(signal.words in heard.getvalue() for signal in every_signal(("a1", "b1")))
+    assert "That was everything." in heard.getvalue()
+
+
+def test_pieces_are_put_down_and_the_switches_found(table: Plugged, console: Console, heard: Heard) -> None:
+    device, out = table.device, table.folder / "sensors.toml"
+
+    def person() -> Iterator[str]:
+        heard.wait_for("Put a piece on a1.")
+        device.set_switch(2, True)
+        heard.wait_for("a1 is switch 2.")
+        heard.wait_for("Put a piece on b1.")
+        yield ""
+        heard.wait_for("Put a piece on c1.")
+        device.set_switch(2, False)
+        device.set_switch(2, True)
+        device.set_switch(0, True)
+        heard.wait_for("c1 is switch 0.")
+        yield "f"
+
+    assert map_sensors(table.settings(), SensorMapOptions(out), console, person()) == 0
+    sensor_map = load_sensor_map(out)
+    assert (dict(sensor_map.places), sensor_map.switches) == ({"a1": 2, "c1": 0}, 3)
+    assert sensor_map.pin_map_crc is not None
+    assert "2 of 49 squares have a switch" in heard.getvalue()
+
+
+def test_by_switch_and_a_board_that_is_unplugged_meanwhile(table: Plugged, console: Console, heard: Heard) -> None:
+    device, out = table.device, table.folder / "sensors.toml"
+
+    def person() -> Iterator[str]:
+        heard.wait_for("Put a piece on a square.")
+        device.set_switch(1, True)
+        heard.wait_for("Switch 1 closed: which square?")
+        yield "g7"
+        heard.wait_for("g7 is switch 1.")
+        device.unplug()
+        heard.wait_for("The board does not answer; I wait for it.")
+        yield "f"
+
+    assert map_sensors(table.settings(), SensorMapOptions(out, by_switch=True), console, person()) == 0
+    assert dict(load_sensor_map(out).places) == {"g7": 1}
+
+
+def test_what_the_switches_feel_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
+    table.device.set_switch(1, True)
+    settings = table.settings()
+    save_sensor_map(SensorMap({"a1": 0, "d4": 1}, 3), table.folder / "sensors.toml")
+    assert show_sensors(settings, console, once=True) == 0
+    assert "1 of 2 squares are occupied: d4." in heard.getvalue()
+    assert "●" in heard.getvalue()
+
+
+def test_a_switch_that_is_not_there_is_shown(table: Plugged, console: Console, heard: Heard) -> None:
+    save_sensor_map(SensorMap({"a1": 0, "d4": 3}, 4), table.folder / "sensors.toml")
+    show_sensors(table.settings(), console, once=True)
+    assert "there are 3 switches and the sensor map was made for 4" in heard.getvalue()
+    assert "These have a switch in the map that is not there: d4." in heard.getvalue()
+
+
+def test_a_pin_map_that_changed_since_is_said(table: Plugged, console: Console, heard: Heard) -> None:
+    save_sensor_map(SensorMap({"a1": 0}, 3, 12345), table.folder / "sensors.toml")
+    show_sensors(table.settings(), console, once=True)
+    assert "another one than when the sensors were mapped" in heard.getvalue()
+
+
+def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console) -> None:
+    with pytest.raises(ConfigError, match="`referee sensors map` makes a map"):
+        show_sensors(table.settings(base='[sensors]\nsource = "board"\n'), console, once=True)
+
+
+def test_the_picture_of_the_sensors() -> None:
+    told = Sensed(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
+    drawn = board_of_sensors(told, Grid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
+    assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
