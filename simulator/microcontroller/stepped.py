@@ -156,7 +156,8 @@ class SteppedMicrocontroller:
 
     def _happen(self) -> None:
         now_s = self._now_s
-        for trouble in self._troubles.due(now_s - self._start_s):
+        # A moment counted from the start may come out a rounding error later than the one it was due at.
+        for trouble in self._troubles.due(math.nextafter(now_s, math.inf) - self._start_s):
             self._befall(trouble)
         if self._replug_at_s is not None and self._replug_at_s <= now_s:
             self._put_in()
