@@ -11,6 +11,7 @@ from types import MappingProxyType
 class BoardKind:
     """A kind of microcontroller board. Pins are numbered as its maker does (GP28, GPIO4).
 
+    ``chip`` is the chip's name as MicroPython tells it.
     ``taken`` pins exist on the chip but belong to the board itself, each with why. ``delicate`` pins work, with
     something to know. ``serial_pins`` are the (transmitting, receiving) pins that each UART can have; a UART that is
     not in it can have any pins.
@@ -18,12 +19,17 @@ class BoardKind:
 
     name: str
     title: str
+    chip: str
     prefix: str
     pins: frozenset[int]
     taken: Mapping[int, str]
     delicate: Mapping[int, str] = field(default_factory=dict)
     uarts: frozenset[int] = frozenset()
     serial_pins: Mapping[int, tuple[frozenset[int], frozenset[int]]] = field(default_factory=dict)
+
+    def is_other_chip(self, machine: str) -> bool:
+        """Whether ``machine``, what MicroPython says it runs on, is a board of BOARDS with another chip."""
+        return self.chip not in machine and any(kind.chip in machine for kind in BOARDS.values())
 
     def pin_name(self, number: int) -> str:
         """Name a pin as it is printed beside the board, ``GP28``."""
@@ -87,6 +93,7 @@ BOARDS: Mapping[str, BoardKind] = MappingProxyType(
             BoardKind(
                 name="pico",
                 title="Raspberry Pi Pico",
+                chip="RP2040",
                 prefix="GP",
                 pins=frozenset(range(30)),
                 taken=_PICO_TAKEN,
@@ -96,6 +103,7 @@ BOARDS: Mapping[str, BoardKind] = MappingProxyType(
             BoardKind(
                 name="pico2",
                 title="Raspberry Pi Pico 2",
+                chip="RP2350",
                 prefix="GP",
                 pins=frozenset(range(30)),
                 taken=_PICO_TAKEN,
@@ -105,6 +113,7 @@ BOARDS: Mapping[str, BoardKind] = MappingProxyType(
             BoardKind(
                 name="esp32-s3",
                 title="ESP32-S3",
+                chip="ESP32S3",
                 prefix="GPIO",
                 pins=frozenset((*range(22), *range(26, 49))),
                 taken=_S3_TAKEN,

@@ -1,0 +1,239 @@
+"""Putting the firmware and a pin map on a board, so that a cut at any moment leaves a board that can be put right.
+
+Files are written under other names first and checked there; until all are whole, the old firmware is untouched. Then
+the manifest is removed, the new files take their places, and the manifest is written last. A board on which that was
+cut off has no manifest: `referee firmware check` names it, and installing again puts it right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError, Survey
+from firmware_bridge.install_reaching import Surroundings, bare_board, greet, greet_again, one_port
+from firmware_bridge.manifest import (
+    MAIN_FILE,
+    MANIFEST_FILE,
+    NEW_SUFFIX,
+    PIN_MAP_FILE,
+    Difference,
+    Firmware,
+    Manifest,
+    ManifestError,
+    Version,
+    difference,
+    sha256,
+    version_text,
+)
+from firmware_bridge.pin_map import PinMap
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.messages import Welcome
+
+OLDEST_MICROPYTHON = (1, 22)
+KEPT_MAIN_FILE = "main_before_referee.py"
+"""What the owner's own main.py is called once the firmware has its place."""
+
+# Room for a file system's own books: a block for each new file would be too much to ask of a small board.
+_SPARE_BYTES = 16 * 1024
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, and how many bytes of how many are written."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What an installation did.
+
+    Attributes:
+        port: where the board is.
+        version: of the firmware that is on it now.
+        before: the version that was on it, ``None`` if there was none or it can't be told.
+        written: the files that were written.
+        removed: files of another version that were removed.
+        kept_main: whether the owner's own main.py was kept under KEPT_MAIN_FILE.
+        has_pin_map: whether there is a pin map on the board, this one or an earlier one.
+        welcome: what the board says of itself now; ``None`` if its pin map makes it speak on its UART alone.
+    """
+
+    port: SerialPort
+    version: Version
+    before: Version | None
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept_main: bool
+    has_pin_map: bool
+    welcome: Welcome | None
+
+
+def install(
+    wanted: WantedBoard,
+    firmware: Firmware,
+    pins: PinMap | None,
+    around: Surroundings,
+    progress: Progress,
+) -> Installed:
+    """Put ``firmware`` and ``pins`` on the wanted board, check every file there, start it and hear that it runs.
+
+    Files that are there already are not written again. Without ``pins`` the board keeps the pin map it has.
+    Raises BridgeError: the port can't be used, something else is there, the board is full, is of another kind than the
+    pin map says, went away in the middle, or does not answer afterwards.
+    """
+    port = one_port(wanted, around)
+    progress("looking for the board", 0, 0)
+    reached = greet(port, wanted.baud, around, leave=True)
+    progress("waiting for its prompt", 0, 0)
+    with bare_board(reached, wanted.baud, around) as board:
+        try:
+            survey = board.survey()
+            check_machine(survey, port, pins)
+            before = installed_manifest(board, survey)
+            change = _Change(firmware, pins, survey, before)
+            change.make(board, progress)
+            is_on_usb = pins.link is None if pins is not None else speaks_usb(board, survey)
+            progress("starting the firmware", 0, 0)
+        finally:
+            # Whatever happened, the board is not left at its prompt: what it has of a firmware runs.
+            board.reset()
+    welcome = None
+    if is_on_usb:
+        welcome = _checked_welcome(greet_again(port, wanted.baud, around), port, firmware, pins)
+    return Installed(
+        port=port,
+        version=firmware.version,
+        before=None if before is None else before.version,
+        written=change.difference.to_write,
+        removed=change.difference.left_over,
+        kept_main=change.keeps_main,
+        has_pin_map=pins is not None or PIN_MAP_FILE in survey.hashes,
+        welcome=welcome,
+    )
+
+
+def check_machine(survey: Survey, port: SerialPort, pins: PinMap | None) -> None:
+    """Raise InstallError for what can't run the firmware, or is another board than the pin map is for."""
+    if survey.implementation != "micropython":
+        raise InstallError(
+            f"the board on {port.device} runs {survey.implementation}; the firmware needs MicroPython "
+            f"{'.'.join(map(str, OLDEST_MICROPYTHON))} or newer"
+        )
+    if survey.version[:2] < OLDEST_MICROPYTHON:
+        raise InstallError(
+            f"the board on {port.device} has {survey.title}; the firmware needs "
+            f"{'.'.join(map(str, OLDEST_MICROPYTHON))} or newer: docs/firmware.md tells how to put it on the board"
+        )
+    if pins is not None and pins.board.is_other_chip(survey.machine):
+        raise InstallError(
+            f"the pin map is for a {pins.board.title}, and the board on {port.device} is a {survey.machine}; change "
+            "`board` in the pin map, or name the port of the other board"
+        )
+
+
+def installed_manifest(board: BareBoard, survey: Survey) -> Manifest | None:
+    """Read the board's own manifest; ``None`` if there is none, or none that can be read."""
+    if MANIFEST_FILE not in survey.hashes:
+        return None
+    try:
+        return Manifest.from_json(board.read(MANIFEST_FILE))
+    except ManifestError:
+        return None
+
+
+def speaks_usb(board: BareBoard, survey: Survey) -> bool:
+    """Whether the firmware speaks over USB by the pin map on the board; without one, or with a broken one, it does."""
+    if PIN_MAP_FILE not in survey.hashes:
+        return True
+    try:
+        form = json.loads(board.read(PIN_MAP_FILE))
+    except ValueError:
+        return True
+    return not isinstance(form, dict) or form.get("link", "usb") == "usb"
+
+
+class _Change:
+    """What is to be changed on one board."""
+
+    def __init__(self, firmware: Firmware, pins: PinMap | None, survey: Survey, before: Manifest | None) -> None:
+        self._survey = survey
+        self._manifest = firmware.manifest.to_json()
+        self._data: Mapping[str, bytes] = (
+            firmware.files if pins is None else {**firmware.files, PIN_MAP_FILE: pins.device_json()}
+        )
+        hashes = {path: sha256(data) for path, data in self._data.items()}
+        wanted = Manifest(firmware.version, hashes)
+        self.difference: Difference = difference(wanted, survey.hashes, before)
+        self._hashes = hashes
+        self.keeps_main = MAIN_FILE in self.difference.altered and before is None and not survey.has_firmware
+
+    def make(self, board: BareBoard, progress: Progress) -> None:
+        """Make the change, and check that it was made."""
+        to_write = self.difference.to_write
+        is_manifest_due = self._survey.hashes.get(MANIFEST_FILE) != sha256(self._manifest)
+        if not to_write and not self.difference.left_over and not is_manifest_due:
+            return
+        self._check_room(to_write)
+        self._write_new(board, to_write, progress)
+        progress("putting the files in their places", 0, 0)
+        rewritten = {path + NEW_SUFFIX for path in to_write}
+        board.remove((MANIFEST_FILE, *(path for path in self.difference.left_over if path not in rewritten)))
+        if self.keeps_main:
+            board.rename(MAIN_FILE, KEPT_MAIN_FILE)
+        board.swap(to_write)
+        self._check(board, self._hashes, "")
+        board.write_new(MANIFEST_FILE, self._manifest, lambda _: None)
+        board.swap((MANIFEST_FILE,))
+
+    def _write_new(self, board: BareBoard, paths: tuple[str, ...], progress: Progress) -> None:
+        board.make_folders({str(folder) for path in paths for folder in PurePosixPath(path).parents if folder.name})
+        total = sum(len(self._data[path]) for path in paths)
+        done = 0
+        for path in paths:
+
+            def tell(count: int, path: str = path) -> None:
+                nonlocal done
+                done += count
+                progress(f"writing {path}", done, total)
+
+            board.write_new(path, self._data[path], tell)
+        progress("checking what was written", 0, 0)
+        self._check(board, {path: self._hashes[path] for path in paths}, NEW_SUFFIX)
+
+    @staticmethod
+    def _check(board: BareBoard, hashes: Mapping[str, str], suffix: str) -> None:
+        there = board.survey().hashes
+        wrong = sorted(path for path, digest in hashes.items() if there.get(path + suffix) != digest)
+        if wrong:
+            raise InstallError(
+                f"what the board has of {', '.join(wrong)} is not what was sent: its memory or its cable is faulty; "
+                "run the command once more, with another cable if it happens again"
+            )
+
+    def _check_room(self, paths: tuple[str, ...]) -> None:
+        needed = sum(len(self._data[path]) for path in paths) + len(self._manifest) + _SPARE_BYTES
+        if self._survey.free_bytes < needed:
+            raise BoardFullError(
+                f"the board has {self._survey.free_bytes // 1024} kB free, and {needed // 1024} kB are needed; remove "
+                "files of yours from it. Nothing was changed"
+            )
+
+
+def _checked_welcome(welcome: Welcome | None, port: SerialPort, firmware: Firmware, pins: PinMap | None) -> Welcome:
+    if welcome is None:
+        raise InstallError(
+            f"the firmware is on the board on {port.device}, but it does not answer; unplug it and plug it in again, "
+            "then run `referee firmware check`"
+        )
+    if welcome.firmware != firmware.version:
+        raise InstallError(
+            f"the board on {port.device} says that it runs firmware {version_text(welcome.firmware)}, and "
+            f"{version_text(firmware.version)} was put on it; is there a second board? Name the port with --port"
+        )
+    if pins is not None and welcome.pin_map_checksum != pins.crc32:
+        raise InstallError(
+            f"the board on {port.device} does not use the pin map that was put on it; unplug it and plug it in again, "
+            "then run `referee firmware check`"
+        )
+    return welcome

@@ -1,0 +1,196 @@
+"""What is on a board, beside what should be: its firmware, its files, its pin map; each with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.install import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
+from firmware_bridge.install_console import Survey
+from firmware_bridge.install_reaching import Reached, Surroundings, bare_board, greet, greet_again, one_port
+from firmware_bridge.manifest import (
+    PIN_MAP_FILE,
+    Difference,
+    Firmware,
+    Manifest,
+    Version,
+    difference,
+    sha256,
+    version_text,
+)
+from firmware_bridge.pin_map import PinMap
+from firmware_bridge.ports import SerialPort
+from firmware_bridge.protocol.messages import Welcome
+
+Level = Literal["ok", "note", "fault"]
+
+_INSTALL = "`referee firmware install` puts it right"
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class BoardFinding:
+    """One thing that was looked at: ``ok``, ``note`` (the board works as it is) or ``fault``; and what to do."""
+
+    level: Level
+    subject: str
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class BoardCheck:
+    """What was found on the board that is on ``port``."""
+
+    port: SerialPort
+    findings: tuple[BoardFinding, ...]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the board has what it should have."""
+        return all(finding.level != "fault" for finding in self.findings)
+
+
+def check(
+    wanted: WantedBoard,
+    firmware: Firmware,
+    pins: PinMap | None,
+    around: Surroundings,
+    progress: Progress,
+    *,
+    quick: bool = False,
+) -> BoardCheck:
+    """Look at the wanted board; with ``quick`` only ask the firmware that runs, and leave it running.
+
+    Otherwise the board is brought to its prompt, every file is compared by its hash, and the board is reset and heard
+    to run again. ``pins`` is the pin map that should be on it, if that is known. Nothing on the board is changed.
+    Raises BridgeError when the port can't be used, or what is there is no board for the firmware.
+    """
+    port = one_port(wanted, around)
+    progress("looking for the board", 0, 0)
+    reached = greet(port, wanted.baud, around, leave=not quick)
+    if quick:
+        return BoardCheck(port, tuple(_answered(reached, firmware, pins)))
+    progress("waiting for its prompt", 0, 0)
+    with bare_board(reached, wanted.baud, around) as board:
+        try:
+            progress("comparing its files", 0, 0)
+            survey = board.survey()
+            manifest = installed_manifest(board, survey)
+            findings = list(_files(survey, firmware, manifest, pins))
+            is_on_usb = speaks_usb(board, survey)
+            progress("starting the firmware", 0, 0)
+        finally:
+            board.reset()
+    if survey.has_firmware and is_on_usb:
+        findings.append(_runs(greet_again(port, wanted.baud, around)))
+    return BoardCheck(port, tuple(findings))
+
+
+def compare_versions(installed: Version, ours: Version) -> BoardFinding:
+    """Say whether a board's firmware is this program's, older or newer, and what to do."""
+    there, here = version_text(installed), version_text(ours)
+    if installed == ours:
+        return BoardFinding("ok", "firmware", f"version {there}")
+    if installed < ours:
+        return BoardFinding(
+            "fault",
+            "firmware",
+            f"version {there}, older than this program's {here}",
+            "`referee firmware install` renews it",
+        )
+    return BoardFinding(
+        "fault",
+        "firmware",
+        f"version {there}, newer than this program's {here}",
+        f"update the referee; or `referee firmware install` puts version {here} on the board",
+    )
+
+
+def _answered(reached: Reached, firmware: Firmware, pins: PinMap | None) -> Iterator[BoardFinding]:
+    welcome = reached.welcome
+    if welcome is not None:
+        yield compare_versions(welcome.firmware, firmware.version)
+        yield _pin_map(
+            welcome.pin_map_checksum, None if pins is None else pins.crc32, has=welcome.pin_map_checksum != 0
+        )
+        yield _runs(welcome)
+    elif isinstance(reached.why_not, VersionError | NoFirmwareError):
+        yield BoardFinding("fault", "firmware", str(reached.why_not))
+    else:
+        raise reached.why_not or WrongDeviceError(f"nothing is known of what is on {reached.port.device}")
+
+
+def _files(
+    survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: PinMap | None
+) -> Iterator[BoardFinding]:
+    is_old = survey.version[:2] < OLDEST_MICROPYTHON
+    oldest = ".".join(map(str, OLDEST_MICROPYTHON))
+    yield BoardFinding(
+        "fault" if is_old else "ok",
+        "interpreter",
+        survey.title,
+        f"the firmware needs {oldest} or newer; docs/firmware.md tells how to put it on the board" if is_old else "",
+    )
+    if not survey.has_firmware:
+        yield BoardFinding(
+            "fault", "firmware", "there is none on the board", "`referee firmware install` puts it there"
+        )
+        return
+    if manifest is None:
+        yield BoardFinding(
+            "fault", "firmware", "an installation was cut off, or its files were put there by hand", _INSTALL
+        )
+    else:
+        yield compare_versions(manifest.version, firmware.version)
+    # Another version's files differ from ours of course; what matters there is whether they are as it left them.
+    same_version = manifest is None or manifest.version == firmware.version
+    wanted = firmware.manifest if same_version else manifest
+    yield from _differences(difference(wanted or firmware.manifest, survey.hashes, manifest))
+    there = survey.hashes.get(PIN_MAP_FILE)
+    yield _pin_map(there, None if pins is None else sha256(pins.device_json()), has=there is not None)
+
+
+def _differences(differs: Difference) -> Iterator[BoardFinding]:
+    if differs.missing:
+        yield BoardFinding("fault", "files", f"missing on the board: {_named(differs.missing)}", _INSTALL)
+    if differs.altered:
+        yield BoardFinding("fault", "files", f"other than they should be: {_named(differs.altered)}", _INSTALL)
+    if differs.left_over:
+        yield BoardFinding(
+            "note",
+            "files",
+            f"left over and of no use: {_named(differs.left_over)}",
+            "`referee firmware install` removes them",
+        )
+    if differs.is_none:
+        yield BoardFinding("ok", "files", "each is as it should be")
+
+
+def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) -> BoardFinding:
+    remedy = "`referee firmware install --pins FILE` puts yours there"
+    if not has:
+        return BoardFinding("fault", "pin map", "there is none on the board, so nothing hangs on its pins", remedy)
+    if wanted is None:
+        return BoardFinding("ok", "pin map", "there is one; with --pins FILE it is compared with yours")
+    if there != wanted:
+        return BoardFinding("fault", "pin map", "the board's is another one than yours", remedy)
+    return BoardFinding("ok", "pin map", "the board's is yours")
+
+
+def _runs(welcome: Welcome | None) -> BoardFinding:
+    if welcome is None:
+        return BoardFinding(
+            "fault", "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
+        )
+    counts = f"{welcome.lights} lights, {welcome.switches} switches, {welcome.buttons} buttons"
+    buzzer = "" if welcome.buzzer == 0 else ", a buzzer"
+    return BoardFinding("ok", "board", f"{welcome.board} answers: {counts}{buzzer}")
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    more = len(paths) - _MOST_NAMED
+    return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

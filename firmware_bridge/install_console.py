@@ -1,0 +1,231 @@
+"""A board at MicroPython's raw prompt: its files listed, hashed, written and put in their places, through mpremote.
+
+mpremote's transport is used as a library and not its command, for one connection instead of one for each step, typed
+errors and progress. Its authors call that interface unsettled, so what is used is kept to four methods that have been
+the same since 1.25, all of them in this module: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import errno
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import serial
+from mpremote.transport import TransportError, TransportExecError
+from mpremote.transport_serial import SerialTransport
+
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.manifest import FIRMWARE_FOLDER, MAIN_FILE, MANIFEST_FILE, NEW_SUFFIX, PIN_MAP_FILE, STAY_FILE
+
+_ANSWER_S = 10.0
+"""How long any answer may take: a board hashes its files in well under a second."""
+_CHUNK_BYTES = 1024
+
+_SURVEY = f"""
+import os, sys, hashlib
+def _hash(path):
+    sha = hashlib.sha256()
+    with open(path, 'rb') as file:
+        while True:
+            data = file.read(512)
+            if not data:
+                break
+            sha.update(data)
+    return ''.join('%02x' % byte for byte in sha.digest())
+def _walk(folder, before):
+    for entry in os.ilistdir(folder):
+        path = before + entry[0]
+        if entry[1] == 0x4000:
+            if before or entry[0] == {FIRMWARE_FOLDER!r}:
+                _walk('/' + path, path + '/')
+        elif before or entry[0].split({NEW_SUFFIX!r})[0] in {(MAIN_FILE, MANIFEST_FILE, PIN_MAP_FILE)!r}:
+            print(repr((path, _hash('/' + path))))
+_walk('/', '')
+print(repr((sys.implementation[0], tuple(sys.implementation[1]), getattr(sys.implementation, '_machine', ''),
+    os.statvfs('/')[0] * os.statvfs('/')[3])))
+"""
+
+# rename takes the other file's place at once on littlefs; FAT refuses while there is one.
+_SWAP = """
+import os
+for path in {paths!r}:
+    try:
+        os.rename('/' + path + {suffix!r}, '/' + path)
+    except OSError:
+        os.remove('/' + path)
+        os.rename('/' + path + {suffix!r}, '/' + path)
+if hasattr(os, 'sync'):
+    os.sync()
+"""
+_REMOVE = """
+import os
+for path in {paths!r}:
+    folder, _, name = ('/' + path).rpartition('/')
+    if name in os.listdir(folder or '/'):
+        os.remove('/' + path)
+"""
+_MAKE_FOLDERS = """
+import os
+for path in {paths!r}:
+    folder, _, name = ('/' + path).rpartition('/')
+    if name not in os.listdir(folder or '/'):
+        os.mkdir('/' + path)
+"""
+
+
+class InstallError(BridgeError, OSError):
+    """The firmware could not be put on a board; the message says how far it came and what to do."""
+
+
+class BoardFullError(InstallError):
+    """There is no room for the firmware on the board."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is on a board: the hashes of the firmware's files by path, and what runs them.
+
+    Attributes:
+        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map and all below ``firmware``.
+        implementation: ``micropython``, or what else it calls itself.
+        version: of MicroPython.
+        machine: what MicroPython says it runs on, such as ``Raspberry Pi Pico with RP2040``.
+        free_bytes: room in its file system.
+    """
+
+    hashes: Mapping[str, str]
+    implementation: str
+    version: tuple[int, ...]
+    machine: str
+    free_bytes: int
+
+    @property
+    def has_firmware(self) -> bool:
+        """Whether any file of the firmware is there."""
+        return any(path.startswith(f"{FIRMWARE_FOLDER}/") for path in self.hashes)
+
+    @property
+    def title(self) -> str:
+        """One line: ``MicroPython 1.27.0 on a Raspberry Pi Pico with RP2040``."""
+        return f"MicroPython {'.'.join(map(str, self.version[:3]))} on {self.machine or 'an unnamed board'}"
+
+
+class BareBoard:
+    """A board at its raw prompt, on an open port; to be used in ``with``.
+
+    Raises InstallError when the board does not answer, or goes away in the middle.
+    """
+
+    def __init__(self, port: str, baud: int) -> None:
+        self._port = port
+        with self._explained("does not come to its prompt"):
+            self._transport = SerialTransport(port, baudrate=baud, timeout=_ANSWER_S)
+            try:
+                self._transport.enter_raw_repl(soft_reset=True, timeout_overall=_ANSWER_S)
+            except BaseException:
+                self.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the port."""
+        # A port that was unplugged, or that is a pseudo-terminal, has no control lines to set.
+        with contextlib.suppress(OSError):
+            self._transport.close()
+        self._transport.serial.close()
+
+    def survey(self) -> Survey:
+        """Look at what is there."""
+        *files, facts = (ast.literal_eval(line) for line in self._run(_SURVEY).splitlines())
+        return Survey(dict(files), *facts)
+
+    def read(self, path: str) -> bytes:
+        """Read a small file."""
+        data: bytes = ast.literal_eval(self._run(f"with open({'/' + path!r}, 'rb') as f:\n print(repr(f.read()))"))
+        return data
+
+    def make_folders(self, paths: Iterable[str]) -> None:
+        """Make folders where there are none yet, outer ones first."""
+        self._run(_MAKE_FOLDERS.format(paths=tuple(sorted(paths))))
+
+    def write_new(self, path: str, data: bytes, progress: Callable[[int], None]) -> None:
+        """Write a file under the name it has until it is whole; ``progress`` is told of each chunk's bytes."""
+        told, stdout = 0, sys.stdout
+
+        def tell(written: int, _: int) -> None:
+            nonlocal told
+            with contextlib.redirect_stdout(stdout):
+                progress(written - told)
+            told = written
+
+        with self._explained(f"could not take {path}"):
+            self._transport.fs_writefile(f"/{path}{NEW_SUFFIX}", data, _CHUNK_BYTES, tell)
+
+    def swap(self, paths: Iterable[str]) -> None:
+        """Let the new files take their places."""
+        self._run(_SWAP.format(paths=tuple(paths), suffix=NEW_SUFFIX))
+
+    def rename(self, path: str, to: str) -> None:
+        """Give a file another name."""
+        self._run(f"import os\nos.rename({'/' + path!r}, {'/' + to!r})")
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove files; those that are not there need not be."""
+        self._run(_REMOVE.format(paths=tuple(paths)))
+
+    def stay_after_reset(self) -> None:
+        """Let a board that has the firmware stay at its prompt after its next reset."""
+        self._run(f"with open({'/' + STAY_FILE!r}, 'w'):\n pass")
+
+    def reset(self) -> None:
+        """Reset the board, as its button does, and let go of the port."""
+        # The board answers nothing any more, so this is not to wait for an answer.
+        with contextlib.suppress(OSError, TransportError):
+            self._transport.exec_raw_no_follow("import machine\nmachine.reset()")
+        self.close()
+
+    def _run(self, code: str) -> str:
+        with self._explained("did not do what it was told"):
+            text: bytes = self._transport.exec(code)
+        return text.decode()
+
+    @contextlib.contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        # mpremote prints what it heard when something goes wrong; the message here has what matters.
+        with contextlib.redirect_stdout(io.StringIO()):
+            try:
+                yield
+            except TransportExecError as error:
+                raise self._error(what, _last_line(error.error_output)) from error
+            except (TransportError, serial.SerialException, OSError) as error:
+                raise self._error(what, error) from error
+
+    def _error(self, what: str, why: Any) -> InstallError:
+        number = why.errno if isinstance(why, OSError) else None
+        if number == errno.ENOSPC or "ENOSPC" in str(why) or str(why) == f"OSError: {errno.ENOSPC}":
+            return BoardFullError(f"the board on {self._port} is full: it {what}; remove files of yours from it")
+        if isinstance(why, OSError) and number is not None:
+            why = os.strerror(number)
+        return InstallError(
+            f"the board on {self._port} {what} ({why}); unplug it, plug it in again and run the command once more"
+        )
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no reason given"

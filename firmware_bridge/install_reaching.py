@@ -1,0 +1,222 @@
+"""Getting hold of a board: is it there, what runs on it, and how to bring it to its prompt and back to its work."""
+
+from __future__ import annotations
+
+import secrets
+import select
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from serial.tools import list_ports as pyserial_list
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import ConnectionState
+from firmware_bridge.errors import (
+    BridgeError,
+    NoFirmwareError,
+    PortAmbiguousError,
+    PortError,
+    PortGoneError,
+    PortMissingError,
+    SilentDeviceError,
+    VersionError,
+    WrongDeviceError,
+)
+from firmware_bridge.finding import WantedBoard, candidates
+from firmware_bridge.install_console import BareBoard, InstallError
+from firmware_bridge.opening import Port, open_port
+from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.protocol.messages import Welcome
+
+FIRST_WORD_S = 20.0
+"""How long a board may take to answer the greeting after a reset: its port comes back, 2 s pass, it finds its files."""
+_LEFT_S = 10.0
+_KNOCK_EVERY_S = 0.25
+# A board that hangs is reset by its watchdog after 8.3 s and listens for 2 s then.
+_KNOCKING_S = 12.0
+_REPLUG_S = 60.0
+
+# Interrupt what runs, and leave the raw prompt if that is where it stands.
+_KNOCK = b"\r\x03\x03\r\x02"
+_PROMPT = b">>> "
+
+# Raspberry Pi and Espressif.
+_OWN_USB = frozenset({0x2E8A, 0x303A})
+
+FLASH_ADVICE = (
+    "A board without MicroPython shows no port of its own, or one with something else behind it. A Pico: hold its "
+    "BOOTSEL button while you plug it in, and copy MicroPython's UF2 file for that board onto the drive that appears. "
+    "An ESP32-S3: write MicroPython with esptool. docs/firmware.md tells both"
+)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The edges of this computer: ports, time, and where words go. ``clock`` is monotonic seconds."""
+
+    list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports
+    open_port: Callable[[str, int], Port] = open_port
+    clock: Callable[[], float] = time.monotonic
+    wait: Callable[[float], None] = time.sleep
+    random_session: Callable[[], int] = lambda: secrets.randbelow(0xFFFF) + 1
+    say: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A board that was found: its port, and what its firmware said of itself, if it runs ours.
+
+    ``why_not`` says why it does not answer as the referee's board; ``None`` if it does.
+    """
+
+    port: SerialPort
+    welcome: Welcome | None
+    why_not: BridgeError | None
+
+
+def one_port(wanted: WantedBoard, around: Surroundings) -> SerialPort:
+    """Choose the port that is meant, before anything is opened.
+
+    Raises PortMissingError with what to do about a board that has no MicroPython, and PortAmbiguousError.
+    """
+    try:
+        found = candidates(wanted, serial_ports(around.list_ports))
+    except PortMissingError as error:
+        raise PortMissingError(f"{error}. {FLASH_ADVICE}") from error
+    if len(found) > 1:
+        raise PortAmbiguousError(
+            f"there are {len(found)} boards: {'; '.join(map(str, found))}; name the port of one with --port"
+        )
+    return found[0]
+
+
+def same_board(port: SerialPort, baud: int) -> WantedBoard:
+    """Say how to find the board on ``port`` again when its port comes back, maybe under another name."""
+    if port.serial_number:
+        return WantedBoard(None, port.vendor_id, port.product_id, port.serial_number, baud)
+    return WantedBoard(port.device, baud=baud)
+
+
+def greet(port: SerialPort, baud: int, around: Surroundings, *, leave: bool = False) -> Reached:
+    """Greet whoever is on ``port``; with ``leave``, send the referee's firmware into its interpreter as well.
+
+    Raises PortError when the port itself can't be used: missing, taken, not allowed.
+    """
+    with _connection(WantedBoard(port.device, baud=baud), around) as connection:
+        connection.wait_for(lambda: connection.welcome is not None or connection.trouble is not None, FIRST_WORD_S)
+        welcome, trouble = connection.welcome, connection.trouble
+        if welcome is not None and leave:
+            connection.leave()
+            if not connection.wait_for(lambda: connection.state is ConnectionState.LEFT, _LEFT_S):
+                raise InstallError(
+                    f"the board on {port.device} does not go to its prompt; unplug it, plug it in again and run the "
+                    "command once more"
+                )
+    if welcome is not None:
+        return Reached(port, welcome, None)
+    if trouble is None:
+        raise SilentDeviceError(f"nothing answers on {port.device}; unplug the board and plug it in again")
+    if isinstance(trouble.error, PortError) and not isinstance(trouble.error, PortGoneError):
+        raise trouble.error
+    return Reached(port, None, trouble.error)
+
+
+def greet_again(port: SerialPort, baud: int, around: Surroundings) -> Welcome | None:
+    """Wait for the firmware of a board that was reset; ``None`` if it does not answer in FIRST_WORD_S."""
+    with _connection(same_board(port, baud), around) as connection:
+        connection.wait_for(lambda: connection.welcome is not None, FIRST_WORD_S)
+        return connection.welcome
+
+
+def bare_board(reached: Reached, baud: int, around: Surroundings) -> BareBoard:
+    """Bring a board to its prompt: one that was asked to leave, has no firmware, hangs, or speaks of another age.
+
+    Raises what kept it from answering as the referee's board, if it does not come to a prompt either.
+    """
+    if isinstance(reached.why_not, VersionError):
+        around.say(
+            f"{reached.why_not}. It takes no orders from this program: unplug it now and plug it in again; I wait for "
+            f"{_REPLUG_S:.0f} seconds."
+        )
+        patience_s = _REPLUG_S
+    elif isinstance(reached.why_not, WrongDeviceError) and not _may_be_ours(reached.why_not, reached.port):
+        raise reached.why_not
+    else:
+        patience_s = _KNOCKING_S
+    name = _knock(reached.port, baud, around, patience_s)
+    if name is not None:
+        board = BareBoard(name, baud)
+        return board if reached.why_not is None else _without_watchdog(board, reached.port, baud, around)
+    if reached.why_not is None:
+        raise InstallError(
+            f"the board on {reached.port.device} went to its prompt and did not come back; unplug it, plug it in again "
+            "and run the command once more. If that port is its UART: files go over USB, so name its USB port"
+        )
+    raise WrongDeviceError(f"{reached.why_not}. It does not come to MicroPython's prompt. {FLASH_ADVICE}")
+
+
+def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: Surroundings) -> BareBoard:
+    """Reset a board whose firmware was interrupted: its watchdog can't be stopped, and would reset it in 8 s."""
+    try:
+        if not board.survey().has_firmware:
+            return board
+        board.stay_after_reset()
+        board.reset()
+    except BaseException:
+        board.close()
+        raise
+    name = _knock(port, baud, around, _KNOCKING_S)
+    if name is None:
+        raise InstallError(
+            f"the board on {port.device} did not come back from its reset; unplug it, plug it in again and run the "
+            "command once more"
+        )
+    return BareBoard(name, baud)
+
+
+def _connection(wanted: WantedBoard, around: Surroundings) -> BoardConnection:
+    return BoardConnection(
+        wanted,
+        around.clock,
+        lambda _: None,
+        open_port=around.open_port,
+        list_ports=around.list_ports,
+        random_session=around.random_session,
+    )
+
+
+def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
+    """Whether knocking is worth it: at a silent port, and at a chip that speaks USB itself whatever it says."""
+    return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in _OWN_USB
+
+
+def _knock(port: SerialPort, baud: int, around: Surroundings, patience_s: float) -> str | None:
+    """Interrupt what runs on the board until its prompt appears; give the port's name then, which may be another."""
+    until_s = around.clock() + patience_s
+    wanted = replace(same_board(port, baud), baud=baud)
+    while around.clock() < until_s:
+        try:
+            name = candidates(wanted, serial_ports(around.list_ports), port)[0].device
+            with closing(around.open_port(name, baud)) as opened:
+                if _prompted(opened, around, until_s):
+                    return name
+        # While the board resets its port is away, or still closing.
+        except PortError:
+            around.wait(_KNOCK_EVERY_S)
+    return None
+
+
+def _prompted(port: Port, around: Surroundings, until_s: float) -> bool:
+    heard = b""
+    while around.clock() < until_s:
+        port.write(_KNOCK)
+        knocked_s = around.clock()
+        while around.clock() < knocked_s + _KNOCK_EVERY_S:
+            select.select([port], [], [], _KNOCK_EVERY_S)
+            heard = (heard + port.read())[-1024:]
+            if _PROMPT in heard:
+                return True
+    return False

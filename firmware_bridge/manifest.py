@@ -1,0 +1,156 @@
+"""What belongs on a board: every file of the firmware with its hash; and how what is on a board differs. Pure.
+
+The manifest is put on the board last of all, so a board with the firmware's files and no manifest is one on which an
+installation was cut off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from firmware_bridge.errors import BridgeError
+from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
+
+Version = tuple[int, int, int]
+
+MANIFEST_FILE = "manifest.json"
+PIN_MAP_FILE = "pins.json"
+MAIN_FILE = "main.py"
+STAY_FILE = "stay"
+"""While a board has this file, its firmware does not start; it removes it at once."""
+FIRMWARE_FOLDER = "firmware"
+NEW_SUFFIX = ".new"
+"""What a file is called on the board until it is whole and takes its place."""
+
+_FORMAT = 1
+
+
+class ManifestError(BridgeError, ValueError):
+    """A board's manifest that can't be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A version of the firmware: for each file on the board (``firmware/core/link.py``) its SHA-256 in hexadecimal."""
+
+    version: Version
+    files: Mapping[str, str]
+
+    def to_json(self) -> bytes:
+        """Write it as it is put on a board."""
+        form = {"format": _FORMAT, "version": list(self.version), "files": dict(sorted(self.files.items()))}
+        return json.dumps(form, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Manifest:
+        """Read what is on a board; raises ManifestError."""
+        try:
+            form = json.loads(data)
+        except ValueError as error:
+            raise ManifestError(f"the board's {MANIFEST_FILE} is no JSON: {error}") from error
+        version, files = _version(form), _files(form)
+        if version is None or files is None:
+            raise ManifestError(
+                f"the board's {MANIFEST_FILE} is not of a form this program knows (format {_FORMAT}); its firmware is "
+                "of another age"
+            )
+        return cls(version, files)
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """The firmware of this program: its version, and for each file on the board what is in it."""
+
+    version: Version
+    files: Mapping[str, bytes]
+
+    @property
+    def manifest(self) -> Manifest:
+        """Its manifest."""
+        return Manifest(self.version, {path: sha256(data) for path, data in self.files.items()})
+
+
+def our_firmware(folder: Traversable, version: Version = FIRMWARE_VERSION) -> Firmware:
+    """Read the firmware that comes with this program from ``folder``, which holds ``main.py`` and ``core``."""
+    files = {}
+    for path, file in _walk(folder, ""):
+        files[MAIN_FILE if path == MAIN_FILE else f"{FIRMWARE_FOLDER}/{path}"] = file.read_bytes()
+    return Firmware(version, files)
+
+
+def sha256(data: bytes) -> str:
+    """Give the SHA-256 of ``data`` in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def version_text(version: Version) -> str:
+    """Write a version, ``1.0.2``."""
+    return ".".join(map(str, version))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the files of a board differ from the firmware that should be there, by their paths on the board.
+
+    Attributes:
+        missing: files that should be there and are not.
+        altered: files that are there with something else in them.
+        left_over: files of another version, or of an installation that was cut off, which nothing needs.
+    """
+
+    missing: tuple[str, ...]
+    altered: tuple[str, ...]
+    left_over: tuple[str, ...]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing that is needed differs."""
+        return not self.missing and not self.altered
+
+    @property
+    def to_write(self) -> tuple[str, ...]:
+        """The files to write, so that nothing differs."""
+        return tuple(sorted((*self.missing, *self.altered)))
+
+
+def difference(wanted: Manifest, found: Mapping[str, str], installed: Manifest | None) -> Difference:
+    """Compare what should be on a board with the hashes of the files ``found`` there.
+
+    ``installed`` is the board's own manifest: only what is listed there, or was being written, is left over; other
+    files are the owner's.
+    """
+    known = frozenset() if installed is None else installed.files.keys()
+    return Difference(
+        missing=tuple(sorted(path for path in wanted.files if path not in found)),
+        altered=tuple(sorted(path for path, digest in wanted.files.items() if found.get(path, digest) != digest)),
+        left_over=tuple(
+            sorted(path for path in found if path not in wanted.files and (path in known or path.endswith(NEW_SUFFIX)))
+        ),
+    )
+
+
+def _walk(folder: Traversable, before: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir() and entry.name != "__pycache__":
+            yield from _walk(entry, f"{before}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield before + entry.name, entry
+
+
+def _version(form: Any) -> Version | None:
+    version = form.get("version") if isinstance(form, dict) and form.get("format") == _FORMAT else None
+    if isinstance(version, list) and len(version) == 3 and all(type(part) is int and part >= 0 for part in version):
+        return version[0], version[1], version[2]
+    return None
+
+
+def _files(form: Any) -> dict[str, str] | None:
+    files = form.get("files") if isinstance(form, dict) else None
+    if isinstance(files, dict) and all(isinstance(digest, str) for digest in files.values()):
+        return files
+    return None
