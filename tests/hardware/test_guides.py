@@ -1,0 +1,186 @@
+"""The pages on boards, WLED, colours and sensors say what the code does; their sums and drawings are right."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from firmware_bridge import wled_network, wled_serial
+from firmware_bridge.pin_map_boards import BOARDS
+from firmware_bridge.pin_map_example import example_pin_map
+from firmware_bridge.wled import as_light
+from hardware.colours import CLEAR, Eye, difference, linear
+from hardware.light_map_file import light_map_from_toml
+from hardware.pins import pin_map
+from hardware.sensor_matrix_pins import switch_pins
+from hardware.signals import Colour
+
+ROOT = Path(__file__).parents[2]
+BOARD, WLED, COLOURS, PI = (
+    (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("microcontroller", "wled", "colours", "hardware")
+)
+DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_wiring.py"))
+PICTURES = sorted((ROOT / "docs" / "pictures").glob("wiring-*.svg"))
+LIT = [colour for colour in Colour if colour is not Colour.OFF]
+FULL_MA, DARK_MA, CHANNEL_MA = 60, 1, 20
+
+
+def rows(text: str, *columns: str) -> list[tuple[str, ...]]:
+    """The rows of a table whose cells are such."""
+    return re.findall(rf"^\| {' [|] '.join(columns)} \|$", text, re.M)
+
+
+def test_the_currents_of_strips_are_right() -> None:
+    table = rows(BOARD, r"(\d+)", r"(\d+) mA", r"(\d+) mA")
+    assert len(table) == 4
+    for lights, dark_ma, white_ma in table:
+        assert int(dark_ma) == int(lights) * DARK_MA
+        assert int(white_ma) == int(lights) * (FULL_MA + DARK_MA)
+
+
+def test_the_currents_of_colours_follow_from_their_light() -> None:
+    table = dict(rows(BOARD, r"(\w+)", r"(\d+\.\d)"))
+    assert set(table) == {colour.name.lower() for colour in LIT}
+    for colour in LIT:
+        exact_ma = CHANNEL_MA * sum(linear(channel / 255) for channel in colour.value)
+        assert float(table[colour.name.lower()]) == pytest.approx(exact_ma, abs=0.05)
+    assert "64 + 3 × 10.3 = 95 mA" in BOARD
+    assert round(64 + 3 * float(table["green"])) == 95
+
+
+def test_fuses_follow_from_the_rule() -> None:
+    table = rows(BOARD, r"(\d+) mA", r"(\d\.\d\d) A", r"(\d) A", r"(0\.\d+) mm²")
+    bears_a = {0.5: 3, 0.75: 6, 1.0: 10}
+    assert len(table) == 3
+    for limit_ma, least_a, common_a, wire_mm2 in table:
+        assert float(least_a) == pytest.approx(1.25 * int(limit_ma) / 1000)
+        assert float(least_a) <= int(common_a) <= bears_a[float(wire_mm2)]
+        smaller = [size for size in bears_a if size < float(wire_mm2)]
+        assert all(bears_a[size] < int(common_a) for size in smaller)
+
+
+@pytest.mark.parametrize(("column", "board"), [(1, "pico"), (2, "esp32-s3")])
+def test_the_table_of_pins_is_the_example_pin_map(column: int, board: str) -> None:
+    pins = tomllib.loads(example_pin_map(board))
+    table = {
+        cells[0]: [int(number) for number in re.findall(r"\d+", cells[column])]
+        for cells in rows(BOARD, r"(\w+)", r"(GP[\w, ]+)", r"(GPIO[\w, ]+)")
+    }
+    assert table["strip"] == [pins["lights"]["pin"]]
+    assert table["buttons"] == list(pins["buttons"].values())
+    assert table["buzzer"] == [pins["buzzer"]["pin"]]
+    for kind in ("rows", "columns"):
+        first, last, *others = table[kind]
+        assert [*range(first, last + 1), *others] == pins["matrix"][kind]
+
+
+def test_the_light_map_that_is_shown_can_be_read() -> None:
+    block = re.search(r"```toml\n(# Which light.*?)```", BOARD, re.S)
+    assert block is not None
+    assert light_map_from_toml(block[1]).places == {"a1": (0,), "b1": (1,), "b2": (2, 3)}
+
+
+def test_the_pi_has_the_pins_of_its_sensors_beside_status_light_buzzer_and_buttons() -> None:
+    blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", PI, re.S)]
+    lights, sensors = blocks[0]["lights"], next(block["sensors"] for block in blocks if "sensors" in block)
+    others = pin_map(
+        status_red=lights["status_red_pin"],
+        status_green=lights["status_green_pin"],
+        status_blue=lights["status_blue_pin"],
+        buzzer=lights["buzzer_pin"],
+        buttons=lights["button_pins"],
+    )
+    made = switch_pins(
+        rows=sensors["row_pins"], columns=sensors["column_pins"], diodes=sensors["diodes"], taken=others.uses
+    )
+    assert made.switches == 49
+    assert (made.rows, made.columns) == (DRAWN["PI_ROWS"], DRAWN["PI_COLUMNS"])
+
+
+def test_every_drawing_is_drawn_anew_and_shown() -> None:
+    drawings = DRAWN["drawings"]()
+    assert [picture.name for picture in PICTURES] == sorted(drawings)
+    for picture in PICTURES:
+        assert picture.read_text(encoding="utf-8") == drawings[picture.name], "run scripts/draw_wiring.py"
+        assert f"pictures/{picture.name}" in BOARD + PI
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.stem)
+def test_a_drawing_is_sound_and_says_what_it_shows(picture: Path) -> None:
+    tree = ElementTree.parse(picture)
+    width, height = (float(tree.getroot().get(name, "0")) for name in ("width", "height"))
+    spots = [
+        (float(node.get(across, "0")), float(node.get(down, "0")))
+        for tag, across, down in (("text", "x", "y"), ("circle", "cx", "cy"), ("rect", "x", "y"))
+        for node in tree.iter(f"{{http://www.w3.org/2000/svg}}{tag}")
+    ]
+    assert len(spots) > 10
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in spots)
+    assert tree.find("{http://www.w3.org/2000/svg}title") is not None
+    assert tree.find("{http://www.w3.org/2000/svg}desc") is not None
+
+
+@pytest.mark.parametrize("board", ["pico", "esp32-s3"])
+def test_a_boards_drawings_name_its_pins(board: str) -> None:
+    pins, kind = tomllib.loads(example_pin_map(board)), BOARDS[board]
+    drawn = {
+        part: (ROOT / "docs" / "pictures" / f"wiring-{part}-{board}.svg").read_text(encoding="utf-8")
+        for part in ("strip", "sensors", "buttons")
+    }
+    assert f">{kind.pin_name(pins['lights']['pin'])}<" in drawn["strip"]
+    for index in (0, 1, -1):
+        assert f"row {len(pins['matrix']['rows']) if index < 0 else index + 1}: " in drawn["sensors"]
+        for lines in ("rows", "columns"):
+            assert f">{kind.pin_name(pins['matrix'][lines][index])}<" in drawn["sensors"]
+    for pin in (*pins["buttons"].values(), pins["buzzer"]["pin"]):
+        assert f">{kind.pin_name(pin)}<" in drawn["buttons"]
+
+
+def test_the_table_of_colours_is_what_is_measured() -> None:
+    table = rows(COLOURS, r"(\w+), (\w+)", *[r"([^|]+)"] * 4)
+    assert [(one, other) for one, other, *_ in table] == [
+        (one.name.lower(), other.name.lower()) for one, other in combinations(LIT, 2)
+    ]
+    for one, other, *cells in table:
+        for cell, eye in zip(cells, Eye, strict=True):
+            pair = Colour[one.upper()].value, Colour[other.upper()].value
+            by_hue, by_all = difference(*pair, eye, by_hue_alone=True), difference(*pair, eye)
+            assert cell == (f"{by_hue:.0f}" if by_hue >= CLEAR else f"**{by_hue:.0f}** ({by_all:.0f})")
+    assert "eight pairings" in COLOURS
+    assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 8
+
+
+def test_what_is_said_of_wleds_line_is_right() -> None:
+    table = rows(WLED, r"(\d+)", r"(\d+) ms")
+    assert len(table) == 4
+    for lights, frame_ms in table:
+        frame = wled_serial.adalight_frame(bytes(3 * int(lights)))
+        assert int(frame_ms) == round(1000 * len(frame) * 10 / 115_200)
+    smooth = re.search(r"up to (\d+) lights swell smoothly", WLED)
+    assert smooth is not None
+    assert len(wled_serial.adalight_frame(bytes(3 * int(smooth[1])))) == 576, "what 50 ms have room for"
+    moved = [value for value in range(256) if wled_serial.without_commands(bytes([value]))[0] != value]
+    assert f"those {len(moved)} values of 256" in WLED
+    assert as_light(b"\xff") == b"\xff"
+
+
+def test_every_sentence_that_is_explained_is_one_that_is_said() -> None:
+    section = WLED[WLED.index("## What is said") :]
+    explained = [said for said, _, _ in rows(section, r"([^|]+)", r"([^|]+)", r"([^|]+)")][1:]
+    modules = [wled_network, wled_serial]
+    source = " ".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
+    source += (ROOT / "firmware_bridge" / "opening.py").read_text(encoding="utf-8")
+    source += (ROOT / "hardware" / "light_map.py").read_text(encoding="utf-8")
+    plain = re.sub(r"\{[^{}\n]*\}", "…", re.sub(r'"\s*f?"', "", source))
+    assert len(explained) == 8, explained
+    for said in explained:
+        wanted = re.sub(r"\b\d+\b|there is no port …", lambda found: found[0] if "port" in found[0] else "…", said)
+        parts = [part.strip() for part in wanted.split("…") if len(part.strip()) > 3]
+        assert all(part in plain for part in parts), said
