@@ -1,0 +1,148 @@
+"""The link over a wire that loses, flips, repeats, delays, splits and adds: in virtual time, from a seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.protocol.messages import ButtonReport, Configure, LightFrame, SensorReport, Sound, Tone, Welcome
+from firmware_bridge.protocol.states import LinkState
+from tests.firmware_bridge.protocol.peer import Faults, Table
+
+EVERYTHING = Faults(lose=0.05, flip=0.05, repeat=0.05, split=0.05, garbage=0.05, delay_s=0.02)
+ONE_EACH = {
+    "lose": Faults(lose=0.3),
+    "flip": Faults(flip=0.3),
+    "repeat": Faults(repeat=0.5, delay_s=0.01),
+    "split": Faults(split=0.7, delay_s=0.01),
+    "garbage": Faults(garbage=0.5),
+    "delay": Faults(delay_s=0.3),
+    "everything": EVERYTHING,
+}
+
+
+def lights(number: int) -> LightFrame:
+    return LightFrame(number.to_bytes(3, "big") * 20)
+
+
+def check_the_end(table: Table, presses: int, last: LightFrame) -> None:
+    """After the wire has been good for a while: all presses told once, in order; the newest lights shown."""
+    calm(table)
+    assert table.host.state is LinkState.LINKED
+    assert table.peer.shown == last
+    assert table.host.is_settled
+    events = [message.event for _, message in table.received if isinstance(message, ButtonReport)]
+    assert events == list(range(presses))
+
+
+def calm(table: Table) -> None:
+    table.to_host.faults = table.to_device.faults = Faults()
+    table.to_host.mend()
+    table.to_device.mend()
+    table.run(12.0)
+
+
+@pytest.mark.parametrize("fault", ONE_EACH)
+@pytest.mark.parametrize("seed", range(3))
+def test_everything_arrives_once_and_in_order_under(fault: str, seed: int) -> None:
+    table = Table(ONE_EACH[fault], seed)
+    table.begin()
+    for number in range(60):
+        table.host.send(lights(number))
+        table.host.send(Sound((Tone(number, 1),)))
+        table.peer.tell(ButtonReport(number, 0, 1, number))
+        table.run(0.05)
+    check_the_end(table, 60, lights(59))
+    statistics = table.host.statistics
+    if fault in ("lose", "flip", "everything"):
+        assert statistics.counts.resent > 0
+    if fault in ("flip", "garbage", "everything"):
+        assert statistics.dropped.total > 0
+
+
+@given(
+    st.builds(
+        Faults,
+        lose=st.floats(0, 0.4),
+        flip=st.floats(0, 0.3),
+        repeat=st.floats(0, 0.4),
+        split=st.floats(0, 0.5),
+        garbage=st.floats(0, 0.3),
+        delay_s=st.floats(0, 0.2),
+    ),
+    st.integers(0, 1 << 32),
+    st.lists(
+        st.sampled_from(["lights", "press", "sensors", "configure", "sound", "reset", "cut", "mend", "silent", "wait"]),
+        max_size=40,
+    ),
+)
+def test_whatever_happens_nothing_is_wrong_and_all_is_well_in_the_end(
+    faults: Faults, seed: int, happenings: list[str]
+) -> None:
+    table = Table(faults, seed)
+    table.begin()
+    shown = LightFrame(b"")
+    table.host.send(shown)
+    event = 0
+    for number, happening in enumerate(happenings):
+        match happening:
+            case "lights":
+                shown = lights(number + 1)
+                table.host.send(shown)
+            case "press":
+                table.peer.tell(ButtonReport(event, 0, 1, number))
+                event += 1
+            case "sensors":
+                table.peer.tell(SensorReport(number, (True,), (False,)))
+            case "configure":
+                table.host.send(Configure(silence_ms=number + 1))
+            case "sound":
+                table.host.send(Sound((Tone(number, 1),)))
+            case "reset":
+                table.peer.reset(table.now_s)
+                event = 0
+            case "cut":
+                table.to_host.cut()
+                table.to_device.cut()
+            case "mend":
+                table.to_host.mend()
+                table.to_device.mend()
+            case "silent":
+                table.peer.is_silent = not table.peer.is_silent
+            case _:
+                table.run(0.5)
+        table.run(0.03)
+    table.peer.is_silent = False
+    calm(table)
+    assert table.host.state is LinkState.LINKED
+    assert (table.peer.shown or LightFrame(b"")).trimmed() == shown.trimmed()
+    assert table.host.is_settled
+    assert not table.peer.outstanding
+    told = Counter((boot, message.event) for boot, message in by_boot(table) if isinstance(message, ButtonReport))
+    assert all(count == 1 for count in told.values())
+    assert [e for boot, e in told if boot == table.peer.boot_id] == list(range(event))
+
+
+def by_boot(table: Table) -> list[tuple[int, object]]:
+    """What the host was told, with the device's start that it is from."""
+    boot, told = 0, []
+    for _, message in table.received:
+        if isinstance(message, Welcome):
+            boot = message.boot_id
+        told.append((boot, message))
+    return told
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4))
+def test_many_frames_under_every_fault(seed: int) -> None:
+    table = Table(EVERYTHING, seed)
+    table.begin()
+    for number in range(5000):
+        table.host.send(lights(number))
+        table.peer.tell(ButtonReport(number, 0, 1, number))
+        table.run(0.03)
+    check_the_end(table, 5000, lights(4999))

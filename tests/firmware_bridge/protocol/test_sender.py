@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firmware_bridge.protocol.packets import Kind
+from firmware_bridge.protocol.presses import PressFilter
+from firmware_bridge.protocol.receiver import Arrival, Receiver
+from firmware_bridge.protocol.sender import SendWindow
+from firmware_bridge.protocol.timer import FIRST_S, LONGEST_S, SHORTEST_S, RetransmissionTimer
+
+
+def window(size: int = 4) -> SendWindow:
+    return SendWindow(size, RetransmissionTimer())
+
+
+def test_no_more_goes_out_than_the_window_holds() -> None:
+    sender = window(2)
+    assert [sender.send(Kind.SOUND, b"", 0.0).sequence for _ in range(2)] == [0, 1]
+    assert not sender.has_room
+    with pytest.raises(ValueError, match="2 packets are outstanding; 2 is the most"):
+        sender.send(Kind.SOUND, b"", 0.0)
+    sender.acknowledge(1, 0.1)
+    assert sender.send(Kind.SOUND, b"", 0.1).sequence == 2
+
+
+@pytest.mark.parametrize("number", [0, 4, 5, 32_768, 65_535])
+def test_a_number_that_cannot_be_acknowledges_nothing(number: int) -> None:
+    sender = window()
+    for _ in range(3):
+        sender.send(Kind.SOUND, b"", 0.0)
+    sender.acknowledge(number, 0.1)
+    assert (len(sender), sender.acknowledged) == (3, 0)
+    sender.acknowledge(3, 0.1)
+    assert (len(sender), sender.acknowledged, sender.due_s, sender.stuck_since_s) == (0, 3, None, None)
+    sender.acknowledge(4, 0.1)
+    assert sender.acknowledged == 3
+
+
+def test_numbers_go_round() -> None:
+    sender, receiver = window(), Receiver()
+    for number in range(140_000):
+        sent = sender.send(Kind.SOUND, b"", 0.0)
+        assert sent.sequence == number % 65_536
+        assert receiver.take(sent.sequence, 0.0) is Arrival.NEXT
+        assert receiver.take(sent.sequence, 0.0) is Arrival.REPEATED
+        sender.acknowledge((number - 1) % 65_536, 0.0)
+        if number % 3 == 2:
+            sender.acknowledge(receiver.expected, 0.0)
+    assert sender.acknowledged == 140_000 - 140_000 % 3
+
+
+def test_all_is_sent_again_when_the_timer_runs_out_and_later_each_time() -> None:
+    sender = window()
+    for _ in range(3):
+        sender.send(Kind.SOUND, b"", 0.0)
+    assert not sender.time_out(FIRST_S - 0.001)
+    assert sender.resend(0.2) == ()
+    waits, now_s = [], 0.0
+    for _ in range(4):
+        due_s = sender.due_s
+        assert due_s is not None
+        waits.append(due_s - now_s)
+        now_s = due_s
+        assert sender.time_out(now_s)
+        assert [sent.sequence for sent in sender.resend(now_s)] == [0, 1, 2]
+    assert waits == [FIRST_S, 2 * FIRST_S, LONGEST_S, LONGEST_S]
+
+
+def test_all_is_sent_again_once_when_something_is_missing() -> None:
+    sender = window()
+    for _ in range(4):
+        sender.send(Kind.SOUND, b"", 0.0)
+    sender.missing(1, 0.01)
+    assert [sent.sequence for sent in sender.resend(0.01)] == [1, 2, 3]
+    sender.missing(1, 0.02)
+    sender.missing(0, 0.02)
+    sender.missing(9, 0.02)
+    assert sender.resend(0.02) == ()
+    sender.missing(2, 0.03)
+    assert [sent.sequence for sent in sender.resend(0.03)] == [2, 3]
+    assert sender.time_out(0.03 + FIRST_S)
+    sender.resend(0.03 + FIRST_S)
+    sender.missing(2, 1.0)
+    assert [sent.sequence for sent in sender.resend(1.0)] == [2, 3]
+    sender.missing(4, 1.1)
+    assert sender.resend(1.1) == ()
+    assert len(sender) == 0
+
+
+def test_being_stuck_counts_from_the_last_progress() -> None:
+    sender = window()
+    assert sender.stuck_since_s is None
+    sender.send(Kind.SOUND, b"", 5.0)
+    sender.send(Kind.SOUND, b"", 6.0)
+    assert sender.stuck_since_s == 5.0
+    sender.acknowledge(1, 7.0)
+    assert sender.stuck_since_s == 7.0
+
+
+def test_the_timer_follows_rfc_6298() -> None:
+    timer = RetransmissionTimer()
+    assert (timer.timeout_s, timer.round_trip_s) == (FIRST_S, None)
+    timer.measured(0.1)
+    assert timer.round_trip_s == 0.1
+    assert timer.timeout_s == pytest.approx(0.1 + 4 * 0.05)
+    timer.measured(0.2)
+    assert timer.round_trip_s == pytest.approx(7 / 8 * 0.1 + 1 / 8 * 0.2)
+    assert timer.timeout_s == pytest.approx(0.1125 + 4 * (3 / 4 * 0.05 + 1 / 4 * 0.1))
+
+
+@given(st.lists(st.one_of(st.floats(0, 10), st.none()), max_size=50))
+def test_the_timer_stays_between_its_bounds(measured: list[float | None]) -> None:
+    timer = RetransmissionTimer()
+    for round_trip_s in measured:
+        before_s = timer.timeout_s
+        if round_trip_s is None:
+            timer.back_off()
+            assert timer.timeout_s == min(LONGEST_S, 2 * before_s)
+        else:
+            timer.measured(round_trip_s)
+        assert SHORTEST_S <= timer.timeout_s <= LONGEST_S
+
+
+def test_what_was_sent_twice_measures_nothing_and_the_long_wait_lasts() -> None:
+    timer = RetransmissionTimer()
+    sender = SendWindow(4, timer)
+    sender.send(Kind.SOUND, b"", 0.0)
+    sender.time_out(FIRST_S)
+    sender.resend(FIRST_S)
+    sender.acknowledge(1, 0.26)
+    assert timer.round_trip_s is None
+    assert timer.timeout_s == 2 * FIRST_S
+    sender.send(Kind.SOUND, b"", 1.0)
+    sender.acknowledge(2, 1.01)
+    assert timer.round_trip_s == pytest.approx(0.01)
+    assert timer.timeout_s < 0.05
+
+
+def test_a_gap_is_told_at_once_and_then_every_ten_milliseconds() -> None:
+    receiver = Receiver()
+    told = []
+    for at_ms in (0, 1, 9, 11, 15, 22):
+        assert receiver.take(3, at_ms / 1000) is Arrival.AFTER_GAP
+        if receiver.must_complain:
+            told.append(at_ms)
+            receiver.complained()
+    assert told == [0, 11, 22]
+    assert not receiver.must_acknowledge
+    assert receiver.take(0, 0.023) is Arrival.NEXT
+    assert receiver.must_acknowledge
+    receiver.acknowledged()
+    assert receiver.take(3, 0.024) is Arrival.AFTER_GAP
+    assert receiver.must_complain
+    assert receiver.expected == 1
+
+
+@given(st.lists(st.integers(0, 65_535), max_size=60))
+def test_only_the_expected_number_is_taken(numbers: list[int]) -> None:
+    receiver, expected = Receiver(), 0
+    for number in [*numbers, 0, 1, 2]:
+        arrival = receiver.take(number, 0.0)
+        assert (arrival is Arrival.NEXT) == (number == expected)
+        expected += number == expected
+        assert receiver.expected == expected
+
+
+def test_a_press_is_handed_on_once_a_start() -> None:
+    presses = PressFilter()
+    assert [presses.is_new(7, event) for event in (65_534, 65_534, 65_535, 0, 65_535, 3, 1)] == [
+        *(True, False, True, True, False, True, False)
+    ]
+    assert presses.is_new(8, 0)
+    assert not presses.is_new(8, 0)
