@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+LIGHTS, ROWS, COLUMNS, SINGLES, BUTTONS = 12, 3, 4, 2, 3
+
+
+@pytest.fixture
+def pin_map() -> bytes:
+    form = {
+        "format": 1,
+        "board": "pico",
+        "name": "virtual",
+        "link": "usb",
+        "lights": {"pin": 28, "count": LIGHTS, "order": "GRB", "limit_ma": 2000, "brightness": 255},
+        "matrix": {"rows": [2, 3, 4], "columns": [10, 11, 12, 13], "diodes": False},
+        "switches": [26, 27],
+        "buttons": [18, 19, 20],
+        "buzzer": {"pin": 22, "kind": "passive"},
+    }
+    return json.dumps(form).encode()
