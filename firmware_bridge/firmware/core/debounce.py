@@ -18,14 +18,15 @@ LEAST_SCANS = 3
 CHATTERING_MS = 250
 """A switch that hasn't come to rest for so long is doubtful."""
 
-_LONGEST_SAMPLE_MS = 4
+_LONGEST_CHANGE_MS = 4
+"""For how long a scan that finds another level than the one before speaks at most."""
 
 
 class ButtonDebouncer:
     """Presses of one button. A press counts once the contact was closed ``settle_ms`` longer than open.
 
-    A scan speaks for the time since the scan before, though for 4 ms at most, so that one odd reading after a pause
-    decides nothing. A contact that is closed at the start is no press until it has been released.
+    A scan speaks for the time since the scan before; where the two differ for 4 ms at most, so that one odd reading
+    after a pause decides nothing. A contact that is closed at the start is no press until it has been released.
 
     Attributes:
         touched: the ticks at which the contact first closed for the press.
@@ -36,6 +37,7 @@ class ButtonDebouncer:
         self.touched = 0
         self.opened = 0
         self._scanned = -1
+        self._was_closed = False
         self._charge_ms = 0
         self._is_down = False
         self._told_held = False
@@ -45,10 +47,13 @@ class ButtonDebouncer:
         """Take in a scan and give what became certain by it: ``PRESSED``, ``HELD``, ``RELEASED`` or 0."""
         if self._scanned < 0:
             self._scanned = self.touched = now
-            self._is_down = self._ignored = closed
+            self._is_down = self._ignored = self._was_closed = closed
             self._charge_ms = settle_ms if closed else 0
             return 0
-        lasted_ms = min(_LONGEST_SAMPLE_MS, elapsed_ms(now, self._scanned))
+        lasted_ms = elapsed_ms(now, self._scanned)
+        if closed != self._was_closed:
+            lasted_ms = min(_LONGEST_CHANGE_MS, lasted_ms)
+            self._was_closed = closed
         self._scanned = now
         if closed:
             return self._while_closed(lasted_ms, now, settle_ms, long_press_ms)
