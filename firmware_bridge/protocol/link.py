@@ -219,6 +219,7 @@ class HostLink:
     def _take_linked(self, packet: Packet, now_s: float) -> list[Message]:
         self._heard_s = now_s
         if packet.kind in (Kind.WELCOME, Kind.REFUSED):
+            self._take_late_answer(packet)
             return []
         if packet.kind == Kind.MISSING:
             self._window.missing(packet.acknowledged, now_s)
@@ -229,6 +230,12 @@ class HostLink:
         if is_sequenced(packet.kind) and not self._is_next(packet, now_s):
             return []
         return [message for message in self._decode(packet) if self._is_news(message, now_s)]
+
+    def _take_late_answer(self, packet: Packet) -> None:
+        """A repeated WELCOME says nothing new, unless a HELLO that was late reached a device that had restarted."""
+        for message in self._decode(packet):
+            if isinstance(message, Welcome) and self.welcome is not None and message.boot_id != self.welcome.boot_id:
+                self._lose(LossCause.RESTARTED)
 
     def _is_next(self, packet: Packet, now_s: float) -> bool:
         arrival = self._receiver.take(packet.sequence, now_s)
