@@ -77,9 +77,17 @@ class Desk:
 
     def wait_for(self, fits: Callable[[], bool], timeout_s: float) -> bool:
         """Wait for news after which ``fits`` holds; say whether it does. The end of the thread ends this, too."""
+        # Asked once each time, since it may take what it looks at.
+        fitted = False
+
+        def is_over() -> bool:
+            nonlocal fitted
+            fitted = fits()
+            return fitted or self._has_ended
+
         with self._changed:
-            self._changed.wait_for(lambda: self._has_ended or fits(), timeout_s)
-            return fits()
+            self._changed.wait_for(is_over, timeout_s)
+        return fitted
 
     # The thread's side.
 
