@@ -1,0 +1,77 @@
+"""For owners of a WLED controller: its lights, over the network or by USB. Skipped otherwise.
+
+    REFEREE_REAL_WLED=wled-board.local REFEREE_REAL_WLED_LIGHTS=64 python -m pytest -s tests/real/test_real_wled.py
+
+A name that begins with / is a serial port. What the tests can't see they ask you.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from firmware_bridge.wled_network import WledNetwork
+from firmware_bridge.wled_serial import WledSerial
+from hardware.light_map import LightMap
+from hardware.panel import DriverSource, Panel
+from hardware.pixels import PixelDriver
+from hardware.signals import Mood, Signal
+from hardware.styles import light
+
+NAMED = os.environ.get("REFEREE_REAL_WLED", "")
+LIGHTS = int(os.environ.get("REFEREE_REAL_WLED_LIGHTS", "8"))
+BRIGHTNESS = 0.5
+STEP_S = float(os.environ.get("REFEREE_REAL_STEP_S", "0.1"))
+
+pytestmark = pytest.mark.skipif(not NAMED, reason="set REFEREE_REAL_WLED to the name or the port of a real WLED")
+
+Ask = Callable[[str], bool]
+
+
+def made() -> PixelDriver:
+    by_usb = NAMED.startswith("/")
+    output = WledSerial(NAMED, LIGHTS, time.monotonic) if by_usb else WledNetwork(NAMED, LIGHTS, time.monotonic)
+    if isinstance(output, WledNetwork):
+        assert output.wait_until_resolved(10.0), f"nobody knows {NAMED}"
+    light_map = LightMap({str(number): (number,) for number in range(LIGHTS)}, lights=LIGHTS)
+    return PixelDriver("WLED", output, light_map, brightness=BRIGHTNESS)
+
+
+@pytest.fixture
+def panel() -> Iterator[Panel]:
+    said: list[str] = []
+    with Panel([DriverSource("WLED", made)], time.monotonic, said.append) as shown:
+        yield shown
+    assert said == []
+
+
+def play(panel: Panel, seconds: float) -> None:
+    end_s, never = time.monotonic() + seconds, threading.Event()
+    while (change_s := panel.next_change_s()) is not None and change_s < end_s:
+        never.wait(max(0.0, change_s - time.monotonic()))
+        panel.tick()
+    never.wait(max(0.0, end_s - time.monotonic()))
+
+
+def test_colours_are_right(panel: Panel, ask: Ask) -> None:
+    roles = ("fault", "put right", "turn")
+    panel.show(Signal(Mood.FAULT, tuple(light(str(number), role) for number, role in enumerate(roles[:LIGHTS]))))
+    play(panel, 40 * STEP_S)
+    assert ask("Did the first light blink orange-red, the second blink twice in blue, and does the third shine green?")
+
+
+def test_every_light_lights(panel: Panel, ask: Ask) -> None:
+    for number in range(LIGHTS):
+        panel.show(Signal(Mood.ACCEPTED, (light(str(number), "turn"),)))
+        play(panel, STEP_S)
+    assert ask(f"Did {LIGHTS} lights shine green, one after the other, to the end of the strip?")
+
+
+def test_a_still_picture_stays(panel: Panel, ask: Ask) -> None:
+    panel.show(Signal(Mood.ACCEPTED, (light("0", "turn"),)))
+    play(panel, 80 * STEP_S)
+    assert ask("Did the first light shine green without a break, the others dark, for some seconds?")
