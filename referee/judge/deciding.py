@@ -97,6 +97,11 @@ def decide(
         if free_score - best.score >= settings.margin:
             return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
         if best.score - free_score < settings.margin:
+            if others and lead < settings.margin and _hangs_on_sensors(base, best, shown, seen):
+                # To leave out what one sensor says would be to choose by what another one does.
+                rivals = tuple(one for one in others if best.score - one.score < settings.margin)
+                differ = {place for one in (*rivals, best) for place, _ in shown ^ seen.coarse(base, one.changes)}
+                return Decision(Standing.UNDECIDED, leading, shown, lead, _in_order(game, differ), rivals)
             return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
         lead = min(lead, best.score - free_score)
     if lead < settings.margin:
@@ -111,6 +116,11 @@ def decide(
     surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
     unfelt = _unfelt(base, found, seen) if best.happening is Happening.NOTHING else ()
     return Decision(Standing.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
+
+
+def _hangs_on_sensors(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
+    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
+    return any(place in seen.places and seen.places[place].felt for place in doubtful)
 
 
 def _unfelt(

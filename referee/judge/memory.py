@@ -91,7 +91,9 @@ class Memory(Generic[StateT, TurnT]):
         self._refused = frozenset(refused - {frozenset()})
         # Where the camera saw the same, a word settles nothing between them.
         seen = {place for place in places if place in self._looked and self._looked[place].agrees(looks[place])}
-        self._word = Word(frozenset(places) - seen)
+        # What other sensors said against it then can't be news of what comes next.
+        felt = {place for place, one in self._looked.items() if one.felt and not one.agrees(looks[place])}
+        self._word = Word((frozenset(places) | felt) - seen)
         self._fault = faults.standing(fault)
 
     def overrule(self, places: Sequence[Place]) -> None:

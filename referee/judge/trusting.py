@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from engine.api import Appearance, Place
-from referee.judge.pooling import PooledReading
+from referee.judge.pooling import PooledPlace, PooledReading
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,14 @@ def looked_at(word: Word, believed: Appearance, seen: PooledReading) -> Word:
     against = {
         place: look
         for place, look in word.against.items()
-        if place in seen.hidden or seen.places[place].best == look or seen.places[place].agrees(believed[place])
+        if place in seen.hidden or _says_the_same(seen.places[place], look, believed[place])
     }
     for place in word.places - seen.hidden:
         if not seen.places[place].agrees(believed[place]):
             against[place] = seen.places[place].best
     return replace(word, places=word.places & seen.hidden, against=against)
+
+
+def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
+    # A sensor knows only two things, so it is believed again once it says the other one.
+    return seen.best == look or (seen.agrees(believed) and not seen.felt)

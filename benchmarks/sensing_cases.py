@@ -1,0 +1,214 @@
+"""Random games before the judge by camera, by sensors or by both, with errors of both drawn from a seed.
+
+No pictures: a camera is what a reader would say of the true table, with places hidden, unsure or misread; sensors say
+what stands where, with errors of the moment and some that are broken for good. All three see the same games.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from engine.api import EMPTY, Place
+from referee.judge import Judge, Occasion
+from referee.judge.belief import applied
+from referee.sensing.alone import SensorReader
+from referee.sensing.fused import FusedReader
+from referee.sensing.values import PlaceChange, Sensed
+from referee.verdict import VerdictKind
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import PlaceReading, Reading
+
+Eyes = Literal["camera", "sensors", "both"]
+EYES: tuple[Eyes, ...] = ("camera", "sensors", "both")
+_LOOKS_A_TURN = 4
+_REST_S = 3.0
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often what errs, each a probability.
+
+    ``hidden``, ``unsure``, ``misread``
+        that a camera can't see a place at a turn, is torn between two looks, or takes it surely for another piece.
+    ``false_closed``, ``false_open``
+        that a sensor errs at a turn.
+    ``broken``
+        that a sensor is stuck, either way, for the whole game.
+    ``stops``
+        that a piece is set down where it passes.
+    """
+
+    hidden: float = 0.02
+    unsure: float = 0.005
+    misread: float = 0.0
+    false_closed: float = 0.0005
+    false_open: float = 0.001
+    broken: float = 0.005
+    stops: float = 0.8
+
+
+@dataclass
+class Played:
+    """What came of games: turns, how many of them were accepted, asked about or named a fault, and what went wrong."""
+
+    turns: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def add(self, other: Played) -> None:
+        """Count another game in."""
+        self.turns += other.turns
+        self.counts += other.counts
+        self.wrong += other.wrong
+        self.said += other.said
+
+
+@dataclass
+class Scripted:
+    """A camera's reader and a source of sensors at once, told what there is to say."""
+
+    reading: Reading | None = None
+    sensed: Sensed | None = None
+
+    def read(self, frame: Frame) -> Reading:
+        """Give the camera's reading."""
+        assert self.reading is not None
+        return Reading(frame.sequence, frame.time_s, self.reading.places)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """There is no picture."""
+        raise NotLocatedError(f"no picture of {place} in frame {frame.sequence}")
+
+    def latest(self, now_s: float) -> Sensed | None:
+        """Give what the sensors say; changes once."""
+        given = self.sensed
+        if given is None:
+            return None
+        self.sensed = Sensed(now_s, given.occupied)
+        return Sensed(now_s, given.occupied, changes=given.changes)
+
+
+class Errors:
+    """Draws what a camera and sensors make of a table; broken sensors stay broken."""
+
+    def __init__(self, game: Any, rates: Rates, rng: random.Random) -> None:
+        self._game, self._rates, self._rng = game, rates, rng
+        self._stuck = {place: rng.random() < 0.5 for place in game.places if rng.random() < rates.broken}
+
+    def camera(self, looks: Mapping[Place, str]) -> dict[Place, PlaceReading]:
+        """Give what a camera sees of each place."""
+        return {place: self._seen(look) for place, look in looks.items()}
+
+    def sensors(self, looks: Mapping[Place, str]) -> dict[Place, bool]:
+        """Give what each sensor says."""
+        return {place: self._felt(place, look != EMPTY) for place, look in looks.items()}
+
+    def _felt(self, place: Place, stands: bool) -> bool:
+        rate = self._rates.false_open if stands else self._rates.false_closed
+        errs = self._rng.random() < rate
+        return self._stuck.get(place, stands != errs)
+
+    def _seen(self, look: str) -> PlaceReading:
+        rng, rates = self._rng, self._rates
+        others = [name for name in self._game.looks if name != look]
+        sure = 0.96 + 0.035 * rng.random()
+        drawn, other = rng.random(), rng.choice(others)
+        hidden = rng.random() < rates.hidden
+        shares = {look: sure}
+        if drawn < rates.misread:
+            shares = {other: sure}
+        elif drawn < rates.misread + rates.unsure:
+            shares = {look: sure * 0.55, other: sure * 0.45}
+        rest = (1 - sum(shares.values())) / (len(self._game.looks) - len(shares))
+        probabilities = {name: shares.get(name, rest) for name in self._game.looks}
+        return PlaceReading(probabilities, hidden_by="object" if hidden else None)
+
+
+def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
+    """Give a start with everything known, as the world knows it, and one as a referee knows it by looks alone."""
+    appearance = game.appearance(game.new())
+    if game.name == "deblockle":
+        appearance = {
+            place: look if look == EMPTY else rng.choice([one for one in game.looks if one[:4] == look[:4]])
+            for place, look in appearance.items()
+        }
+    known = game.set_up(appearance)
+    world = known
+    for place, facings in game.facings(world).items():
+        world = game.narrow(world, {place: rng.choice(facings)})
+    return world, known
+
+
+def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) -> Played:
+    """Play one game before one judge; whenever the judge does not accept, a person says what was played."""
+    rng = random.Random(f"{name} {seed}")
+    errors = Errors(game, rates, random.Random(f"errors {name} {seed}"))
+    world, known = random_start(game, rng)
+    judge: Judge[Any, Any] = Judge(game, belief=(known,))
+    scripted = Scripted()
+    alone = SensorReader(scripted, game.places, game.looks)
+    both = FusedReader(scripted, scripted, game.places, game.looks)
+    played = Played()
+    clock_s = 0.0
+    for _ in range(turns):
+        legal = game.legal_turns(world)
+        if not legal:
+            break
+        turn = legal[rng.randrange(len(legal))]
+        after = game.apply(world, turn)
+        changes = _changes(game, world, after, turn, clock_s, rng, rates)
+        looks = game.appearance(after)
+        scripted.reading = Reading(0, clock_s, errors.camera(looks))
+        scripted.sensed = Sensed(clock_s, errors.sensors(looks), changes=changes)
+        clock_s += 10.0
+        reader: Any = {"camera": scripted, "sensors": alone, "both": both}[eyes]
+        times_s = [clock_s, *(clock_s + _REST_S + 0.2 * number for number in range(_LOOKS_A_TURN))]
+        frames = [Frame(np.zeros((1, 1, 3), np.uint8), time_s, number) for number, time_s in enumerate(times_s)]
+        # What was lost of the changes shows at the first look, and the table must have been quiet for a while then.
+        _, *readings = [reader.read(frame) for frame in frames]
+        played.said += [notice for reading in readings for notice in reading.notices]
+        ruling = judge.consider(readings, Occasion.DECLARED)
+        played.turns += 1
+        accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
+        if accepted:
+            right = len(accepted) == 1 and game.appearance(judge.belief[0]) == looks
+            played.counts["accepted"] += 1
+            if not right:
+                what = f"{eyes} {name} {seed}: {accepted} for {game.format_turn(turn)}: {ruling.verdicts[0].sentence}"
+                played.wrong.append(what)
+        asked = sum(verdict.kind is not VerdictKind.ACCEPTED for verdict in ruling.verdicts)
+        played.counts["asked"] += bool(asked)
+        played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
+        if not accepted or game.appearance(judge.belief[0]) != looks:
+            states = applied(game, judge.belief, turn) if not accepted else (after,)
+            judge.correct(states or (after,), turn.places)
+        if eyes != "camera":
+            reader.believed(looks)
+        clock_s += 10.0
+        world = after
+        if game.outcome(world) is not None:
+            break
+    return played
+
+
+def _changes(
+    game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: Rates
+) -> tuple[PlaceChange, ...]:
+    """Give what perfect sensors notice of a turn: pieces lifted, set down where they pass if they are, put down."""
+    first, last = game.appearance(before), game.appearance(after)
+    lifted = [place for place in turn.places if first[place] != EMPTY and last[place] == EMPTY]
+    put = [place for place in turn.places if first[place] == EMPTY and last[place] != EMPTY]
+    passed = [place for place in turn.places[1:2] if first[place] == EMPTY and last[place] == EMPTY]
+    changes = [PlaceChange(place, False, clock_s + 1.0) for place in lifted]
+    if passed and rng.random() < rates.stops:
+        changes += [PlaceChange(passed[0], True, clock_s + 2.0), PlaceChange(passed[0], False, clock_s + 2.8)]
+    changes += [PlaceChange(place, True, clock_s + 4.0) for place in put]
+    return tuple(changes)
