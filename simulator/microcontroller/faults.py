@@ -129,11 +129,14 @@ class Trouble(enum.Enum):
 
 
 class Troubles:
-    """When which trouble comes: at the fixed times, and at random ones that depend on nothing but the seed."""
+    """When which trouble comes: at the fixed times, and at random ones that depend on nothing but the seed.
 
-    def __init__(self, faults: WireFaults, seed: int) -> None:
+    ``start_s`` is when the times of ``faults`` begin; what is passed in and given here are times of the same clock.
+    """
+
+    def __init__(self, faults: WireFaults, seed: int, start_s: float = 0.0) -> None:
         self._streams = [
-            stream
+            ((start_s + time_s, trouble) for time_s, trouble in stream)
             for trouble, every_s, at_s in (
                 (Trouble.SILENCE, faults.silence_every_s, faults.silences_at_s),
                 (Trouble.RESET, faults.reset_every_s, faults.resets_at_s),
@@ -145,7 +148,7 @@ class Troubles:
 
     @property
     def next_s(self) -> float | None:
-        """When the next one comes, in seconds from the start; ``None``: none comes any more."""
+        """When the next one comes; ``None``: none comes any more."""
         return min((head[0] for head in self._heads if head is not None), default=None)
 
     def due(self, now_s: float) -> list[Trouble]:

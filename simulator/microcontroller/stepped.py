@@ -50,13 +50,13 @@ class SteppedMicrocontroller:
     ) -> None:
         self._pins = read_pin_map(pin_map)
         self._faults = WireFaults() if faults is None else faults
-        self._now_s = self._start_s = start_s
+        self._now_s = start_s
         self._watchdog_s = watchdog_s
         self._rng = Random(f"{seed} board")
         self.board = VirtualBoard(Wiring.of_pin_map(self._pins), lambda: self._now_s, self._rng, bounce_s)
         self.to_device = FaultyWire(self._faults, f"{seed} to device")
         self.to_host = FaultyWire(self._faults, f"{seed} to host")
-        self._troubles = Troubles(self._faults, seed)
+        self._troubles = Troubles(self._faults, seed, start_s)
         self._device: Device | None = None
         self._plugged = True
         self._replug_at_s: float | None = None
@@ -149,15 +149,14 @@ class SteppedMicrocontroller:
         if self._releases:
             dues.append(self._releases[0][0])
         if self._troubles.next_s is not None:
-            dues.append(self._start_s + self._troubles.next_s)
+            dues.append(self._troubles.next_s)
         if self.to_device.next_due_s is not None:
             dues.append(self.to_device.next_due_s)
         return min(dues, default=math.inf)
 
     def _happen(self) -> None:
         now_s = self._now_s
-        # A moment counted from the start may come out a rounding error later than the one it was due at.
-        for trouble in self._troubles.due(math.nextafter(now_s, math.inf) - self._start_s):
+        for trouble in self._troubles.due(now_s):
             self._befall(trouble)
         if self._replug_at_s is not None and self._replug_at_s <= now_s:
             self._put_in()

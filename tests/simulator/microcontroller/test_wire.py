@@ -194,6 +194,16 @@ def test_troubles_come_at_their_times_and_at_random_ones_of_the_seed() -> None:
     assert Troubles(WireFaults(), 5).next_s is None
 
 
+@given(st.floats(0.0, 1e9), st.integers(0, 100))
+def test_troubles_are_due_at_the_moment_they_name_whenever_the_clock_began(start_s: float, seed: int) -> None:
+    troubles = Troubles(WireFaults(reset_every_s=0.3), seed, start_s)
+    for _ in range(20):
+        next_s = troubles.next_s
+        assert next_s is not None
+        assert next_s >= start_s
+        assert Trouble.RESET in troubles.due(next_s)
+
+
 @pytest.mark.parametrize(
     ("knobs", "words"),
     [
