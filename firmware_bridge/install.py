@@ -127,7 +127,7 @@ def check_machine(survey: Survey, port: SerialPort, pins: PinMap | None) -> None
         )
     if pins is not None and pins.board.is_other_chip(survey.machine):
         raise InstallError(
-            f"the pin map is for a {pins.board.title}, and the board on {port.device} is a {survey.machine}; change "
+            f"the pin map is for the {pins.board.title}, and the board on {port.device} is: {survey.machine}; change "
             "`board` in the pin map, or name the port of the other board"
         )
 

@@ -48,7 +48,7 @@ def example_pin_map(board: str = "pico", button_roles: tuple[str, ...] = ("end t
     number, tx, rx = pins["uart"].split()
     return f"""\
 # What hangs on which pin of the board. Leave out what you have not. Pins are numbers as beside the board, 28 or
-# "{kind.pin_name(28)}"; a {kind.title} has {kind.usable_text}.
+# "{kind.pin_name(28)}"; the {kind.title} has {kind.usable_text}.
 # `referee firmware pins FILE` checks this file, `referee firmware install --pins FILE` puts it on the board.
 
 # The kind of board: {", ".join(f'"{name}"' for name in BOARDS)}.

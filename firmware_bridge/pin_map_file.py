@@ -10,16 +10,18 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from firmware_bridge.firmware.core.pin_map import (
+    COLOUR_ORDERS,
+    MOST_BUTTONS,
+    MOST_COLUMNS,
+    MOST_LIGHTS,
+    MOST_ROWS,
+    MOST_SINGLES,
+)
 from firmware_bridge.pin_map import Buzzer, LightStrip, PinMap, PinMapError, SerialWires, SwitchMatrix
 from firmware_bridge.pin_map_boards import BOARDS, BoardKind
 
-MOST_LIGHTS = 300
-"""How many lights the firmware has room for, and a Pico the time to send: 300 take 9 ms."""
-MOST_ROWS = MOST_COLUMNS = 16
-MOST_BUTTONS = 8
 LONGEST_NAME_BYTES = 40
-
-COLOUR_ORDERS = ("GRB", "RGB", "BRG", "RBG", "GBR", "BGR")
 BUZZER_KINDS = ("passive", "active")
 LINKS = ("usb", "uart")
 BAUD_RATES = (9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600)
@@ -131,7 +133,7 @@ def _matrix(top: _Section, pins: _Pins) -> SwitchMatrix | None:
 
 def _switches(top: _Section, pins: _Pins) -> tuple[int, ...]:
     section = top.section("switches", ("pins",))
-    return () if section is None else pins.take_list(section, "pins", "switch", len(pins.kind.pins))
+    return () if section is None else pins.take_list(section, "pins", "switch", MOST_SINGLES)
 
 
 def _buttons(top: _Section, pins: _Pins, roles: Collection[str]) -> tuple[tuple[str, int], ...]:
@@ -249,13 +251,13 @@ class _Pins:
     def check_uart(self, number: int, tx: int, rx: int) -> None:
         if number not in self.kind.uarts:
             known = " or ".join(map(str, sorted(self.kind.uarts)))
-            self._faults.append(f"uart.number is {number}; on a {self.kind.title} it can be {known}")
+            self._faults.append(f"uart.number is {number}; on the {self.kind.title} it can be {known}")
             return
         for key, pin, fitting in zip(("tx", "rx"), (tx, rx), self.kind.serial_pins.get(number, ()), strict=False):
             if pin not in fitting:
                 names = ", ".join(map(self.kind.pin_name, sorted(fitting)))
                 self._faults.append(
-                    f"uart.{key} is {self.kind.pin_name(pin)}; UART {number} of a {self.kind.title} has its {key} at "
+                    f"uart.{key} is {self.kind.pin_name(pin)}; UART {number} of the {self.kind.title} has its {key} at "
                     f"one of {names}"
                 )
 
@@ -269,7 +271,7 @@ class _Pins:
         pin = int(match[1])
         name = kind.pin_name(pin)
         if pin not in kind.pins:
-            self._faults.append(f"{use}: a {kind.title} has no {name}; it has {kind.usable_text}")
+            self._faults.append(f"{use}: the {kind.title} has no {name}; it has {kind.usable_text}")
         elif pin in kind.taken:
             self._faults.append(f"{use}: {name} cannot be used: {kind.taken[pin]}; use one of {kind.usable_text}")
         elif pin in self._uses:

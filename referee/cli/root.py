@@ -32,6 +32,7 @@ COMMANDS = {
     "print": "referee.cli.print_sheets",
     "lights": "referee.cli.lights",
     "sensors": "referee.cli.sensors",
+    "firmware": "referee.cli.firmware",
     "doctor": "referee.cli.doctor",
     "config": "referee.cli.config",
     "completion": "referee.cli.completion",

@@ -89,7 +89,7 @@ def test_every_fault_is_told_at_once() -> None:
     assert told == [
         "there is no key lihgts (did you mean lights?); known: board, name, link, uart, lights, matrix, switches, "
         "buttons, buzzer",
-        "uart.tx is GP0; UART 1 of a Raspberry Pi Pico has its tx at one of GP4, GP8, GP20",
+        "uart.tx is GP0; UART 1 of the Raspberry Pi Pico has its tx at one of GP4, GP8, GP20",
         "the lights: GP23 cannot be used: it is the board's own power save line and leads to no pin; use one of GP0 "
         "to GP22, GP26 to GP28",
         "lights.count is 301; expected a whole number from 1 to 300",
@@ -97,7 +97,7 @@ def test_every_fault_is_told_at_once() -> None:
         "lights.current_limit_ma is true; expected a whole number from 50 to 60000",
         "lights.brightness is 0; expected a number above 0, up to 1 for full",
         "GP2 is used twice: for matrix row 2 and for matrix column 1; give each its own pin",
-        "matrix column 2: a Raspberry Pi Pico has no GP40; it has GP0 to GP22, GP26 to GP28",
+        "matrix column 2: the Raspberry Pi Pico has no GP40; it has GP0 to GP22, GP26 to GP28",
         'matrix column 3: true is no pin; expected a number such as 2, or "GP0"',
         'matrix column 4: "two" is no pin; expected a number such as 2, or "GP0"',
         "matrix.diodes is 1; expected true or false",
@@ -133,7 +133,7 @@ def test_every_fault_is_told_at_once() -> None:
         ),
         (
             'board = "esp32-s3"\nlink = "uart"\n[uart]\nnumber = 0\ntx = 4\nrx = 5\n[buzzer]\npin = 6',
-            "uart.number is 0; on a ESP32-S3 it can be 1 or 2",
+            "uart.number is 0; on the ESP32-S3 it can be 1 or 2",
         ),
         (f'board = "pico"\nname = "{"é" * 21}"\n[buzzer]\npin = 3', f'name is "{"é" * 21}"; expected a name of at most '
          "40 bytes"),

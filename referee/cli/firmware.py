@@ -1,0 +1,206 @@
+"""``referee firmware``: what runs on the microcontroller, and what hangs on its pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from firmware_bridge.pin_map_boards import BOARDS
+from referee.cli.context import CommandContext, output, print_table, progress_output
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
+from referee.cli.options import READABLE_FILE
+
+if TYPE_CHECKING:
+    from firmware_bridge.finding import WantedBoard
+    from firmware_bridge.install_reaching import Surroundings
+    from firmware_bridge.manifest import Firmware
+    from firmware_bridge.pin_map import PinMap
+    from referee.config_wire import BoardSettings
+
+_WORDS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fault": ("wrong", "bold red")}
+_PORT = click.option("--port", help="The board's serial port.  [default: as in the settings; the only board there is]")
+_PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default: as in the settings, board.pin_map]")
+
+
+@click.group(name="firmware", cls=ExampleGroup)
+def command() -> None:
+    """Put the firmware and a pin map on a microcontroller, and see what is there.
+
+    Examples:
+      referee firmware pins --example > pins.toml
+      referee firmware install --pins pins.toml
+      referee firmware check
+    """
+
+
+@command.command(cls=ExampleCommand)
+@_PORT
+@_PINS
+@click.pass_obj
+def install(context: CommandContext, port: str | None, pins: Path | None) -> None:
+    """Put the firmware and the pin map on the board.
+
+    Files that are there already are not sent again; every file is checked on the board. Without a pin map the board
+    keeps the one it has.
+
+    Examples:
+      referee firmware install --pins pins.toml
+      referee firmware install --port /dev/ttyACM0
+    """
+    from firmware_bridge.install import KEPT_MAIN_FILE, install
+    from firmware_bridge.manifest import version_text
+
+    wanted, pin_map = _asked(context, port, pins)
+    with _progress() as progress:
+        done = install(wanted, _firmware(), pin_map, _surroundings(), progress)
+    version = version_text(done.version)
+    if not done.written:
+        click.echo(f"Firmware {version} was already on the board on {done.port.device}; every file is as it should be.")
+    else:
+        before = f" (before: {version_text(done.before)})" if done.before not in (None, done.version) else ""
+        click.echo(
+            f"Firmware {version}{before} is on the board on {done.port.device}: {len(done.written)} files written "
+            "and checked."
+        )
+    if done.kept_main:
+        click.echo(f"The board's own main.py is kept there as {KEPT_MAIN_FILE}.")
+    if done.welcome is None:
+        click.echo("By its pin map the board speaks on its UART: `referee firmware check --quick --port` that port.")
+    else:
+        click.echo(f"{done.welcome.board} answers: {done.welcome.lights} lights, {done.welcome.switches} switches, "
+                   f"{done.welcome.buttons} buttons.")  # fmt: skip
+    if not done.has_pin_map:
+        click.echo("There is no pin map on the board, so nothing hangs on its pins: give one with --pins.", err=True)
+
+
+@command.command(cls=ExampleCommand)
+@_PORT
+@_PINS
+@click.option("--quick", is_flag=True, help="Only ask the firmware that runs; its files are not looked at.")
+@click.pass_obj
+def check(context: CommandContext, port: str | None, pins: Path | None, quick: bool) -> int:
+    """See what is on the board, beside what should be.
+
+    The board stops for a few seconds while its files are compared. Exits with 1 when something is to be done.
+
+    Examples:
+      referee firmware check
+      referee firmware check --pins pins.toml
+      referee firmware check --quick
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from firmware_bridge.install_check import check
+
+    wanted, pin_map = _asked(context, port, pins)
+    with _progress() as progress:
+        checked = check(wanted, _firmware(), pin_map, _surroundings(), progress, quick=quick)
+    console = output()
+    console.print(Text(str(checked.port)))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for finding in checked.findings:
+        word, style = _WORDS[finding.level]
+        table.add_row(Text(word, style), Text(finding.subject), Text(finding.message))
+        if finding.remedy:
+            table.add_row("", "", Text(f"→ {finding.remedy}"))
+    print_table(console, table)
+    return OK if checked.is_good else CHECK_FAILED
+
+
+@command.command(cls=ExampleCommand)
+@click.argument("file", type=READABLE_FILE, required=False)
+@click.option("--example", is_flag=True, help="Print a whole pin map with every key explained.")
+@click.option(
+    "--board", type=click.Choice(list(BOARDS)), default="pico", show_default=True, help="The example's board."
+)
+def pins(file: Path | None, example: bool, board: str) -> None:
+    """Check a pin map, or print one to begin with.
+
+    Examples:
+      referee firmware pins --example > pins.toml
+      referee firmware pins --example --board esp32-s3 > pins.toml
+      referee firmware pins pins.toml
+    """
+    from firmware_bridge.pin_map_example import example_pin_map
+    from firmware_bridge.pin_map_file import read_pin_map
+    from hardware.pins import BUTTON_ROLES
+
+    if example == (file is not None):
+        raise click.UsageError("give a FILE to check, or --example")
+    if file is None:
+        click.echo(example_pin_map(board, BUTTON_ROLES), nl=False)
+        return
+    made = read_pin_map(file, button_roles=BUTTON_ROLES)
+    _warn(made)
+    buttons = ", ".join(made.button_roles) or "none"
+    click.echo(
+        f"{file} is a good pin map ({made.board.title}): {made.light_count} lights, {made.switch_count} switches, "
+        f"buttons: {buttons}."
+    )
+
+
+def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
+    """The board and the pin map that options and settings mean."""
+    from firmware_bridge.pin_map_file import read_pin_map
+    from hardware.pins import BUTTON_ROLES
+
+    board = context.configuration().settings.board
+    file = pins or board.pin_map
+    pin_map = None if file is None else read_pin_map(file, button_roles=BUTTON_ROLES)
+    if pin_map is not None:
+        _warn(pin_map)
+    return _wanted(board, port), pin_map
+
+
+def _wanted(board: BoardSettings, port: str | None) -> WantedBoard:
+    from firmware_bridge.finding import WantedBoard
+    from referee.config_wire import AUTO_PORT
+
+    if port is not None:
+        return WantedBoard(port, baud=board.baud)
+    return WantedBoard(
+        port=None if board.port == AUTO_PORT else board.port,
+        vendor_id=board.vendor_id,
+        product_id=board.product_id,
+        serial_number=board.serial_number,
+        baud=board.baud,
+    )
+
+
+def _firmware() -> Firmware:
+    from importlib.resources import files
+
+    from firmware_bridge.manifest import our_firmware
+
+    return our_firmware(files("firmware_bridge") / "firmware")
+
+
+def _surroundings() -> Surroundings:
+    from firmware_bridge.install_reaching import Surroundings
+
+    return Surroundings(say=lambda sentence: click.echo(sentence, err=True))
+
+
+def _warn(pin_map: PinMap) -> None:
+    for warning in pin_map.warnings:
+        click.echo(f"note: {warning}", err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done, and how much of it is, on standard error."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
+    with Progress(*columns, console=progress_output(), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total or None)
+
+        yield show
