@@ -109,12 +109,13 @@ def test_a_button_on_the_wrong_pin_is_told() -> None:
 
 def test_a_wled_that_shows_what_is_sent_passes() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as wled:
-        wled.bind(("127.0.0.1", 4048))
+        wled.bind(("127.0.0.1", 0))
         code, heard = run(
             "test_real_wled.py",
             lambda line: "y\n" if line.endswith("[y/n]") else "",
             step_s=0.005,
             REFEREE_REAL_WLED="127.0.0.1",
+            REFEREE_REAL_WLED_PORT=str(wled.getsockname()[1]),
         )
         wled.setblocking(False)
         first = wled.recv(2000)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.firmware.core.matrix import mark_ghosts
 from hardware.sensor_matrix import SwitchState, switch_states
 
 Closed = frozenset[tuple[int, int]]
@@ -80,6 +81,20 @@ def test_with_diodes_all_is_certain_and_right(closed: Closed) -> None:
     expected = [place in closed for place in product(range(8), range(8))]
     assert [state is SwitchState.CLOSED for state in states] == expected
     assert SwitchState.DOUBTFUL not in states
+
+
+@given(places_8x8, st.integers(1, 8), st.integers(1, 8))
+def test_the_firmware_doubts_the_same_switches(closed: Closed, rows: int, columns: int) -> None:
+    reading = read(
+        frozenset((row, column) for row, column in closed if row < rows and column < columns), 8, 8, diodes=False
+    )
+    reading = tuple(row[:columns] for row in reading[:rows])
+    masks = [sum(1 << column for column, is_closed in enumerate(row) if is_closed) for row in reading]
+    ghosts = [0] * rows
+    mark_ghosts(masks, rows, ghosts)
+    states = switch_states(reading, diodes=False)
+    doubtful = [state is SwitchState.DOUBTFUL for state in states]
+    assert doubtful == [bool(ghosts[row] >> column & 1) for row in range(rows) for column in range(columns)]
 
 
 def test_three_corners_make_all_four_doubtful() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hardware
-from hardware.errors import DriverError, HardwareError, PinError, SettingError
+from hardware.errors import DriverError, HardwareError, MapFileError, PinError, SettingError
 from hardware.signals import AnimatedDriver, Driver, Mood, Signal
 from hardware.terminal import Grid, TerminalDriver
 
@@ -17,7 +17,8 @@ def test_signals_are_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "builtin"), [(PinError, ValueError), (SettingError, ValueError), (DriverError, OSError)]
+    ("error", "builtin"),
+    [(PinError, ValueError), (SettingError, ValueError), (DriverError, OSError), (MapFileError, OSError)],
 )
 def test_each_error_is_also_the_builtin_it_resembles(error: type[HardwareError], builtin: type[Exception]) -> None:
     assert issubclass(error, HardwareError)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from firmware_bridge.wled_network import WledNetwork
+from firmware_bridge.wled_network import DDP_PORT, WledNetwork
 from firmware_bridge.wled_serial import WledSerial
 from hardware.light_map import LightMap
 from hardware.panel import DriverSource, Panel
@@ -24,6 +24,7 @@ from hardware.styles import light
 
 NAMED = os.environ.get("REFEREE_REAL_WLED", "")
 LIGHTS = int(os.environ.get("REFEREE_REAL_WLED_LIGHTS", "8"))
+PORT = int(os.environ.get("REFEREE_REAL_WLED_PORT", str(DDP_PORT)))
 BRIGHTNESS = 0.5
 STEP_S = float(os.environ.get("REFEREE_REAL_STEP_S", "0.1"))
 
@@ -34,7 +35,11 @@ Ask = Callable[[str], bool]
 
 def made() -> PixelDriver:
     by_usb = NAMED.startswith("/")
-    output = WledSerial(NAMED, LIGHTS, time.monotonic) if by_usb else WledNetwork(NAMED, LIGHTS, time.monotonic)
+    output: WledSerial | WledNetwork
+    if by_usb:
+        output = WledSerial(NAMED, LIGHTS, time.monotonic)
+    else:
+        output = WledNetwork(NAMED, LIGHTS, time.monotonic, port=PORT)
     if isinstance(output, WledNetwork):
         assert output.wait_until_resolved(10.0), f"nobody knows {NAMED}"
     light_map = LightMap({str(number): (number,) for number in range(LIGHTS)}, lights=LIGHTS)
