@@ -8,8 +8,10 @@ from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
     NoFirmwareError,
+    PortDeniedError,
     PortGoneError,
     PortMissingError,
+    PortTakenError,
     SilentDeviceError,
     VersionError,
     WrongDeviceError,
@@ -19,6 +21,8 @@ WATCHDOG = 1
 """The cause of a restart that docs/protocol.md gives this number."""
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
+# Just after plugging in, a port belongs to root until udev has seen to it, and programs that look for modems try it.
+_PASSING = (PortDeniedError, PortTakenError)
 _ABSENT_LONGEST_S = 2.0
 _FIRST_RETRY_S = 0.25
 _LONGEST_RETRY_S = 10.0
@@ -81,21 +85,26 @@ class Troubles:
         self._working_since_s = None
         self._failures += 1
         self._retry_at_s = now_s + _retry_after_s(error, self._failures)
+        is_first = self._now is None or type(self._now.error) is not type(error)
         if self._now is None:
             self._now = Trouble(str(error), now_s, 1, error)
         else:
             self._now = replace(self._now, message=str(error), attempts=self._now.attempts + 1, error=error)
-        return self._word(error, now_s)
+        return None if is_first and isinstance(error, _PASSING) else self._word(error, now_s)
 
-    def worked(self, now_s: float, where: str) -> str | None:
-        """Take in that the board answers, on the port ``where``; give what to say of it, if anything."""
+    def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
+        """Take in that the board answers, on the port ``where``; give what to say of it, if anything.
+
+        ``cause`` is why it restarted meanwhile, if it did.
+        """
         self._now = None
         if self._working_since_s is None:
             self._working_since_s = now_s
         if not self._is_loss_said:
             return None
         self._is_loss_said = False
-        return f"the board answers again, on {where}; lights and settings are as before"
+        meanwhile = " (it had hung, and restarted itself)" if cause == WATCHDOG else ""
+        return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
         """Take in that the board restarted by itself; give what to say of it, if anything."""

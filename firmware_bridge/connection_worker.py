@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,9 +11,16 @@ from firmware_bridge.connection_events import BoardEvent, ConnectionState, Linke
 from firmware_bridge.connection_talk import BoardTalk
 from firmware_bridge.connection_troubles import Troubles
 from firmware_bridge.connection_waiter import Waiter
-from firmware_bridge.errors import BridgeError, ConnectionLostError, PortAmbiguousError, PortMissingError
+from firmware_bridge.errors import (
+    BridgeError,
+    ConnectionLostError,
+    PortAmbiguousError,
+    PortMissingError,
+    WrongDeviceError,
+)
 from firmware_bridge.finding import WantedBoard, candidates
 from firmware_bridge.opening import Port
+from firmware_bridge.port_holders import Holder, holders
 from firmware_bridge.ports import SerialPort, serial_ports
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.statistics import LinkStatistics
@@ -44,6 +52,7 @@ class Worker:
         open_port: Callable[[str, int], Port],
         list_ports: Callable[[], Iterable[Any]],
         random_session: Callable[[], int],
+        find_holders: Callable[[str], Sequence[Holder]] = holders,
     ) -> None:
         self.received_bytes = 0
         self.sent_bytes = 0
@@ -55,6 +64,7 @@ class Worker:
         self._open_port = open_port
         self._list_ports = list_ports
         self._random_session = random_session
+        self._find_holders = find_holders
         self._link = HostLink()
         self._talk = BoardTalk(self._link, random_session)
         self._troubles = Troubles()
@@ -134,6 +144,10 @@ class Worker:
         try:
             talk.opened(port, self._wanted.baud, rounds, self._clock())
             self._pump(talk, opened, is_over)
+        except (WrongDeviceError, ConnectionLostError) as error:
+            told = type(error)(f"{error}{self._others(port)}")
+            talk.closed(str(told), self._clock())
+            raise told from error
         except BridgeError as error:
             talk.closed(str(error), self._clock())
             raise
@@ -141,6 +155,11 @@ class Worker:
             if not talk.link.is_settled:
                 opened.discard()
             opened.close()
+
+    def _others(self, port: SerialPort) -> str:
+        """Who else has the port open: programs that ask for no lock may take what the board says."""
+        others = [str(holder) for holder in self._find_holders(port.device) if holder.pid != os.getpid()]
+        return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
     def _pump(self, talk: BoardTalk, port: Port, is_over: Callable[[BoardTalk], bool]) -> None:
         """Read and write until it is over, or until an error is raised that says why."""
@@ -217,7 +236,8 @@ class Worker:
     def _linked(self, event: Linked) -> None:
         self._state = ConnectionState.LINKED
         self._known = event.port
-        word = self._troubles.worked(event.time_s, event.port.device)
+        cause = event.welcome.reset_cause if event.restarted else None
+        word = self._troubles.worked(event.time_s, event.port.device, cause)
         if word is None and event.restarted:
             word = self._troubles.restarted(event.time_s, event.port.device, event.welcome.reset_cause)
         self._word(word)

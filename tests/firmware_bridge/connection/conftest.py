@@ -80,6 +80,7 @@ class PlainBoard:
         self.sessions: list[int] = []
         self.boot_id = boot_id
         self.time_ms = 1000
+        self.reset_cause = 0
         self.refuses: Refused | None = None
         self.is_mute = False
         self.lights = lights
@@ -158,7 +159,9 @@ class PlainBoard:
             self._say(session, *encode_message(self.refuses))
             return
         self._session, self._expected, self._next = session, 0, 0
-        welcome = Welcome(1, (1, 2, 3), self.boot_id, self.time_ms, 1024, 8, self.lights, 4, 2, 2, 0, 1, self._board)
+        welcome = Welcome(
+            1, (1, 2, 3), self.boot_id, self.time_ms, 1024, 8, self.lights, 4, 2, 2, 0, self.reset_cause, self._board
+        )
         self._say(session, *encode_message(welcome))
         self.tell(SensorReport(self.time_ms, (False,) * 4, (False,) * 4))
 

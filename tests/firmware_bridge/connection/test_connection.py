@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -170,6 +172,7 @@ def test_a_board_that_restarts_by_itself_gets_everything_again(
     board.wait_for(lambda: board.shown == RED)
     board.messages.clear()
     board.restart_silently()
+    board.reset_cause = 1
     connection.show_lights(GREEN)
     events = until(connection, has(Linked))
     assert [event.restarted for event in of(Linked, events)] == [True]
@@ -214,6 +217,22 @@ def test_a_board_that_stops_reading_holds_nobody_up(board: Any, connect: Connect
     (lost,) = of(Lost, events)
     assert re.search(r"takes no more bytes|does not answer", lost.reason)
     assert connection.statistics.link.replaced > 0
+
+
+def test_another_program_that_has_the_port_open_without_a_lock_is_named(
+    make_terminal: Any, connect: Connect, fail: Any
+) -> None:
+    terminal = make_terminal(lambda _: b"echo:busy: processing\n")
+    program = f"import sys; file = open({terminal.name!r}); print('open', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "open\n"
+        words = fail(connect(port=terminal.name))
+        other.stdin.close()
+    assert re.search(rf" \(\S+ \(process {other.pid}\) has the port open, too, and may take its bytes\)$", words)
 
 
 def test_garbage_at_the_start_does_no_harm(

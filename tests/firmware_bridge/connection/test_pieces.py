@@ -136,13 +136,27 @@ def test_what_holds_is_said_once() -> None:
         assert troubles.failed(PortMissingError("no board"), float(attempt)) is None
     assert troubles.now is not None
     assert (str(troubles.now), troubles.now.since_s, troubles.now.attempts) == ("no board", 0.0, 100)
-    assert troubles.failed(PortDeniedError("may not"), 100.0) == "may not"
+    assert troubles.failed(VersionError("too old"), 100.0) == "too old"
     assert troubles.failed(PortMissingError("no board"), 101.0) is None
     assert troubles.worked(102.0, "/dev/ttyACM1") == (
         "the board answers again, on /dev/ttyACM1; lights and settings are as before"
     )
     assert troubles.now is None
     assert troubles.worked(103.0, "/dev/ttyACM1") is None
+
+
+def test_what_passes_right_after_plugging_in_is_not_said() -> None:
+    troubles = Troubles()
+    troubles.failed(PortGoneError("unplugged"), 0.0)
+    assert troubles.failed(PortDeniedError("may not"), 1.0) is None
+    assert troubles.failed(PortTakenError("by ModemManager"), 1.3) is None
+    assert troubles.worked(2.0, "/dev/ttyACM0", 1) == (
+        "the board answers again, on /dev/ttyACM0 (it had hung, and restarted itself); lights and settings are as "
+        "before"
+    )
+    assert troubles.failed(PortDeniedError("may not"), 100.0) is None
+    assert troubles.now is not None
+    assert troubles.failed(PortDeniedError("may not"), 100.3) == "may not"
 
 
 def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:
