@@ -1,7 +1,7 @@
 """Lights of a WLED controller by USB: frames in the Adalight format.
 
 A frame is ``Ada``, the number of lights less one (2 bytes, the higher first), a check byte (both XORed with 0x55),
-then red, green and blue of each light. Between frames WLED takes single bytes as commands (wled_serial.cpp, 0.15):
+then red, green and blue of each light. Between frames WLED takes single bytes as commands (its wled_serial.cpp):
 ``v`` asks for its version, 0xB0 to 0xB7 change the baud rate for good. Should it start in the middle of a frame, as
 after a reset, it would take colours for commands; so those bytes are never sent as colours.
 """
@@ -21,6 +21,9 @@ _COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
 _BITS_A_BYTE = 10
 _STUCK_S = 5.0
 _SOONEST_S = 0.005
+_PAUSE_S = 0.005
+_LIGHT_S = 30e-6
+"""A WS2812 takes 24 bits of 1.25 µs."""
 
 
 def _nearest_colour(value: int) -> int:
@@ -41,11 +44,19 @@ def adalight_frame(colours: bytes) -> bytes:
     return b"Ada" + bytes((high, low, high ^ low ^ 0x55)) + colours
 
 
+def frame_s(lights: int, bytes_a_second: float) -> float:
+    """Give how long a frame of so many lights takes in all: on the line, on the strip, and the rest after it."""
+    line_s = len(adalight_frame(bytes(wled.CHANNELS * lights))) / bytes_a_second
+    return line_s + lights * _LIGHT_S + _PAUSE_S
+
+
 class WledSerial:
     """A pixel output on a serial port: writes what there is room for, never waits.
 
     A frame that comes while the line is busy with the one before waits; a newer one replaces it. ``refresh_s`` then
     asks to be called again as soon as the line is free, so frames go out as fast as the line takes them and no faster.
+    After each frame the line rests for as long as the strip takes to show it and 5 ms more: WLED to 0.14 restarts when
+    bytes come without a break (github.com/wled/WLED/issues/2618 and 3409).
 
     Args:
         port: such as ``/dev/ttyUSB0``.
@@ -108,7 +119,7 @@ class WledSerial:
     def _write(self, now_s: float) -> None:
         if not self._rest and self._waiting is not None and now_s >= self._free_at_s:
             self._rest, self._waiting = self._waiting, None
-            self._free_at_s = now_s + len(self._rest) / self._bytes_a_second
+            self._free_at_s = now_s + frame_s(self.lights, self._bytes_a_second)
             self._progress_s = now_s
         if not self._rest:
             return

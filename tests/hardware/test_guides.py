@@ -160,12 +160,12 @@ def test_the_table_of_colours_is_what_is_measured() -> None:
 def test_what_is_said_of_wleds_line_is_right() -> None:
     table = rows(WLED, r"(\d+)", r"(\d+) ms")
     assert len(table) == 4
+    bytes_a_second = 115_200 / 10
     for lights, frame_ms in table:
-        frame = wled_serial.adalight_frame(bytes(3 * int(lights)))
-        assert int(frame_ms) == round(1000 * len(frame) * 10 / 115_200)
-    smooth = re.search(r"up to (\d+) lights swell smoothly", WLED)
+        assert int(frame_ms) == round(1000 * wled_serial.frame_s(int(lights), bytes_a_second))
+    smooth = re.search(r"up to (\d+) lights swell\s+smoothly", WLED)
     assert smooth is not None
-    assert len(wled_serial.adalight_frame(bytes(3 * int(smooth[1])))) == 576, "what 50 ms have room for"
+    assert wled_serial.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled_serial.frame_s(154, bytes_a_second)
     moved = [value for value in range(256) if wled_serial.without_commands(bytes([value]))[0] != value]
     assert f"those {len(moved)} values of 256" in WLED
     assert as_light(b"\xff") == b"\xff"
