@@ -94,10 +94,14 @@ class Wire:
             data += heapq.heappop(self._arrivals)[2]
         return data
 
-    def cut(self) -> None:
-        """Nothing that is on the wire arrives any more, until it is mended."""
-        self.is_cut = True
+    def drop_all(self) -> None:
+        """Nothing that is on the wire arrives any more."""
         self._arrivals.clear()
+
+    def cut(self) -> None:
+        """Nothing arrives any more, until it is mended."""
+        self.is_cut = True
+        self.drop_all()
 
     def no_late_repeats(self) -> None:
         """Forget repeats that would come after what is said from now on: no wire lets a byte overtake another."""

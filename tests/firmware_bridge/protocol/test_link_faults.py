@@ -103,6 +103,7 @@ def test_whatever_happens_nothing_is_wrong_and_all_is_well_in_the_end(
                 table.host.send(Sound((Tone(number, 1),)))
             case "reset":
                 table.to_host.no_late_repeats()
+                table.to_device.drop_all()
                 table.peer.reset(table.now_s)
                 event = 0
             case "cut":
