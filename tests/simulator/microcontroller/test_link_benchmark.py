@@ -1,0 +1,188 @@
+"""The benchmark of the link finds what it is there to find."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import link_fuzz
+from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchange, wire_faults
+from benchmarks.link_fuzz import Fuzzed, FuzzSource, HostParser, fuzz
+from benchmarks.link_ledger import Ledger, number_in, numbered_fault, numbered_lights, numbered_sound
+from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
+from firmware_bridge.protocol.receiver import Arrival, Receiver
+from firmware_bridge.protocol.sender import SendWindow
+
+NUMBERS = st.integers(0, 2**32 - 1)
+
+
+@given(NUMBERS, st.binary(max_size=100))
+def test_numbered_messages_carry_their_number(number: int, filler: bytes) -> None:
+    messages = (numbered_sound(number), numbered_lights(number, filler), numbered_fault(number, filler.hex()[:40]))
+    for message in messages:
+        assert number_in(*encode_message(message)) == number
+
+
+@given(NUMBERS, st.integers(0, 7), st.data())
+def test_a_numbered_message_with_a_bit_turned_over_is_noticed(number: int, bit: int, data: st.DataObject) -> None:
+    kind, payload = encode_message(numbered_sound(number))
+    at = data.draw(st.integers(1, len(payload) - 1))
+    spoilt = bytes([*payload[:at], payload[at] ^ 1 << bit, *payload[at + 1 :]])
+    assert number_in(kind, spoilt) == -1
+
+
+class Desk:
+    """Two ledgers, and packets written by hand."""
+
+    def __init__(self) -> None:
+        self.there, self.back = Ledger("there"), Ledger("back")
+        self.there.begin(7)
+
+    def write(self, sequence: int, number: int, acknowledged: int = 0) -> tuple[int, bytes]:
+        kind, payload = encode_message(numbered_sound(number))
+        frame = packet_frame(Packet(kind, 7, sequence, acknowledged, payload))
+        self.there.hear_written(frame, self.back)
+        return kind, payload
+
+
+def test_what_arrives_as_it_was_sent_is_right() -> None:
+    desk = Desk()
+    for number in range(70_000):
+        desk.there.give(*desk.write(number % 65536, number))
+    desk.there.hear_claimed(7, 70_000 % 65536)
+    desk.there.check_acknowledged(7, 70_000)
+    desk.there.check_everything_given(7)
+    assert desk.there.wrong == []
+    assert desk.there.delivered == 70_000
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ([1, 0], "where .* was sent"),
+        ([0, 0], "where .* was sent"),
+        ([0, 1, 2, 2], "that nobody sent"),
+        ([0, 2], "where .* was sent"),
+    ],
+)
+def test_what_arrives_twice_or_out_of_order_is_noticed(order: list[int], words: str) -> None:
+    desk = Desk()
+    packets = [desk.write(number, number) for number in range(3)]
+    for number in order:
+        desk.there.give(*packets[number])
+    assert desk.there.wrong_count > 0
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(desk.there.wrong[0])
+
+
+def test_what_is_acknowledged_and_was_not_given_is_noticed() -> None:
+    desk = Desk()
+    desk.there.give(*desk.write(0, 0))
+    desk.write(1, 1)
+    desk.there.hear_claimed(7, 1)
+    desk.there.check_acknowledged(7, 1)
+    assert desk.there.wrong == []
+    desk.there.hear_claimed(7, 2)
+    desk.there.check_acknowledged(7, 2)
+    desk.there.check_everything_given(7)
+    assert desk.there.wrong == [
+        "there: acknowledged up to 2, given 1 (session 7)",
+        "there: 2 acknowledged, only 1 given (session 7)",
+        "there: 1 messages never came (session 7)",
+    ]
+
+
+def test_a_number_written_with_two_payloads_is_noticed() -> None:
+    desk = Desk()
+    desk.write(0, 5)
+    desk.write(0, 5)
+    assert (desk.there.resent, desk.there.wrong_count) == (1, 0)
+    desk.write(0, 6)
+    assert desk.there.wrong == ["there: number 0 was written with two payloads (session 7)"]
+
+
+def test_an_exchange_over_a_bad_wire_is_right_and_the_same_each_time() -> None:
+    first, second = (Exchange(wire_faults(0.05), 3).run(2000) for _ in range(2))
+    assert first.wrong == []
+    assert sum(first.delivered.values()) >= 2000
+    assert min(first.delivered[TO_DEVICE], first.delivered[TO_HOST]) > 400
+    assert first.resent > 0
+    assert (first.frames, first.delivered, first.struck, first.lasted_s) == (
+        second.frames,
+        second.delivered,
+        second.struck,
+        second.lasted_s,
+    )
+
+
+def test_a_receiver_that_takes_whatever_comes_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = Receiver.take
+
+    def take_anything(self: Receiver, sequence: int, now_s: float) -> Arrival:
+        take(self, sequence, now_s)
+        return Arrival.NEXT
+
+    monkeypatch.setattr(Receiver, "take", take_anything)
+    assert Exchange(wire_faults(0.05), 3).run(500).wrong_count > 0
+
+
+def test_a_sender_that_gives_up_what_was_lost_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forget(self: SendWindow, now_s: float) -> tuple[()]:
+        while self._outstanding:
+            self._outstanding.popleft()
+        return ()
+
+    monkeypatch.setattr(SendWindow, "resend", forget)
+    monkeypatch.setattr(SendWindow, "must_resend", property(lambda self: False))
+    assert Exchange(wire_faults(0.05), 3).run(500).wrong_count > 0
+
+
+@pytest.mark.parametrize("parser", link_fuzz.PARSERS)
+def test_the_parsers_take_only_what_was_sent(parser: str) -> None:
+    result = fuzz(parser, 100_000, 1)
+    assert result.met
+    assert result.byte_count >= 100_000
+    assert result.accepted == result.whole_sent > 100
+    assert result.compared > result.whole_sent
+    assert 0 < result.expected_unsent < 1e-6
+
+
+def test_a_parser_without_checksum_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def take(self: DeviceReader, length: int, now: int) -> None:
+        if length >= 11:
+            self._taker.take_packet(self._frame[: length - 4], now)
+
+    monkeypatch.setattr(DeviceReader, "_take", take)
+    result = fuzz("device", 50_000, 1)
+    assert result.accepted_unsent > 0
+    assert not result.met
+
+
+@pytest.mark.parametrize("error", [IndexError("beyond"), MemoryError()])
+def test_a_parser_that_fails_is_found_out(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def feed(self: HostParser, data: bytes) -> list[bytes]:
+        raise error
+
+    monkeypatch.setattr(HostParser, "feed", feed)
+    result = fuzz("host", 50_000, 1)
+    assert result.crash is not None
+    assert type(error).__name__ in result.crash
+    assert not result.met
+
+
+def test_a_parser_that_misses_something_is_found_out() -> None:
+    total = Fuzzed("host")
+    total.add(Fuzzed("host", whole_sent=2, accepted=1, whole_missed=1))
+    assert not total.met
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    assert FuzzSource(4).stream(5000) == FuzzSource(4).stream(5000)
+    assert FuzzSource(4).stream(5000) != FuzzSource(5).stream(5000)
+
+
+def test_other_messages_carry_no_number() -> None:
+    assert number_in(Kind.SNAPSHOT, b"") is None
