@@ -139,12 +139,12 @@ class LightFrame:
 
     def _limit(self) -> None:
         wanted_ma = milliamperes(self.shown)
+        total = sum(self.shown)
         self.limited_ma = 0
-        if wanted_ma <= self._limit_ma:
+        if wanted_ma <= self._limit_ma or not total:
             return
         self.limited_ma = wanted_ma
         # Whole units of level, so that rounding down keeps the sum below what may be drawn.
         allowed = max(0, self._limit_ma - self.count * IDLE_MA) * 255 // FULL_CHANNEL_MA
-        total = sum(self.shown)
         for i in range(len(self.shown)):
             self.shown[i] = self.shown[i] * allowed // total

@@ -64,3 +64,16 @@ def script(request: pytest.FixtureRequest) -> Script:
     """Call functions of a script, once in each interpreter."""
     called: Script = request.getfixturevalue(f"in_{request.param.lower()}")
     return called
+
+
+@pytest.fixture
+def make_bench(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Make a device on a board without pins: ``make_bench(pin_map, boot_id=, reset_cause=, now=)``."""
+    monkeypatch.syspath_prepend(str(MICROPYTHON / "scripts"))
+    bench = importlib.import_module("bench")
+
+    def make(pin_map: dict[str, Any] | None = None, **how: int) -> Any:
+        form = {"format": 1, "board": "pico", **(pin_map or {})}
+        return bench.Bench(json.dumps(form).encode(), **how)
+
+    return make

@@ -81,10 +81,10 @@ class Acting:
 
     def case(self) -> dict[str, object]:
         starts_ms = self.rng.choice([0, 5, (1 << 30) - 1500, 123_456_789])
-        for _ in range(self.rng.randrange(30, 90)):
-            self.at_ms += self.rng.choice([0, 0, 1, 2, 5, 11, 24, 60, 130, 400])
+        for _ in range(self.rng.randrange(25, 60)):
+            self.at_ms += self.rng.choice([0, 0, 1, 2, 5, 11, 24, 60, 90, 130])
             self.rng.choice([self.host, self.host, self.host, self.contacts, self.contacts, self.port])()
-        acts = [*self.acts, (self.at_ms + 4000, "room", 1 << 30)]
+        acts = [*self.acts, (self.at_ms + 3200, "room", 1 << 30)]
         return {
             "pin_map": PIN_MAP,
             "boot_id": self.rng.getrandbits(32),
@@ -160,7 +160,7 @@ def compare(in_cpython, in_micropython, seeds):
 
 
 def test_a_device_does_the_same_in_both(in_cpython, in_micropython):
-    results = compare(in_cpython, in_micropython, [1, 2, 3, 4, 29])
+    results = compare(in_cpython, in_micropython, [3, 11, 29])
     # These cases are worth comparing only if much happens in them.
     kinds = {packet["kind"] for result in results for _, packet in result["sent"]}
     assert kinds >= {"WELCOME", "RESTARTED", "SENSORS", "BUTTON", "FAULT", "PONG", "MISSING", "ACKNOWLEDGED"}

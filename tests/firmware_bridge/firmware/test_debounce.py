@@ -1,0 +1,196 @@
+"""Contacts that bounce: no press twice, none missed, and switches only when they rest."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.bounce_play import operations, play_button, play_switch, random_chatter, recorded_chatter
+from benchmarks.bounce_traces import ROCKER, TRACES, WORN
+from firmware_bridge.firmware.core.debounce import (
+    CHATTERING_MS,
+    HELD,
+    LEAST_SCANS,
+    PRESSED,
+    RELEASED,
+    ButtonDebouncer,
+    SwitchDebouncer,
+)
+from firmware_bridge.firmware.core.ticks import TICKS_MASK, DeviceClock, elapsed_ms
+
+SETTLE_MS = 20
+LONG_MS = 1000
+
+levels = st.lists(st.tuples(st.booleans(), st.integers(1, 40)), min_size=1, max_size=60)
+starts = st.sampled_from([0, 1000, TICKS_MASK - 60, TICKS_MASK])
+
+
+def scan(debouncer, spans, start, settle_ms=SETTLE_MS):
+    """Scan each ms; give what was told, with its time."""
+    told = []
+    now = start
+    for closed, length in spans:
+        for _ in range(length):
+            what = debouncer.update(closed, now & TICKS_MASK, settle_ms, LONG_MS)
+            if what:
+                told.append((now - start, what))
+            now += 1
+    return told
+
+
+@given(levels, starts)
+def test_presses_and_releases_take_turns_whatever_the_contact_does(spans, start):
+    told = [what for _, what in scan(ButtonDebouncer(), [(False, 3), *spans], start) if what != HELD]
+    assert told == [PRESSED, RELEASED] * (len(told) // 2) + [PRESSED] * (len(told) % 2)
+
+
+chatters = st.lists(st.integers(1, 6), max_size=6).map(lambda spans: spans[: len(spans) // 2 * 2])
+
+
+@given(st.lists(st.tuples(chatters, st.integers(45, 500), chatters, st.integers(45, 500)), max_size=6), starts)
+def test_a_press_with_chatter_is_told_once_and_never_missed(fingers, start):
+    spans = [(False, 30)]
+    touched, expected = [], []
+    for chatter_in, hold, chatter_out, rest in fingers:
+        now = sum(length for _, length in spans)
+        touched.append(now)
+        expected.append((now, now + sum(chatter_in) + hold))
+        spans += [(n % 2 == 0, length) for n, length in enumerate(chatter_in)] + [(True, hold)]
+        spans += [(n % 2 == 1, length) for n, length in enumerate(chatter_out)] + [(False, rest)]
+    told = scan(ButtonDebouncer(), spans, start)
+    pressed = [at for at, what in told if what == PRESSED]
+    assert len(pressed) == len(fingers) == sum(what == RELEASED for _, what in told)
+    for at, (touch, let_go) in zip(pressed, expected, strict=True):
+        assert touch + SETTLE_MS - 1 <= at < let_go
+
+
+def test_a_long_press_is_told_once_and_counts_from_the_touch():
+    button = ButtonDebouncer()
+    told = scan(button, [(False, 5), (True, 3000), (False, 100)], 0)
+    assert [what for _, what in told] == [PRESSED, HELD, RELEASED]
+    assert told[1][0] == 5 + LONG_MS
+    assert button.touched == 5
+    assert button.opened == 3005
+
+
+def test_a_button_that_is_down_at_the_start_is_no_press_until_it_was_released():
+    told = scan(ButtonDebouncer(), [(True, 2000), (False, 50), (True, 50), (False, 50)], 0)
+    assert [what for _, what in told] == [PRESSED, RELEASED]
+    assert told[0][0] > 2050
+
+
+def test_one_odd_reading_after_a_pause_decides_nothing():
+    button = ButtonDebouncer()
+    scan(button, [(False, 10)], 0)
+    assert button.update(True, 110, SETTLE_MS, LONG_MS) == 0
+    assert all(button.update(False, now, SETTLE_MS, LONG_MS) == 0 for now in range(111, 200))
+
+
+def test_a_pause_between_two_readings_that_agree_counts():
+    button = ButtonDebouncer()
+    scan(button, [(False, 10)], 0)
+    assert button.update(True, 11, SETTLE_MS, LONG_MS) == 0
+    assert button.update(True, 38, SETTLE_MS, LONG_MS) == PRESSED
+    assert button.touched == 11
+
+
+class PlainSwitch:
+    """The rule, written down: all scans are kept, and asked each time."""
+
+    def __init__(self):
+        self.scans = []
+        self.level = None
+        self.rest_since = None
+
+    def update(self, closed, now):
+        self.scans.append((now, closed))
+        run = []
+        for time, level in reversed(self.scans):
+            if level != closed:
+                break
+            run.append(time)
+        quiet = len(run) >= LEAST_SCANS and now - run[-1] >= SETTLE_MS
+        if quiet:
+            self.level = closed
+            self.rest_since = None
+        elif self.rest_since is None and (closed != self.level or len(run) == 1):
+            self.rest_since = now
+        self.restless = self.rest_since is not None
+        self.chattering = self.restless and now - self.rest_since >= CHATTERING_MS
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 30), st.integers(1, 12)), max_size=30), starts)
+def test_a_switch_is_as_the_plain_rule_says(spans, start):
+    switch, plain = SwitchDebouncer(2), PlainSwitch()
+    now = 0
+    for closed, gap, count in spans:
+        for _ in range(count):
+            now += gap
+            switch.update(int(closed) << 1, (start + now) & TICKS_MASK, SETTLE_MS)
+            plain.update(closed, now)
+            if plain.level is not None:
+                assert switch.level >> 1 == plain.level
+                assert not switch.unknown & 2
+                assert bool(switch.restless & 2) == plain.restless
+                assert bool(switch.chattering & 2) == plain.chattering
+
+
+def test_a_switch_is_unknown_until_it_has_rested():
+    switch = SwitchDebouncer(3)
+    for now in range(SETTLE_MS):
+        switch.update(0b101, now, SETTLE_MS)
+        assert (switch.level, switch.unknown) == (0, 0b111)
+    switch.update(0b101, SETTLE_MS, SETTLE_MS)
+    assert (switch.level, switch.unknown, switch.restless) == (0b101, 0, 0)
+
+
+def test_a_switch_that_will_not_rest_is_chattering_and_later_well_again():
+    switch = SwitchDebouncer(1)
+    now = 0
+    while now < 1000:
+        switch.update(now // 7 % 2, now, SETTLE_MS)
+        now += 1
+        assert bool(switch.chattering) == (now > CHATTERING_MS)
+    while now < 1100:
+        switch.update(1, now, SETTLE_MS)
+        now += 1
+    assert (switch.chattering, switch.level, switch.unknown) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("play", [play_button, play_switch])
+@pytest.mark.parametrize("contact", [ROCKER, "random chatter"])
+def test_ordinary_contacts_make_no_event_twice_and_miss_none(play, contact):
+    rng = Random(4)
+    recorded = [trace for trace in TRACES if trace.switch == contact]
+    closing = [recorded_chatter(trace) for trace in recorded if trace.closes] or [random_chatter(rng) for _ in "12345"]
+    opening = [recorded_chatter(trace) for trace in recorded if not trace.closes] or closing
+    outcome = play(operations(rng, closing, opening, 40, 150.0), rng, SETTLE_MS)
+    assert (outcome.operations, outcome.doubled, outcome.missed) == (80, 0, 0)
+    # The scan that finds the change speaks for 4 ms before it at most, and the clock counts whole ms.
+    assert min(outcome.latencies_ms) >= SETTLE_MS - 5
+
+
+def test_the_play_notices_what_goes_wrong():
+    """With hardly any debouncing the worn contact gives events twice: the measurement can fail."""
+    rng = Random(4)
+    worn = [trace for trace in TRACES if trace.switch == WORN]
+    closing = [recorded_chatter(trace) for trace in worn if trace.closes]
+    opening = [recorded_chatter(trace) for trace in worn if not trace.closes]
+    done = operations(rng, closing, opening, 40, 300.0)
+    assert play_button(done, Random(1), 5).doubled > 10
+    assert play_button(done, Random(1), 100).doubled == 0
+
+
+@given(st.integers(0, TICKS_MASK), st.lists(st.integers(0, 1 << 29), max_size=20))
+def test_the_clock_goes_on_where_the_ticks_wrap(start, steps):
+    clock = DeviceClock(start)
+    now = start
+    for step in steps:
+        now += step
+        clock.advance(now & TICKS_MASK)
+        assert clock.time_ms() == now & 0xFFFFFFFF
+        assert clock.time_of((now - step) & TICKS_MASK) == (now - step) & 0xFFFFFFFF
+        assert elapsed_ms(now & TICKS_MASK, (now - step) & TICKS_MASK) == step
