@@ -57,6 +57,7 @@ class Troubles:
         self._now: Trouble | None = None
         self._said: set[str] = set()
         self._is_loss_said = False
+        self._has_worked = False
         self._failures = 0
         self._working_since_s: float | None = None
         self._retry_at_s = 0.0
@@ -97,12 +98,15 @@ class Troubles:
 
         ``cause`` is why it restarted meanwhile, if it did.
         """
+        is_again, self._has_worked = self._has_worked, True
         self._now = None
         if self._working_since_s is None:
             self._working_since_s = now_s
         if not self._is_loss_said:
             return None
         self._is_loss_said = False
+        if not is_again:
+            return f"the board answers now, on {where}"
         meanwhile = " (it had hung, and restarted itself)" if cause == WATCHDOG else ""
         return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
 

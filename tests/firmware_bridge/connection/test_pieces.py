@@ -138,16 +138,15 @@ def test_what_holds_is_said_once() -> None:
     assert (str(troubles.now), troubles.now.since_s, troubles.now.attempts) == ("no board", 0.0, 100)
     assert troubles.failed(VersionError("too old"), 100.0) == "too old"
     assert troubles.failed(PortMissingError("no board"), 101.0) is None
-    assert troubles.worked(102.0, "/dev/ttyACM1") == (
-        "the board answers again, on /dev/ttyACM1; lights and settings are as before"
-    )
+    assert troubles.worked(102.0, "/dev/ttyACM1") == "the board answers now, on /dev/ttyACM1"
     assert troubles.now is None
     assert troubles.worked(103.0, "/dev/ttyACM1") is None
 
 
 def test_what_passes_right_after_plugging_in_is_not_said() -> None:
     troubles = Troubles()
-    troubles.failed(PortGoneError("unplugged"), 0.0)
+    troubles.worked(0.0, "/dev/ttyACM0")
+    troubles.failed(PortGoneError("unplugged"), 0.5)
     assert troubles.failed(PortDeniedError("may not"), 1.0) is None
     assert troubles.failed(PortTakenError("by ModemManager"), 1.3) is None
     assert troubles.worked(2.0, "/dev/ttyACM0", 1) == (
@@ -157,6 +156,16 @@ def test_what_passes_right_after_plugging_in_is_not_said() -> None:
     assert troubles.failed(PortDeniedError("may not"), 100.0) is None
     assert troubles.now is not None
     assert troubles.failed(PortDeniedError("may not"), 100.3) == "may not"
+
+
+def test_a_board_that_is_back_is_told_once() -> None:
+    troubles = Troubles()
+    troubles.worked(0.0, "/dev/ttyACM0")
+    troubles.failed(PortGoneError("unplugged"), 1.0)
+    assert troubles.worked(2.0, "/dev/ttyACM1") == (
+        "the board answers again, on /dev/ttyACM1; lights and settings are as before"
+    )
+    assert troubles.worked(3.0, "/dev/ttyACM1") is None
 
 
 def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:

@@ -1,0 +1,34 @@
+"""The connection, when the real MicroPython interpreter is at the other end instead of the referee's firmware."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import ConnectionState
+from firmware_bridge.errors import NoFirmwareError
+from firmware_bridge.finding import WantedBoard
+
+
+@pytest.mark.long
+def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
+    new_board: Callable[..., Any], all_files: dict[str, bytes]
+) -> None:
+    board = new_board()
+    said: list[str] = []
+    with BoardConnection(WantedBoard(board.port), time.monotonic, said.append, list_ports=list) as connection:
+        assert connection.wait_for(lambda: connection.trouble is not None, 10)
+        assert connection.trouble is not None
+        assert isinstance(connection.trouble.error, NoFirmwareError), connection.trouble
+        assert said == [
+            f"{board.port} is MicroPython at its prompt, without the referee's firmware running; `referee firmware "
+            "install` puts it there"
+        ]
+        board.put(all_files)
+        board.order("reset")
+        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, 10), connection.trouble
+        assert said[1:] == [f"the board answers now, on {board.port}"]
