@@ -45,14 +45,18 @@ class PixelDriver:
     """Shows signals on a strip of lights.
 
     ``brightness``, 0 to 1, scales the encoded values, so that 0.5 looks about half as bright. A place without a
-    light shows nothing here; a place with several has them all alike. Raises SettingError for a strip that is
-    shorter than the map, and for a brightness out of range.
+    light shows nothing here; a place with several has them all alike. The output is the driver's from here on. Raises
+    SettingError, with the output closed, for a strip that is shorter than the map and a brightness out of range.
     """
 
     def __init__(self, name: str, output: PixelOutput, light_map: LightMap, *, brightness: float = 1.0) -> None:
-        if not 0 <= brightness <= 1:
-            raise SettingError(f"a brightness of {brightness}; expected 0 to 1")
-        light_map.check(strip_lights=output.lights)
+        try:
+            if not 0 <= brightness <= 1:
+                raise SettingError(f"a brightness of {brightness}; expected 0 to 1")
+            light_map.check(strip_lights=output.lights)
+        except SettingError:
+            output.close()
+            raise
         self.name = name
         self._output = output
         self._map = light_map

@@ -92,8 +92,10 @@ def test_a_brightness_out_of_range_is_refused(brightness: float) -> None:
 
 
 def test_a_strip_shorter_than_its_map_is_refused_and_a_longer_one_is_filled_up() -> None:
+    short = Strip(3)
     with pytest.raises(SettingError, match="the strip has 3 lights and the light map needs 4"):
-        PixelDriver("lights", Strip(3), MAP)
+        PixelDriver("lights", short, MAP)
+    assert short.closed
     strip = Strip(9)
     PixelDriver("lights", strip, MAP).show(Signal(Mood.WAITING), 0.0)
     assert len(strip.frames[-1]) == 27

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from itertools import product
 
@@ -95,6 +96,18 @@ def test_the_firmware_doubts_the_same_switches(closed: Closed, rows: int, column
     states = switch_states(reading, diodes=False)
     doubtful = [state is SwitchState.DOUBTFUL for state in states]
     assert doubtful == [bool(ghosts[row] >> column & 1) for row in range(rows) for column in range(columns)]
+
+
+def test_how_much_ten_pieces_leave_in_doubt_without_diodes() -> None:
+    """The figure of docs/microcontroller.md, over 300 boards."""
+    dice = random.Random(7)
+    squares = list(product(range(7), range(7)))
+    doubts = []
+    for _ in range(300):
+        reading = read(frozenset(dice.sample(squares, 10)), 7, 7, diodes=False)
+        doubts.append(switch_states(reading, diodes=False).count(SwitchState.DOUBTFUL))
+    assert min(doubts) > 0
+    assert sum(doubts) / len(doubts) == pytest.approx(20, abs=2)
 
 
 def test_three_corners_make_all_four_doubtful() -> None:
