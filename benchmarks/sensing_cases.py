@@ -20,6 +20,7 @@ from referee.judge.belief import applied
 from referee.sensing.alone import SensorReader
 from referee.sensing.fused import FusedReader
 from referee.sensing.values import PlaceChange, Sensed
+from referee.service_protocols import Reader
 from referee.verdict import VerdictKind
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -77,6 +78,13 @@ class Scripted:
 
     reading: Reading | None = None
     sensed: Sensed | None = None
+
+    def show(
+        self, time_s: float, errors: Errors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
+    ) -> None:
+        """Put up a table, as far as it can be seen and felt."""
+        self.reading = Reading(0, time_s, errors.camera(looks))
+        self.sensed = Sensed(time_s, errors.sensors(looks), changes=changes)
 
     def read(self, frame: Frame) -> Reading:
         """Give the camera's reading."""
@@ -156,8 +164,12 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) 
     scripted = Scripted()
     alone = SensorReader(scripted, game.places, game.looks)
     both = FusedReader(scripted, scripted, game.places, game.looks)
+    readers: Mapping[Eyes, Reader] = {"camera": scripted, "sensors": alone, "both": both}
     played = Played()
     clock_s = 0.0
+    scripted.show(clock_s, errors, game.appearance(world))
+    if judge.consider(_look(readers[eyes], clock_s), Occasion.RESTED).verdict.kind is not VerdictKind.UNCHANGED:
+        judge.correct((known,))
     for _ in range(turns):
         legal = game.legal_turns(world)
         if not legal:
@@ -166,14 +178,9 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) 
         after = game.apply(world, turn)
         changes = _changes(game, world, after, turn, clock_s, rng, rates)
         looks = game.appearance(after)
-        scripted.reading = Reading(0, clock_s, errors.camera(looks))
-        scripted.sensed = Sensed(clock_s, errors.sensors(looks), changes=changes)
+        scripted.show(clock_s, errors, looks, changes)
         clock_s += 10.0
-        reader: Any = {"camera": scripted, "sensors": alone, "both": both}[eyes]
-        times_s = [clock_s, *(clock_s + _REST_S + 0.2 * number for number in range(_LOOKS_A_TURN))]
-        frames = [Frame(np.zeros((1, 1, 3), np.uint8), time_s, number) for number, time_s in enumerate(times_s)]
-        # What was lost of the changes shows at the first look, and the table must have been quiet for a while then.
-        _, *readings = [reader.read(frame) for frame in frames]
+        readings = _look(readers[eyes], clock_s)
         played.said += [notice for reading in readings for notice in reading.notices]
         ruling = judge.consider(readings, Occasion.DECLARED)
         played.turns += 1
@@ -190,13 +197,24 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) 
         if not accepted or game.appearance(judge.belief[0]) != looks:
             states = applied(game, judge.belief, turn) if not accepted else (after,)
             judge.correct(states or (after,), turn.places)
-        if eyes != "camera":
+        for reader in (alone, both):
             reader.believed(looks)
         clock_s += 10.0
         world = after
         if game.outcome(world) is not None:
             break
     return played
+
+
+def _look(reader: Reader, time_s: float) -> list[Reading]:
+    """Look at a table at rest a few times.
+
+    What was lost of the changes shows at the first look, and the table must have been quiet for a while then.
+    """
+    times_s = [time_s, *(time_s + _REST_S + 0.2 * number for number in range(_LOOKS_A_TURN))]
+    frames = [Frame(np.zeros((1, 1, 3), np.uint8), each_s, number) for number, each_s in enumerate(times_s)]
+    _, *readings = [reader.read(frame) for frame in frames]
+    return readings
 
 
 def _changes(

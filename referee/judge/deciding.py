@@ -97,9 +97,11 @@ def decide(
         if free_score - best.score >= settings.margin:
             return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
         if best.score - free_score < settings.margin:
-            if others and lead < settings.margin and _hangs_on_sensors(base, best, shown, seen):
+            rivals = tuple(
+                one for one in others if best.score - one.score < settings.margin and not _goes_on(best, one)
+            )
+            if rivals and _hangs_on_sensors(base, best, shown, seen):
                 # To leave out what one sensor says would be to choose by what another one does.
-                rivals = tuple(one for one in others if best.score - one.score < settings.margin)
                 differ = {place for one in (*rivals, best) for place, _ in shown ^ seen.coarse(base, one.changes)}
                 return Decision(Standing.UNDECIDED, leading, shown, lead, _in_order(game, differ), rivals)
             return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
@@ -121,6 +123,12 @@ def decide(
 def _hangs_on_sensors(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
     doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
     return any(place in seen.places and seen.places[place].felt for place in doubtful)
+
+
+def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
+    """Whether another explanation says that the same turn was played, and more after it."""
+    beyond = other.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
+    return beyond and best.happening is Happening.TURN and bool(set(other.first) & set(best.first))
 
 
 def _unfelt(

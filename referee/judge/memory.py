@@ -87,12 +87,17 @@ class Memory(Generic[StateT, TurnT]):
             raise ValueError("a correction needs at least one state")
         looks = self._game.appearance(states[0])
         refused = {changes_between(looks, self._game.appearance(state)) for state in (*self._belief[:1], *undone)}
+        before = self._game.appearance(self._belief[0]) if self._belief else looks
         self._believe(tuple(states))
         self._refused = frozenset(refused - {frozenset()})
         # Where the camera saw the same, a word settles nothing between them.
         seen = {place for place in places if place in self._looked and self._looked[place].agrees(looks[place])}
-        # What other sensors said against it then can't be news of what comes next.
-        felt = {place for place, one in self._looked.items() if one.felt and not one.agrees(looks[place])}
+        # What sensors said before against what was believed and what holds now can't be news of what comes next.
+        felt = {
+            place
+            for place, one in self._looked.items()
+            if one.felt and not (one.agrees(looks[place]) or one.agrees(before[place]))
+        }
         self._word = Word((frozenset(places) | felt) - seen)
         self._fault = faults.standing(fault)
 
