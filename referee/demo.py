@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,32 +16,38 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 from rich.text import Text
 
 from engine import record
-from engine.api import Game
+from engine.api import EMPTY, Game
 from engine.registry import load
 from hardware.panel import DriverSource, Panel
 from hardware.signals import Signal
-from hardware.terminal import Grid, status_line
-from referee.board_view import beside, board_text
+from hardware.terminal import Grid
+from referee.board_view import beside
+from referee.demo_board import DemoBoard, demo_board
 from referee.demo_film import Pictures
+from referee.demo_person import Onlooker
 from referee.demo_score import Score, score_of
+from referee.demo_screen import Pace, Screen
 from referee.hint_process import HintProcess
 from referee.hinting import HintSettings
 from referee.interrupts import InterruptibleSource, Interrupts
 from referee.journal import BufferedJournal, Journal
 from referee.journal.record import record_of
 from referee.requests import door_or_none
-from referee.service import Service
+from referee.sensing.alone import SensorReader
+from referee.sensing.fused import FusedReader
+from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
 from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
 from referee.signalling import looking_signal
 from referee.verdict import Verdict
 from referee.watch_keys import Keys
+from simulator.microcontroller.faults import WireFaults
+from simulator.player import Habits
 from simulator.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
@@ -52,7 +58,6 @@ from vision.reader import TableReader
 
 FRAMES_PER_SECOND = 15.0
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
-_KEPT_LINES = 6
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,10 @@ class DemoOptions:
 
     ``fast`` does not wait for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
     first fault is being explained; without ``journal`` it is kept in a new temporary
-    folder; ``lights`` is ``terminal``, or ``none`` for the verdicts alone; ``keys`` are lines that a person types, of
-    which ``h`` asks for a hint, ``None`` when nobody sits there.
+    folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
+    a real pseudo-terminal; ``eyes`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
+    strike the wire to the microcontroller. ``keys`` are lines that a person types, of which ``h`` asks for a hint,
+    ``None`` when nobody sits there.
     """
 
     seed: int = 7
@@ -72,8 +79,15 @@ class DemoOptions:
     still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
+    eyes: str = "camera"
+    link_faults: WireFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     keys: Iterable[str] | None = None
+
+    @property
+    def needs_board(self) -> bool:
+        """Whether there is a microcontroller on the table."""
+        return self.lights == "pico" or self.eyes != "camera"
 
 
 @dataclass
@@ -86,7 +100,10 @@ class _Ears:
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the table has its own clock
         self.signal = signal
-        self.table.hear(signal.mood.value, signal.words)
+        self.hear(signal.mood.value)
+
+    def hear(self, mood: str) -> None:
+        self.table.hear(mood)
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -101,39 +118,44 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     game: Game[Any, Any] = load("deblockle")
     truth = TruthLog()
     table = VirtualTable(
-        options.seed, game.name, setting=_uncompressed(), turns=options.turns, fps=FRAMES_PER_SECOND, truth=truth
+        options.seed,
+        game.name,
+        setting=_uncompressed(),
+        turns=options.turns,
+        fps=FRAMES_PER_SECOND,
+        habits=_habits(options),
+        truth=truth,
     )
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
-    console.print("Learning the pieces from two pictures …")
-    reader = AttentiveReader(enrolled_reader(table))
-    ears = _Ears(table)
-    now = _Now()
+    now, remarks = _Now(), _Remarks(console.print)
+    grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
-        panel = Panel([DriverSource("players", lambda: ears)], now.read, console.print)
+        stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
+        panel = stack.enter_context(Panel(stage.sources, now.read, console.print, console.print))
         settings = ServiceSettings(turn_end="button", rest_s=1.5, hints=options.hints)
-        remarks = _Remarks(console.print)
-        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remarks.say, HintProcess())
+        service: Service[Any, Any] = Service(game, stage.reader, journal, panel, settings, remarks.say, HintProcess())
         stack.callback(service.close)
         requests = door_or_none(path, stack, console.print)
-        grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
-        screen = _Screen(service, game, grid, ears, console, lights=options.lights != "none")
+        screen = Screen(service, game, grid, stage.seen, console, lights=options.lights != "none")
         pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         remarks.hear = screen.remark
-        pace = _Pace(None if options.fast else time.sleep, time.monotonic)
+        pace = Pace(None if options.fast else time.sleep, time.monotonic)
 
         def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
             screen.show(verdicts, now.time_s)
+            if options.eyes == "sensors":
+                onlooker.hear(verdicts)
             if frame is not None:
-                signal = ears.signal or looking_signal()
+                signal = stage.seen() or looking_signal()
                 pictures.add(lambda: beside(frame.image, screen.appearance(), grid, signal), verdicts)
                 pace.keep(frame.time_s)
 
-        interrupts = Interrupts()
+        onlooker, interrupts = Onlooker(service, truth, remarks.say), Interrupts()
         around = Surroundings(
             time.sleep,
-            presses=partial(_presses, table, None if options.keys is None else Keys(options.keys)),
+            presses=partial(_presses, table, stage.board, None if options.keys is None else Keys(options.keys)),
             requests=requests,
             on_verdicts=show,
         )
@@ -141,28 +163,97 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         try:
             service.start(resume=False, seed=options.seed)
             with interrupts, screen:
-                run(service, InterruptibleSource(_Ticking(table, now), interrupts), around)
+                frames = _Ticking(table, now, lambda: _feel(stage.board, truth, panel))
+                run(service, InterruptibleSource(frames, interrupts), around)
         except KeyboardInterrupt:
             stopped = True
         finally:
             pictures.close()
         events = journal.events(service.game_number)
-        console.print()
         if service.belief:
-            console.print(Text(record.write(record_of(game, events))), soft_wrap=True)
+            console.print(Text(f"\n{record.write(record_of(game, events))}"), soft_wrap=True)
+        wire = stage.closing_words
     _say_where(options, path, console)
     if stopped:
         console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
         return 0
     score = score_of(game, truth, screen.verdicts, events)
-    _close(score, console)
-    return 0 if score.agreed else 1
+    _close(score, wire, console)
+    return 0 if score.agreed and stage.wire_agreed else 1
 
 
-def _presses(table: VirtualTable, keys: Keys | None) -> list[str]:
+def _habits(options: DemoOptions) -> Habits:
+    """What the players do; sensors feel no misdeed that leaves the same squares occupied, so then there are none."""
+    return Habits(misdeed_share=0.0) if options.eyes == "sensors" else Habits()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What the demo is played on."""
+
+    game: Game[Any, Any]
+    table: VirtualTable
+    truth: TruthLog
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What the service is given: eyes, lights, and a board where there is one; ``seen`` is what the lights show."""
+
+    reader: Reader
+    sources: Sequence[DriverSource]
+    seen: Callable[[], Signal | None]
+    board: DemoBoard | None = None
+
+    @property
+    def wire_agreed(self) -> bool:
+        """Whether a board's lights showed nothing but what was meant."""
+        return self.board is None or self.board.report.wrong == 0
+
+    @property
+    def closing_words(self) -> tuple[str, ...]:
+        """What went over the wire, where there is one."""
+        return () if self.board is None else self.board.closing_words()
+
+
+def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
+    ears = _Ears(on.table)
+    players = [DriverSource("players", lambda: ears)]
+    board: DemoBoard | None = None
+    if options.needs_board:
+        console.print("Plugging in a virtual microcontroller …")
+        lit = options.lights == "pico"
+        board = stack.enter_context(demo_board(on.grid, options.link_faults, options.seed, lights=lit, say=remarks.say))
+    reader = _reader(options, on, board, console)
+    if board is not None and options.lights == "pico":
+        return _Stage(reader, board.driver_sources(ears.hear), board.seen, board)
+    return _Stage(reader, players, lambda: ears.signal, board)
+
+
+def _reader(options: DemoOptions, on: _Table, board: DemoBoard | None, console: Console) -> Reader:
+    places, looks = on.game.places, on.game.looks
+    if board is not None and options.eyes == "sensors":
+        return SensorReader(board, places, looks)
+    console.print("Learning the pieces from two pictures …")
+    seen = AttentiveReader(enrolled_reader(on.table))
+    return FusedReader(seen, board, places, looks) if board is not None and options.eyes == "both" else seen
+
+
+def _feel(board: DemoBoard | None, truth: TruthLog, panel: Panel) -> None:
+    """Let the switches feel what stands on the table in the frame just taken, and the lights move on."""
+    if board is not None:
+        board.put({place: look != EMPTY for place, look in truth.frames[-1].looks.items()})
+    panel.tick()
+
+
+def _presses(table: VirtualTable, board: DemoBoard | None, keys: Keys | None) -> list[str]:
     """The virtual players end their turns; a person who looks on may ask for a hint, and no more."""
     asked = [] if keys is None else [role for role in keys.poll() if role == "hint"]
-    return [press.button for press in table.take_presses()] + asked
+    pressed = [press.button for press in table.take_presses()]
+    if board is not None:
+        pressed = [role for button in pressed for role in board.press(button)]
+    return pressed + asked
 
 
 def _uncompressed() -> Setting:
@@ -206,29 +297,13 @@ class _Ticking:
 
     table: VirtualTable
     now: _Now
+    taken: Callable[[], None]
 
     def read(self, timeout_s: float) -> Frame:
         frame = self.table.read(timeout_s)
         self.now.time_s = frame.time_s
+        self.taken()
         return frame
-
-
-@dataclass
-class _Pace:
-    """Keeps virtual time from running ahead of real time; without ``wait`` it runs as it can."""
-
-    wait: Callable[[float], object] | None
-    clock: Callable[[], float]
-    began_s: float | None = None
-
-    def keep(self, time_s: float) -> None:
-        if self.wait is None:
-            return
-        if self.began_s is None:
-            self.began_s = self.clock() - time_s
-        ahead_s = time_s - (self.clock() - self.began_s)
-        if ahead_s > 0:
-            self.wait(ahead_s)
 
 
 @dataclass
@@ -237,61 +312,6 @@ class _Remarks:
 
     def say(self, sentence: str) -> None:
         self.hear(sentence)
-
-
-@dataclass
-class _Screen:
-    """What a person sees: a live board in a terminal, plain lines otherwise."""
-
-    service: Service[Any, Any]
-    game: Game[Any, Any]
-    grid: Grid
-    ears: _Ears
-    console: Console
-    lights: bool
-    verdicts: list[Verdict] = field(default_factory=list)
-    _lines: list[str] = field(default_factory=list)
-    _live: Live | None = None
-
-    def __enter__(self) -> _Screen:
-        if self.console.is_terminal and self.lights:
-            self._live = Live(console=self.console, auto_refresh=False, transient=True)
-            self._live.start()
-        return self
-
-    def __exit__(self, *_exc_info: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self.console.print(self._board())
-
-    def appearance(self) -> dict[str, str]:
-        belief = self.service.belief
-        return dict(self.game.appearance(belief[0])) if belief else {}
-
-    def remark(self, sentence: str) -> None:
-        self._line(f"        {sentence}")
-
-    def show(self, verdicts: list[Verdict], time_s: float) -> None:
-        for verdict in verdicts:
-            self.verdicts.append(verdict)
-            self._line(f"{time_s:6.1f} s  {verdict.kind.value:<12}  {verdict.sentence}")
-        if self._live is not None:
-            self._live.update(Group(self._board(), "\n".join(self._lines[-_KEPT_LINES:])), refresh=True)
-
-    def _line(self, line: str) -> None:
-        self._lines.append(line)
-        if self._live is not None:
-            # Above the live board, so that nothing said is ever lost from the scrollback.
-            self._live.console.print(line, highlight=False, markup=False)
-            self._lines.clear()
-        else:
-            self.console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    def _board(self) -> Group:
-        signal = self.ears.signal
-        ascii_only = not (self.console.encoding or "").lower().startswith("utf")
-        board = board_text(self.appearance(), self.grid, signal.lights if signal else (), ascii_only=ascii_only)
-        return Group(board, status_line(signal) if signal else Text())
 
 
 def _say_where(options: DemoOptions, journal: Path, console: Console) -> None:
@@ -303,7 +323,7 @@ def _say_where(options: DemoOptions, journal: Path, console: Console) -> None:
     console.print(f"The journal is in {journal}", soft_wrap=True)
 
 
-def _close(score: Score, console: Console) -> None:
+def _close(score: Score, wire: Sequence[str], console: Console) -> None:
     console.print(score.sentence, highlight=False, soft_wrap=True)
-    for line in score.differences:
-        console.print(f"  {line}", highlight=False, soft_wrap=True)
+    for line in (*(f"  {difference}" for difference in score.differences), *wire):
+        console.print(line, highlight=False, soft_wrap=True)

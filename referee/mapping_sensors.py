@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,8 @@ from rich.text import Text
 
 from engine.registry import load
 from hardware.terminal import Grid
+from referee.board_grid import grid_of
+from referee.board_health import health_file, load_health, sensors_out
 from referee.board_open import Switches, open_switches
 from referee.board_plan import wire_plan
 from referee.board_switches import SwitchReport, sensed
@@ -81,8 +83,8 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
         raise ConfigError("sensors.map is not set; `referee sensors map` makes a map")
     sensor_map = load_sensor_map(settings.sensors.map)
     plan = replace(plan, sensor_map=sensor_map)
-    out: dict[str, str] = {}
-    grid = _grid(game.places)
+    out = sensors_out(load_health(health_file(settings.journal.path)))
+    grid = grid_of(game.places)
     plain = not (console.encoding or "").lower().startswith("utf")
 
     def say(sentence: str) -> None:
@@ -120,7 +122,7 @@ def remarks(told: Sensed | None, sensor_map: SensorMap, out: Mapping[str, str]) 
     if missing:
         yield f"These have a switch in the map that is not there: {', '.join(missing)}."
     for place, why in out.items():
-        yield f"The sensor under {place} is taken out: {why}"
+        yield f"The sensor under {place} is taken out: it {why}."
 
 
 def board_of_sensors(told: Sensed | None, grid: Grid, out: Mapping[str, str], *, plain: bool = False) -> Text:
@@ -157,11 +159,3 @@ def _first_report(switches: Switches) -> SwitchReport | None:
         if (report is not None and not any(report.doubtful)) or time.monotonic() >= until_s:
             return report
         switches.wait(_LISTEN_S)
-
-
-def _grid(places: Sequence[str]) -> Grid:
-    """Lay out places such as c3: rows from the far side to the near one."""
-    rows: dict[str, list[str]] = {}
-    for place in places:
-        rows.setdefault(place.lstrip("abcdefghijklmnopqrstuvwxyz"), []).append(place)
-    return Grid(tuple(tuple(row) for row in reversed(list(rows.values()))))

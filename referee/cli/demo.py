@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE
+
+if TYPE_CHECKING:
+    from simulator.microcontroller.faults import WireFaults
 
 
 @click.command(cls=ExampleCommand)
@@ -20,7 +24,23 @@ from referee.cli.options import WRITABLE_FILE
 @click.option("--still", type=WRITABLE_FILE, help="Keep a picture of the moment the first fault is named.")
 @click.option("--journal", type=WRITABLE_FILE, help="Keep the journal in this file.")
 @click.option(
-    "--lights", type=click.Choice(["terminal", "none"]), default="terminal", show_default=True, help="Show the lights?"
+    "--lights",
+    type=click.Choice(["terminal", "none", "pico"]),
+    default="terminal",
+    show_default=True,
+    help="Where lights show; pico: on a virtual microcontroller on a real pseudo-terminal; its button counts, too.",
+)
+@click.option(
+    "--eyes",
+    type=click.Choice(["camera", "sensors", "both"]),
+    default="camera",
+    show_default=True,
+    help="Look through the camera, switches under the squares (on that microcontroller), or both.",
+)
+@click.option(
+    "--link-faults",
+    metavar="KNOBS",
+    help='What goes wrong on its wire, such as "all=0.05, unplugs_at_s=4"; docs/virtual-table.md lists the knobs.',
 )
 @click.pass_obj
 def command(
@@ -32,6 +52,8 @@ def command(
     still: Path | None,
     journal: Path | None,
     lights: str,
+    eyes: str,
+    link_faults: str | None,
 ) -> int:
     """Watch the referee at work on a virtual table.
 
@@ -42,6 +64,7 @@ def command(
       referee demo --seed 3 --turns 20 --fast
       referee demo --video demo.mp4 --journal demo.sqlite
       referee demo --fast --still demo.png
+      referee demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
     from referee.demo import DemoOptions, run_demo
     from referee.hinting import HintSettings
@@ -56,7 +79,22 @@ def command(
         still=still,
         journal=journal,
         lights=lights,
+        eyes=eyes,
+        link_faults=_faults(link_faults, used=lights == "pico" or eyes != "camera"),
         hints=HintSettings(configured.hints.strength, configured.hints.seconds),
         keys=sys.stdin if sys.stdin.isatty() else None,
     )
     return run_demo(options, output())
+
+
+def _faults(text: str | None, *, used: bool) -> WireFaults | None:
+    from simulator.microcontroller.faults import WireFaults
+
+    if text is None:
+        return None
+    if not used:
+        raise click.UsageError("--link-faults strike the microcontroller's wire; add --lights pico, or --eyes both.")
+    try:
+        return WireFaults.from_text(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--link-faults") from error

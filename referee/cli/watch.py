@@ -37,6 +37,9 @@ from referee.cli.options import READABLE_FILE, journal_option, read_pairs, rule_
 @click.option("--anywhere", is_flag=True, default=None, help="Accept other starting places than the game suggests.")
 @click.option("--turn-end", type=click.Choice(["button", "touch", "rest"]), help="When a turn counts as ended.")
 @click.option("--rest-s", type=click.FloatRange(0.2, 60), help="How long the table must rest, in seconds.")
+@click.option(
+    "--eyes", type=click.Choice(["camera", "sensors", "both"]), help="Look through the camera, sensors, or both."
+)
 @click.pass_obj
 def command(
     context: CommandContext,
@@ -55,6 +58,7 @@ def command(
     anywhere: bool | None,
     turn_end: str | None,
     rest_s: float | None,
+    eyes: str | None,
 ) -> int:
     """Referee a real table, a video or pictures.
 
@@ -67,8 +71,10 @@ def command(
       referee watch --frames pictures --stills --calibration camera.json --journal game.sqlite
       referee watch --video game.mp4 --new --option side_by_side=false
       referee watch --camera folder:incoming --calibration camera.json
+      referee watch --eyes sensors
     """
     from engine import registry
+    from referee.board_plan import wire_plan
     from referee.config_game import table_options
     from referee.config_hardware import button_settings, light_settings
     from referee.config_journal import evidence_limits
@@ -86,6 +92,7 @@ def command(
             "table.anywhere": anywhere or None,
             "turn.end": turn_end,
             "turn.rest_s": rest_s,
+            "sensors.eyes": eyes,
             "journal.path": journal,
         }
     )
@@ -93,13 +100,20 @@ def command(
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     lights = light_settings(settings.lights, game.places)
-    if camera is None and (frames or video) and "lights.drivers" not in configuration.sources:
-        # Nobody sits at a table that was filmed: its lights would only say everything twice.
-        lights = replace(lights, drivers=())
+    wire = wire_plan(settings, configuration.sources, game.places)
+    if frames or video:
+        # What a table felt when it was filmed, its switches don't say now.
+        wire = replace(wire, eyes="camera")
+        if "lights.drivers" not in configuration.sources:
+            # Nobody sits at a table that was filmed: its lights would only say everything twice.
+            lights = replace(lights, drivers=())
+    if camera is not None and wire.eyes == "sensors":
+        raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
+    spec = None if frames or video or wire.eyes == "sensors" else camera or settings.camera.source
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(
-            camera=settings.camera.source if frames is None and video is None and camera is None else camera,
+            camera=spec,
             frames=frames,
             video=video,
             stills=stills,
@@ -121,6 +135,7 @@ def command(
             lights=lights,
             buttons=button_settings(settings.lights),
             hints=HintSettings(settings.hints.strength, settings.hints.seconds),
+            wire=wire,
         ),
         output(),
     )

@@ -1,0 +1,70 @@
+"""What is known of each sensor, kept beside the journal from one evening to the next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.api import Place
+from referee.errors import ConfigError
+from referee.sensing.health import SensorHealth
+from referee.sensing.values import SensorSettings
+from vision.durable import write_durably
+
+_REMEDY = "remove the file, and every sensor is gone by again"
+
+
+def health_file(journal: Path) -> Path:
+    """Give the file of a journal's table."""
+    return journal.with_suffix(".sensors.json")
+
+
+def load_health(path: Path | None, settings: SensorSettings | None = None) -> SensorHealth:
+    """Read what was kept, nothing where nothing was; raises ConfigError for a file that can't be read."""
+    health = SensorHealth(settings or SensorSettings())
+    if path is None or not path.is_file():
+        return health
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(data, dict):
+            raise ConfigError(f"{path} is no record of sensors of ours; {_REMEDY}")
+        health.take_data(data)
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}; check its rights, or {_REMEDY}") from error
+    except ValueError as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{path} is damaged ({error}); {_REMEDY}") from error
+    return health
+
+
+def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
+    """Give the sensors that are taken out and why, in words that follow the sensor's name."""
+    return {record.place: record.why for record in health.report() if record.out is not None}
+
+
+class HealthKeeper:
+    """Writes what is known of the sensors whenever it has changed; a disk that fails is said once."""
+
+    def __init__(self, health: SensorHealth, path: Path | None, say: Callable[[str], None]) -> None:
+        self.health = health
+        self._path = path
+        self._say = say
+        self._kept = health.as_data()
+        self._failed = False
+
+    def keep(self) -> None:
+        """Write it if there is anything new."""
+        data = self.health.as_data()
+        if self._path is None or data == self._kept:
+            return
+        try:
+            write_durably(self._path, json.dumps(data, indent=1) + "\n")
+        except OSError as error:
+            if not self._failed:
+                self._say(f"What is known of the sensors could not be kept in {self._path} ({error.strerror}).")
+            self._failed = True
+            return
+        self._kept, self._failed = data, False

@@ -1,0 +1,318 @@
+"""The demo's microcontroller: a virtual one behind a real pseudo-terminal, lit, pressed and felt over the wire.
+
+The virtual players see the table's lights as the strip shows them, and press the board's button. The switches under
+the board feel what stands there in each frame. The wire runs in real time and the table in its own, so the table's
+time stands still while something is on its way; a wire that is cut keeps nobody waiting for ever.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import BoardEvent
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.pin_map_file import parse_pin_map
+from firmware_bridge.protocol.messages import Configure, Welcome
+from hardware.light_map import LightMap, StripLayout
+from hardware.panel import DriverSource
+from hardware.pins import BUTTON_ROLES
+from hardware.signals import Colour, Mood, Signal
+from hardware.styles import MOOD_STYLES, one_light_a_place
+from hardware.terminal import Grid
+from referee.board import Board
+from referee.board_link import as_sentence
+from referee.board_plan import WirePlan
+from referee.mapping_file import SensorMap
+from referee.sensing.values import Sensed
+from simulator.microcontroller.faults import WireFaults
+from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+
+_SETTLE_S = 2.0
+"""How long the table's time stands still at most for a frame or a switch that is on its way."""
+_PRESS_S = 5.0
+_LINK_S = 30.0
+_HELD_S = 0.05
+
+_PINS = """
+board = "pico"
+name = "Virtual Pico"
+[lights]
+pin = 28
+count = {lights}
+current_limit_ma = 2000
+[matrix]
+rows = {rows}
+columns = {columns}
+diodes = true
+[buttons]
+"end turn" = 19
+"hint" = 20
+"take back" = 21
+[buzzer]
+pin = 22
+"""
+
+_MOODS: Mapping[tuple[int, ...], Mood] = MappingProxyType(
+    {style.colour.value: mood for mood, style in reversed(list(MOOD_STYLES.items()))}
+)
+"""What a status light of a colour means to a player: where two moods share one, the earlier."""
+
+
+@dataclass
+class BoardReport:
+    """What is told of the board at the end: signals seen on the strip and those that were others than meant."""
+
+    signals: int = 0
+    wrong: int = 0
+    presses: int = 0
+    changes: int = 0
+    late: int = 0
+
+
+@dataclass
+class DemoBoard:
+    """The board on the demo's table. Made by ``demo_board``."""
+
+    device: VirtualMicrocontroller
+    connection: BoardConnection
+    board: Board
+    recorder: _Recorder
+    plan: WirePlan
+    report: BoardReport = field(default_factory=BoardReport)
+    signal: Signal | None = None
+    _standing: Mapping[str, bool] = field(default_factory=dict)
+
+    def driver_sources(self, hear: Callable[[str], None]) -> tuple[DriverSource, ...]:
+        """Give the board's drivers, and the players' eyes behind them; they ``hear`` the status light's mood."""
+        watched = _Onlooker(self, hear)
+        return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
+
+    def press(self, role: str) -> list[str]:
+        """Press a button as a person does who sees that nothing happened: again, once the board is back."""
+        button = BUTTON_ROLES.index(role)
+        for _ in range(3):
+            self.connection.wait_for(lambda: self.connection.welcome is not None, _LINK_S)
+            boots = self.device.boots
+            self.device.press(button, _HELD_S)
+            until_s = time.monotonic() + _PRESS_S
+            while time.monotonic() < until_s and self.device.boots == boots:
+                roles = self.board.presses()
+                if roles:
+                    self.report.presses += 1
+                    return roles
+                self.connection.wait_for(lambda: self.connection.has_events, 0.1)
+        return []
+
+    def put(self, occupied: Mapping[str, bool]) -> None:
+        """Let the switches feel what stands where."""
+        for place, stands in occupied.items():
+            if stands != self._standing.get(place, False):
+                self.device.set_switch(self._sensor_map.places[place], stands)
+        self._standing = dict(occupied)
+
+    def latest(self, now_s: float) -> Sensed | None:
+        """Give what the board says of its switches in the table's time, once it has told all there is to tell."""
+        until_s = time.monotonic() + _SETTLE_S
+        told = self.board.latest(now_s)
+        changes = [] if told is None else list(told.changes)
+        while self._is_on_its_way(told) and time.monotonic() < until_s:
+            self.connection.wait_for(lambda: self.connection.has_events, 0.1)
+            told = self.board.latest(now_s)
+            changes += [] if told is None else told.changes
+        if told is None:
+            return None
+        self.report.changes += len(changes)
+        self.report.late += self._is_on_its_way(told)
+        return replace(told, time_s=now_s, changes=tuple(replace(change, time_s=now_s) for change in changes))
+
+    def closing_words(self) -> tuple[str, ...]:
+        """Say what went over the wire, and what became of it."""
+        report, link = self.report, self.connection.statistics.link
+        struck = {kind: count for kind, count in self.device.struck().items() if count}
+        frames = struck.pop("frames", 0)
+        faults = ", ".join(f"{kind} {count}" for kind, count in struck.items()) or "none"
+        trip = "never measured" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms"
+        parts = []
+        if report.signals:
+            right = report.signals - report.wrong
+            parts.append(f"the strip showed {right} of {report.signals} signals as they were meant")
+        parts.append(f"{report.presses} presses came over the wire")
+        if report.changes:
+            parts.append(f"{report.changes} changes of switches were felt")
+        return (
+            f"The board: {'; '.join(parts)}.",
+            f"The wire: {frames} frames, {link.counts.resent} packets sent again, {link.counts.linked} handshakes, "
+            f"round trip {trip}; faults: {faults}.",
+        )
+
+    def _is_on_its_way(self, told: Sensed | None) -> bool:
+        if told is None:
+            return self.connection.welcome is not None
+        return bool(told.doubtful) or any(told.occupied.get(place) != on for place, on in self._standing.items())
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether the strip shows the newest frame."""
+        shown = self.device.lights()
+        return not shown.is_waiting and shown.colours.rstrip(b"\0") == self.recorder.frame.rstrip(b"\0")
+
+    def wait_for_lights(self) -> None:
+        """Wait until the strip shows the newest frame; not for a board that is away."""
+        self.device.wait_for(lambda: self.is_up_to_date or self.connection.welcome is None, _SETTLE_S)
+
+    def mood(self) -> Mood | None:
+        """What the status light on the strip means now; ``None`` while it is dark."""
+        status = self._light_map.status[0]
+        return _nearest_mood(self._colour(status))
+
+    def seen(self) -> Signal | None:
+        """The signal as the strip shows it at this moment: the lights of it that are lit."""
+        if self.signal is None:
+            return None
+        lit = tuple(light for light in self.signal.lights if any(self._colour(self._light_map.places[light.place][0])))
+        return replace(self.signal, lights=lit)
+
+    def agrees_with(self, signal: Signal) -> bool:
+        """Whether every light that is lit on the strip is one of the signal's, in its colour."""
+        meant = {place: light.colour for place, light in one_light_a_place(signal.lights).items()}
+        for place, numbers in self._light_map.places.items():
+            colour = self._colour(numbers[0])
+            if any(colour) and (place not in meant or not _is_colour(colour, meant[place].value)):
+                return False
+        return _is_colour(self._colour(self._light_map.status[0]), MOOD_STYLES[signal.mood].colour.value)
+
+    @property
+    def _sensor_map(self) -> SensorMap:
+        if self.plan.sensor_map is None:
+            raise AssertionError("the demo's board always has switches")
+        return self.plan.sensor_map
+
+    @property
+    def _light_map(self) -> LightMap:
+        if self.plan.light_map is None:
+            raise AssertionError("the demo's board always has lights")
+        return self.plan.light_map
+
+    def _colour(self, light: int) -> bytes:
+        shown = self.device.lights()
+        return b"" if shown.is_waiting else shown.colours[3 * light : 3 * light + 3]
+
+
+@dataclass
+class _Onlooker:
+    """The players' eyes: a driver that looks at the strip after each signal and tells the mood of its status light."""
+
+    table: DemoBoard
+    hear: Callable[[str], None]
+    name: str = "players"
+    _unseen: Signal | None = None
+
+    def show(self, signal: Signal, time_s: float) -> None:
+        """Look until the strip shows the signal, or for as long as people look."""
+        del time_s
+        self._unseen = self.table.signal = signal
+        self.table.wait_for_lights()
+        self._look()
+
+    def tick(self, time_s: float) -> None:
+        """Look again for what could not be seen before."""
+        del time_s
+        if self._unseen is not None:
+            self._look()
+
+    def next_change_s(self, time_s: float) -> float | None:
+        """The demo looks at every frame anyway."""
+        del time_s
+        return None
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _look(self) -> None:
+        mood = self.table.mood()
+        if self._unseen is not None and mood is not None and self.table.is_up_to_date:
+            self.table.report.signals += 1
+            self.table.report.wrong += not self.table.agrees_with(self._unseen)
+            self._unseen = None
+            self.hear(mood.value)
+
+
+@dataclass
+class _Recorder:
+    """The connection, with the frame that was handed to it last."""
+
+    connection: BoardConnection
+    frame: bytes = b""
+
+    @property
+    def welcome(self) -> Welcome | None:
+        return self.connection.welcome
+
+    @property
+    def last_heard_s(self) -> float | None:
+        return self.connection.last_heard_s
+
+    def show_lights(self, colours: bytes) -> None:
+        self.frame = colours
+        self.connection.show_lights(colours)
+
+    def play(self, tones: Sequence[tuple[float, float]]) -> None:
+        self.connection.play(tones)
+
+    def poll(self) -> tuple[BoardEvent, ...]:
+        return self.connection.poll()
+
+
+@contextmanager
+def demo_board(
+    grid: Grid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
+) -> Iterator[DemoBoard]:
+    """Plug a virtual board in and connect to it; waits until it answers. ``lights``: whether it has the table's lights.
+
+    ``say`` gets what the service says of the board, from the connection's thread.
+    """
+    columns, rows = len(grid.rows[0]), len(grid.rows)
+    squares = columns * rows
+    pins = _PINS.format(lights=squares + 1, rows=list(range(rows)), columns=list(range(rows, rows + columns)))
+    pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
+    near_first = [place for row in reversed(grid.rows) for place in row]
+    plan = WirePlan(
+        drivers=("board",) if lights else (),
+        light_map=StripLayout().light_map(grid, status=[squares]),
+        sensors="board",
+        sensor_map=SensorMap({place: number for number, place in enumerate(near_first)}, squares, pin_map.crc32),
+        pin_map=pin_map,
+    )
+    with VirtualMicrocontroller(pin_map.device_json(), faults, seed) as device:
+        wanted = WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID)
+        connection = BoardConnection(
+            wanted, time.monotonic, lambda words: say(as_sentence(words)), list_ports=device.list_ports
+        )
+        connection.configure(Configure())
+        with connection:
+            recorder = _Recorder(connection)
+            connection.wait_for(lambda: connection.welcome is not None, _LINK_S)
+            yield DemoBoard(device, connection, Board(recorder, plan, say), recorder, plan)
+
+
+def _nearest_mood(colour: bytes) -> Mood | None:
+    """What a status light of that colour means, however bright; ``None`` while it is dark."""
+    if not any(colour):
+        return None
+    return _MOODS[min(_MOODS, key=lambda known: _distance(known, colour))]
+
+
+def _distance(known: Sequence[int], colour: Sequence[int]) -> float:
+    brightest, shown = max(known), max(colour)
+    return sum((one / brightest - other / shown) ** 2 for one, other in zip(known, colour, strict=True))
+
+
+def _is_colour(colour: bytes, known: Sequence[int]) -> bool:
+    return any(colour) and min(
+        (one.value for one in Colour if any(one.value)), key=lambda it: _distance(it, colour)
+    ) == tuple(known)

@@ -1,0 +1,165 @@
+"""What a table is seen through: a camera and a reader of its pictures, sensors, or both."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from engine.api import Game
+from referee.board_wires import Wires
+from referee.errors import ConfigError
+from referee.journal import BufferedJournal
+from referee.sensing.alone import SensorReader, TickSource
+from referee.sensing.fused import FusedReader
+from referee.service import Reader
+from referee.service_attention import AttentiveReader
+from referee.service_loop import FrameSource
+from referee.service_reader import LearningReader
+from referee.watch_options import WatchOptions
+from vision.calibration_files import load_calibration
+from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
+from vision.errors import CalibrationError
+from vision.geometry import CameraModel
+from vision.layout import TableLayout
+from vision.looks import PieceLooks, load_looks, save_looks
+from vision.reader import TableReader
+
+_PICTURES_PER_SECOND = 15.0
+_GROWING = "folder:"
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """What gives frames, what reads them, and what forgets colours learned from a set-up that was none."""
+
+    source: FrameSource
+    reader: Reader
+    learning: LearningReader | None = None
+
+
+def open_eyes(
+    options: WatchOptions,
+    game: Game[Any, Any],
+    layout: TableLayout | None,
+    journal: BufferedJournal,
+    wires: Wires,
+    stack: ExitStack,
+    say: Callable[[str], None],
+) -> Eyes:
+    """Open what the options see through; what is opened is closed with ``stack``. No ``layout``: sensors alone.
+
+    Raises the errors of what it opens, and ConfigError for options that don't go together.
+    """
+    settings, health = options.wire.sensor_settings, None if wires.health is None else wires.health.health
+    if layout is None:
+        if wires.sensors is None:
+            raise ConfigError("there are no sensors to see through; set source and map below [sensors]")
+        if options.debug_images is not None:
+            raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
+        alone = SensorReader(wires.sensors, game.places, game.looks, settings, health)
+        return Eyes(TickSource(time.monotonic, time.sleep), alone)
+    learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
+    reader: Reader = learning or _enrolled_reader(options, layout)
+    camera = stack.enter_context(_camera(options, journal))
+    seen: Reader = reader if options.stills else AttentiveReader(reader)
+    if options.wire.has_sensors and wires.sensors is not None:
+        seen = FusedReader(seen, wires.sensors, game.places, game.looks, settings, health)
+    return Eyes(camera, seen, learning if isinstance(learning, LearningReader) else None)
+
+
+def calibrated(options: WatchOptions) -> CameraModel:
+    """Load the camera's calibration; raises CalibrationError, also when none was given."""
+    if options.calibration is None:
+        raise CalibrationError("no calibration was given; make one with `referee calibrate`, then name its file")
+    return load_calibration(options.calibration)
+
+
+def _camera(options: WatchOptions, journal: BufferedJournal) -> Camera:
+    sources = [source for source in (options.camera, options.frames, options.video) if source is not None]
+    if len(sources) != 1:
+        raise ConfigError(f"{len(sources)} of camera, frames and video were given; expected exactly one")
+    if options.frames is not None:
+        return open_camera(f"images:{options.frames}", clock=_picture_clock())
+    if options.video is not None:
+        return open_camera(f"video:{options.video}")
+    spec = str(options.camera)
+    if spec.startswith(_GROWING):
+        folder = Path(spec.removeprefix(_GROWING))
+        skip = seen_before(folder, journal) if options.resume else ()
+        return GrowingFolder(folder, clock=time.monotonic, wait=time.sleep, skip=skip)
+    return open_camera(spec, size=options.camera_size, frames_per_second=options.camera_rate)
+
+
+def seen_before(folder: Path, journal: BufferedJournal) -> frozenset[str]:
+    """Give the pictures of a growing folder that a game being resumed is past: their names.
+
+    Those older than the journal's last event were judged before it; the newest of all is looked at in any case.
+    Raises CameraError when the folder cannot be listed.
+    """
+    events = journal.events(journal.latest_game())
+    if not events or not folder.is_dir():
+        return frozenset()
+    last_s = datetime.fromisoformat(events[-1][1].wall_time).timestamp()
+    return frozenset(path.name for path in image_paths(folder)[:-1] if path.stat().st_mtime < last_s)
+
+
+def _picture_clock() -> Callable[[], float]:
+    """A clock for picture files, which have no times of their own: it ticks once a picture."""
+    ticks = iter(range(sys.maxsize))
+    return lambda: next(ticks) / _PICTURES_PER_SECOND
+
+
+def _enrolled_reader(options: WatchOptions, layout: TableLayout) -> TableReader:
+    if options.looks is None:
+        raise ConfigError("no looks were given; make some with `referee enrol`")
+    return TableReader(calibrated(options), layout, load_looks(options.looks))
+
+
+def _learned_path(options: WatchOptions) -> Path | None:
+    return None if options.journal is None else options.journal.with_suffix(".looks.json")
+
+
+def _learning_reader(
+    options: WatchOptions,
+    layout: TableLayout,
+    game: Game[Any, Any],
+    journal: BufferedJournal,
+    say: Callable[[str], None],
+) -> Reader:
+    """Learn the colours from the set-up; a game that is under way has no set-up to learn from, so they were kept."""
+    camera = calibrated(options)
+    number = journal.latest_game()
+    kinds = {event.kind for _, event in journal.events(number)} if number is not None else set()
+    if not options.resume or "set up" not in kinds or "end" in kinds:
+        return LearningReader(camera, layout, game.players, _keeper(options, say))
+    kept = _learned_path(options)
+    if kept is None or not kept.is_file():
+        raise ConfigError(
+            "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
+            "`referee enrol` made, or begin a new game"
+        )
+    return TableReader(camera, layout, load_looks(kept))
+
+
+def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[PieceLooks], None]:
+    """Give what keeps the colours learned from a set-up beside the journal, so that the game can be resumed."""
+    path = _learned_path(options)
+
+    def keep(looks: PieceLooks) -> None:
+        if path is None:
+            return
+        try:
+            save_looks(looks, path)
+        except OSError as error:
+            say(
+                f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
+                "the looks that `referee enrol` makes."
+            )
+
+    return keep

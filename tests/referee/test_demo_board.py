@@ -1,0 +1,121 @@
+"""The demo with a microcontroller: lights, presses and switches go over a real pseudo-terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from hardware.panel import Panel
+from hardware.signals import Mood, Signal
+from hardware.styles import light
+from hardware.terminal import Grid
+from referee.cli.root import root
+from referee.demo import DemoOptions, run_demo
+from referee.demo_board import demo_board
+from simulator.microcontroller.faults import WireFaults
+
+GRID = Grid.of_squares(7, 7)
+
+
+def play(options: DemoOptions) -> tuple[int, str]:
+    console = Console(file=StringIO(), width=300)
+    code = run_demo(options, console)
+    assert isinstance(console.file, StringIO)
+    return code, console.file.getvalue()
+
+
+def test_players_see_the_lights_of_the_board_and_press_its_button(tmp_path: Path) -> None:
+    code, output = play(DemoOptions(turns=1, fast=True, lights="pico", journal=tmp_path / "j.sqlite"))
+    assert code == 0, output
+    assert "1 turn played, 1 accepted as played" in output
+    assert "1 presses came over the wire" in output
+    assert "the strip showed 3 of 3 signals as they were meant" in output
+
+
+def test_unplugged_in_the_middle_and_back_under_another_name(tmp_path: Path) -> None:
+    faults = WireFaults(lose=0.02, flip=0.02, unplugs_at_s=(1.0,), garbage_bytes=200)
+    options = DemoOptions(
+        turns=1, fast=True, lights="pico", eyes="both", link_faults=faults, journal=tmp_path / "j.sqlite"
+    )
+    code, output = play(options)
+    assert code == 0, output
+    assert "was unplugged" in output
+    assert "The board answers again" in output
+    assert "2 handshakes" in output
+
+
+def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
+    code, output = play(DemoOptions(turns=2, fast=True, eyes="sensors", journal=tmp_path / "j.sqlite"))
+    assert code == 0, output
+    assert "2 turns played, 2 accepted as played" in output
+    assert "changes of switches were felt" in output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("eyes", ["camera", "sensors", "both"])
+def test_whole_demos_under_faults_of_the_wire(seed: int, eyes: str, tmp_path: Path) -> None:
+    faults = WireFaults.from_text(
+        "all=0.05, unplug_every_s=10, reset_every_s=15, silence_every_s=15, garbage_bytes=100"
+    )
+    options = DemoOptions(
+        seed=seed, turns=6, fast=True, lights="pico", eyes=eyes, link_faults=faults, journal=tmp_path / "j.sqlite"
+    )
+    code, output = play(options)
+    assert code == 0, output
+
+
+def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
+    heard: list[str] = []
+    with (
+        demo_board(GRID, None, 5, lights=True, say=heard.append) as board,
+        Panel(board.driver_sources(heard.append), lambda: 0.0, heard.append) as panel,
+    ):
+        panel.show(Signal(Mood.FAULT, (light("c3", "fault"), light("d4", "put right"))), 0.0)
+        assert heard == ["fault"]
+        seen = board.seen()
+        assert seen is not None
+        assert [lit.place for lit in seen.lights] == ["c3", "d4"]
+        assert board.agrees_with(panel.signal or Signal(Mood.LOOKING))
+        assert not board.agrees_with(Signal(Mood.FAULT, (light("c3", "fault"),)))
+        assert not board.agrees_with(Signal(Mood.ACCEPTED, (light("c3", "fault"), light("d4", "put right"))))
+        # In the dark of a blink nobody sees a fault.
+        panel.tick(0.3)
+        board.wait_for_lights()
+        assert board.mood() is None
+        assert board.report.signals == 1
+        assert board.report.wrong == 0
+
+
+def test_what_stands_on_the_table_is_felt_in_the_table_s_time() -> None:
+    with demo_board(GRID, None, 5, lights=False, say=print) as board:
+        nothing = dict.fromkeys(GRID.places, False)
+        board.put(nothing)
+        first = board.latest(1.0)
+        assert first is not None
+        assert not any(first.occupied.values())
+        board.put({**nothing, "c3": True, "g7": True})
+        second = board.latest(2.0)
+        assert second is not None
+        assert [place for place, closed in second.occupied.items() if closed] == ["c3", "g7"]
+        assert sorted((change.place, change.put_down, change.time_s) for change in second.changes) == [
+            ("c3", True, 2.0),
+            ("g7", True, 2.0),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--link-faults", "all=0.05"], "add --lights pico"),
+        (["--lights", "pico", "--link-faults", "loose=0.05"], "is no fault of the wire"),
+        (["--lights", "pico", "--link-faults", "lose=5"], "expected a share"),
+    ],
+)
+def test_faults_that_make_no_sense_are_wrong_usage(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(root, ["demo", *arguments], standalone_mode=False)
+    assert message in str(result.exception)
