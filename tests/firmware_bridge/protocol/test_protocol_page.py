@@ -1,0 +1,178 @@
+"""docs/protocol.md says what the code does: kinds, fields, sizes, numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firmware_bridge.firmware.core import events, window
+from firmware_bridge.protocol import framing, greeting, heartbeat, link, messages, packets, receiver, timer
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.fields import LONGEST_TEXT
+from firmware_bridge.protocol.messages import (
+    ButtonReport,
+    Configure,
+    FaultReport,
+    Hello,
+    Leave,
+    Log,
+    Ping,
+    Pong,
+    Refused,
+    Restarted,
+    Snapshot,
+    Welcome,
+)
+from firmware_bridge.protocol.packets import BOTH_WAYS, FROM_DEVICE, FROM_HOST, Kind, is_sequenced
+from scripts import protocol_vectors
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+BITS = re.compile(r"u(8|16|32) (\w+)")
+
+
+def section(heading: str) -> str:
+    """What stands under a heading, up to the next of any level."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert found, f"no heading {heading!r}"
+    return found[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of a text's table rows, without headings."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    rules = {number for number, row in enumerate(cells) if all(set(cell) <= {"-"} and cell for cell in row)}
+    return [row for number, row in enumerate(cells) if not {number, number + 1} & rules]
+
+
+def kinds(heading: str) -> dict[Kind, list[str]]:
+    """The rows of a section that begin with a kind."""
+    return {Kind(int(row[0].strip("`"), 16)): row[1:] for row in rows(section(heading)) if row[0].startswith("`0x")}
+
+
+UNSEQUENCED = kinds("Unsequenced")
+FROM_THE_HOST = kinds("Sequenced, from the host")
+FROM_THE_DEVICE = kinds("Sequenced, from the device")
+PAYLOADS = {kind: row[-1] for table in (UNSEQUENCED, FROM_THE_HOST, FROM_THE_DEVICE) for kind, row in table.items()}
+
+
+def test_every_kind_stands_where_it_belongs() -> None:
+    assert [*UNSEQUENCED] == [kind for kind in Kind if not is_sequenced(kind)]
+    assert [*FROM_THE_HOST] == [kind for kind in Kind if is_sequenced(kind) and kind in FROM_HOST]
+    assert [*FROM_THE_DEVICE] == [kind for kind in Kind if is_sequenced(kind) and kind in FROM_DEVICE]
+    for table in (UNSEQUENCED, FROM_THE_HOST, FROM_THE_DEVICE):
+        for kind, row in table.items():
+            assert row[0] == kind.name
+    for kind, row in UNSEQUENCED.items():
+        assert row[1] == ("both" if kind in BOTH_WAYS else "host" if kind in FROM_HOST else "device")
+
+
+def numbered(make: type[Any]) -> Any:
+    """A message whose numbers are 1, 2, 3 and so on."""
+    assert is_dataclass(make)
+    names = [field.name for field in fields(make)]
+    return make(**{name: "words" if name == "text" else number for number, name in enumerate(names, 1)})
+
+
+@pytest.mark.parametrize(
+    "make", [Hello, Refused, Restarted, Ping, Pong, Log, Configure, Snapshot, Leave, ButtonReport, FaultReport]
+)
+def test_the_fields_are_as_the_table_says(make: type[Any]) -> None:
+    message = numbered(make)
+    kind, payload = encode_message(message)
+    told = PAYLOADS[kind]
+    expected = b"".join(getattr(message, name).to_bytes(int(bits) // 8, "little") for bits, name in BITS.findall(told))
+    if "text" in told:
+        expected += b"words"
+    else:
+        assert bool(expected) != told.startswith("nothing")
+    assert payload == expected
+
+
+def test_welcome_is_as_its_table_says() -> None:
+    table = [row for row in rows(section("Unsequenced")) if not row[0].startswith("`")]
+    names = [row[1] for row in table]
+    values = {name: number for number, name in enumerate(names, 1) if name not in ("firmware", "board", "length")}
+    welcome = Welcome(**values, firmware=(7, 8, 9), board="Pico")  # type: ignore[arg-type]
+    expected = b""
+    for size, name, *_ in table:
+        match name:
+            case "firmware":
+                assert size == "3"
+                expected += bytes((7, 8, 9))
+            case "length":
+                expected += b"\x04"
+            case "board":
+                expected += b"Pico"
+            case _:
+                expected += values[name].to_bytes(int(size), "little")
+    assert encode_message(welcome) == (Kind.WELCOME, expected)
+
+
+def test_the_header_is_as_its_table_says() -> None:
+    packet = packets.Packet(0x21, 0x1122, 0x3344, 0x5566, b"payload")
+    data = packets.encode_packet(packet)
+    for offset, size, name, _ in rows(section("Packets"))[:4]:
+        value = int.from_bytes(data[int(offset) : int(offset) + int(size)], "little")
+        assert value == getattr(packet, name)
+
+
+def test_bad_frames_are_counted_as_the_table_says() -> None:
+    told = [row[0].strip("`") for row in rows(section("Frames")) if row[0].startswith("`") and row[0] != "`00`"]
+    assert sorted(told) == sorted(field.name for field in fields(packets.DroppedFrames))
+
+
+def test_faults_have_the_codes_of_the_firmware() -> None:
+    table = rows(section("Sequenced, from the device"))[len(FROM_THE_DEVICE) :]
+    codes = [
+        *(events.BAD_MESSAGE, events.LIGHT_BEYOND_STRIP, events.CURRENT_LIMITED),
+        *(events.PIN_MAP, events.WATCHDOG_RESET, events.OVERFLOW),
+    ]
+    assert [int(row[1]) for row in table] == codes
+
+
+def seconds(*values_s: float) -> str:
+    return ", ".join(f"{round(value * 1000)} ms" if value < 1 else f"{value:g} s" for value in values_s)
+
+
+def test_the_numbers_are_those_of_the_code() -> None:
+    hellos = [f"{pause:g} s" for pause in greeting.HELLO_AGAIN_S]
+    expected = {
+        "largest payload": f"{packets.LARGEST_PAYLOAD} bytes",
+        "largest packet, largest encoded": f"{framing.LARGEST_PACKET}, {framing.LARGEST_ENCODED} bytes",
+        "lights in one frame": f"{messages.MOST_LIGHTS} in LIGHTS_ALL; "
+        f"{(packets.LARGEST_PAYLOAD - 2) // 5} lit ones of 65536 in LIGHTS_LIT",
+        "window from the host, light frames in it": f"{link.WINDOW}, {link.LIGHT_FRAMES_OUTSTANDING}",
+        "window from the device": f"{window.SLOTS}",
+        "host's timer: shortest, before it measured, longest": seconds(
+            timer.SHORTEST_S, timer.FIRST_S, timer.LONGEST_S
+        ),
+        "device's timer: first, longest": seconds(window.FIRST_WAIT_MS / 1000, window.LONGEST_WAIT_MS / 1000),
+        "HELLO again after": ", ".join([*hellos, hellos[-1]]) + " …",
+        "no WELCOME, silence, nothing acknowledged": seconds(
+            greeting.WELCOME_WITHIN_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S
+        ),
+        "PING after, at the latest": ", ".join(f"{s:g} s" for s in (heartbeat.PING_AFTER_S, heartbeat.PING_EVERY_S)),
+        "MISSING again after, RESTARTED again after": f"{seconds(receiver.COMPLAIN_AGAIN_S)}, 100 ms",
+    }
+    assert {row[0]: row[1] for row in rows(section("Numbers"))} == expected
+    assert f"text of at most {LONGEST_TEXT} bytes" in PAGE
+    assert f"{events.MOST_PRESSES} presses" in PAGE
+    assert f"again every {link.REFUSED_RETRY_S:g} s" in PAGE
+    assert f"{round(greeting.HELLO_NOT_SOONER_S, 3):g} s after the last" in " ".join(PAGE.split())
+    assert f"version {messages.NEWEST_VERSION} of the protocol" in PAGE
+
+
+def test_the_vectors_have_the_keys_that_are_described() -> None:
+    told = {row[0].strip("`"): set(re.findall(r"`(\w+)`", row[1])) for row in rows(section("Test vectors"))}
+    vectors = protocol_vectors.build()
+    assert list(told) == list(vectors)
+    for key, names in told.items():
+        if isinstance(vectors[key], list):
+            described = names - {"host", "device", "both"} | {"name"}
+            for entry in vectors[key]:
+                assert set(entry) <= described, key
