@@ -46,11 +46,11 @@ class Speaker:
 
 
 def wled(line: bytes) -> bytes:
-    return b"WLED 2410150\r\n" if line.endswith(b"v") else b""
+    return b"WLED 2410150\r\n" if line.rstrip().endswith(b"v") else b""
 
 
 def marlin(line: bytes) -> bytes:
-    return b'echo:Unknown command: "' + line[-8:].replace(b"\0", b"") + b'"\nok\n'
+    return b'echo:Unknown command: "' + line.rstrip()[-8:].replace(b"\0", b"") + b'"\nok\n'
 
 
 INSTALL = r"`referee firmware install` puts it there$"
