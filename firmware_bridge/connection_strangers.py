@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
-QUESTION = b"v\n"
+# MicroPython's prompt takes a carriage return only; a line left standing there would keep the next greeting from it.
+QUESTION = b"v\r\n"
 """Asked of who does not answer the greeting: WLED tells its version, a 3D printer complains, others stay silent."""
 
 _INSTALL = "`referee firmware install` puts it there"

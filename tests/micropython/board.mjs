@@ -30,8 +30,7 @@ let timers = [];
 let mode = "off";
 let resetAsked = false;
 let quotaBytes = Infinity;
-let cutAfter = Infinity;
-let resets = 0;
+const whenRunning = [];
 
 function send() {
   let data = Buffer.from(output);
@@ -137,6 +136,7 @@ function startFirmware() {
     return;
   }
   timers.push(setInterval(stepFirmware, STEP_MS));
+  whenRunning.splice(0).forEach((answer) => answer(true));
 }
 
 async function stepFirmware() {
@@ -150,7 +150,6 @@ async function reset() {
   mode = "off";
   resetAsked = false;
   output = [];
-  resets += 1;
   await boot(false);
 }
 
@@ -175,11 +174,6 @@ async function takeIn(data) {
         return;
       }
       continue;
-    }
-    cutAfter -= 1;
-    if (cutAfter < 0) {
-      mode = "off";
-      return;
     }
     const ended = interpreter.replProcessChar(data[index]);
     if (resetAsked) {
@@ -217,19 +211,15 @@ const ORDERS = {
     interpreter.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")) || "/");
     interpreter.FS.writeFile(path, Buffer.from(data, "base64"));
   },
-  remove: ({ path }) => interpreter.FS.unlink(path),
   files: () => {
     keepFiles();
     const kept = [...files].filter(([, data]) => data !== null);
     return Object.fromEntries(kept.map(([path, data]) => [path, Buffer.from(data).toString("base64")]));
   },
   quota: ({ bytes }) => (quotaBytes = bytes === null ? Infinity : usedBytes() + bytes),
-  cut: ({ after }) => (cutAfter = after),
-  reset: async () => {
-    cutAfter = Infinity;
-    await reset();
-  },
-  standing: () => ({ mode, resets }),
+  reset,
+  // Answers once the firmware runs.
+  runs: () => new Promise((answer) => (mode === "firmware" ? answer(true) : whenRunning.push(answer))),
 };
 
 const buffer = Buffer.alloc(4096);

@@ -1,0 +1,232 @@
+"""Installing and checking through mpremote as it is, against MicroPython as it is, behind a real pseudo-terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from firmware_bridge.install import KEPT_MAIN_FILE, install
+from firmware_bridge.install_check import BoardCheck, check
+from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError
+from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware
+from firmware_bridge.pin_map import PinMap
+from tests.firmware_bridge.install.conftest import InterpreterBoard
+
+NewBoard = Callable[..., InterpreterBoard]
+LINK = "firmware/core/link.py"
+OWNERS = {"main.py": b"print('mine')\n", "boot.py": b"# mine\n", "notes/mine.txt": b"mine"}
+
+
+class CutError(Exception):
+    """The moment in which the computer goes away."""
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def checked(board: InterpreterBoard, firmware: Firmware, pins: PinMap | None, *, quick: bool = False) -> BoardCheck:
+    """What a check says."""
+    return check(board.wanted, firmware, pins, board.around, unseen, quick=quick)
+
+
+def told(found: BoardCheck) -> dict[str, str]:
+    """The check's findings that are not ok, by subject."""
+    return {finding.subject: finding.message for finding in found.findings if finding.level != "ok"}
+
+
+def test_a_bare_board_gets_all_of_it_and_keeps_its_owners_files(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board(OWNERS)
+    written: list[tuple[int, int]] = []
+
+    def progress(what: str, done: int, total: int) -> None:
+        if total:
+            assert what.startswith("writing ")
+            written.append((done, total))
+
+    done = install(board.wanted, firmware, pins, board.around, progress)
+    assert done.written == tuple(sorted((*firmware.files, PIN_MAP_FILE)))
+    assert (done.before, done.removed, done.kept_main, done.has_pin_map) == (None, (), True, True)
+    assert written == sorted(written)
+    assert written[-1][0] == written[-1][1] == sum(map(len, firmware.files.values())) + len(pins.device_json())
+    kept = {KEPT_MAIN_FILE: OWNERS["main.py"], "boot.py": OWNERS["boot.py"], "notes/mine.txt": b"mine"}
+    assert board.files() == {**all_files, **kept}
+    assert done.welcome is not None
+    assert (done.welcome.firmware, done.welcome.pin_map_checksum) == (firmware.version, pins.crc32)
+    assert (done.welcome.lights, done.welcome.switches, done.welcome.buttons) == (64, 64, 3)
+
+    found = checked(board, firmware, pins)
+    assert found.is_good, found
+    assert [finding.subject for finding in found.findings] == ["interpreter", "firmware", "files", "pin map", "board"]
+    board.wait_until_it_runs()
+
+
+def test_what_is_there_is_not_written_again(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board(all_files)
+    done = install(board.wanted, firmware, None, board.around, unseen)
+    assert (done.written, done.removed, done.before) == ((), (), firmware.version)
+    assert done.has_pin_map
+    assert board.files() == all_files
+    quick = checked(board, firmware, pins, quick=True)
+    assert quick.is_good
+    assert [finding.subject for finding in quick.findings] == ["firmware", "pin map", "board"]
+
+
+def test_a_file_that_was_altered_and_one_that_is_gone_are_named_and_put_right(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board({path: data for path, data in all_files.items() if path != "firmware/board/ports.py"})
+    board.put({LINK: all_files[LINK] + b"# altered\n"})
+    found = checked(board, firmware, pins)
+    assert [finding.message for finding in found.findings if finding.level == "fault"] == [
+        "missing on the board: firmware/board/ports.py",
+        f"other than they should be: {LINK}",
+    ]
+    done = install(board.wanted, firmware, pins, board.around, unseen)
+    assert done.written == ("firmware/board/ports.py", LINK)
+    assert board.files() == all_files
+
+
+def test_an_older_firmware_is_named_and_renewed_and_nothing_of_it_stays(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    files = {**firmware.files, LINK: b"# older\n" + firmware.files[LINK], "firmware/core/gone.py": b"# not any more\n"}
+    older = Firmware((0, 9, 3), files)
+    board = new_board({**all_files, **files, MANIFEST_FILE: older.manifest.to_json()})
+    assert told(checked(board, firmware, pins)) == {"firmware": "version 0.9.3, older than this program's 1.0.0"}
+    done = install(board.wanted, firmware, pins, board.around, unseen)
+    assert (done.before, done.written, done.removed) == ((0, 9, 3), (LINK,), ("firmware/core/gone.py",))
+    assert board.files() == all_files
+
+
+def test_a_newer_firmware_is_named(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    newer = replace(firmware, version=(2, 0, 0))
+    board = new_board({**all_files, MANIFEST_FILE: newer.manifest.to_json()})
+    found = checked(board, firmware, pins)
+    assert told(found) == {"firmware": "version 2.0.0, newer than this program's 1.0.0"}
+    assert any("update the referee" in finding.remedy for finding in found.findings)
+
+
+def test_another_pin_map_is_named_and_put_there(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board(all_files)
+    other = replace(pins, name="Another table", switches=(26,))
+    assert told(checked(board, firmware, other, quick=True)) == {"pin map": "the board's is another one than yours"}
+    done = install(board.wanted, firmware, other, board.around, unseen)
+    assert done.written == (PIN_MAP_FILE,)
+    assert done.welcome is not None
+    assert (done.welcome.board, done.welcome.switches) == ("Another table", 65)
+    assert told(checked(board, firmware, other)) == {}
+
+
+def test_a_board_without_a_pin_map_is_named(new_board: NewBoard, firmware: Firmware, pins: PinMap) -> None:
+    board = new_board({**firmware.files, MANIFEST_FILE: firmware.manifest.to_json()})
+    assert told(checked(board, firmware, pins)) == {
+        "pin map": "there is none on the board, so nothing hangs on its pins"
+    }
+    done = install(board.wanted, firmware, None, board.around, unseen)
+    assert not done.has_pin_map
+
+
+@pytest.mark.parametrize(
+    "at_share", [0.5, pytest.param(0.0, marks=pytest.mark.long), pytest.param(1.0, marks=pytest.mark.long)]
+)
+def test_a_cut_while_writing_leaves_the_old_firmware_running(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, at_share: float
+) -> None:
+    files = {path: b"# older\n" + data for path, data in firmware.files.items() if path.startswith("firmware/core/")}
+    older = Firmware((0, 9, 0), {**firmware.files, **files})
+    before = {**older.files, PIN_MAP_FILE: pins.device_json(), MANIFEST_FILE: older.manifest.to_json()}
+    board = new_board(before)
+
+    def cut(what: str, done: int, total: int) -> None:
+        if total and done >= at_share * total:
+            raise CutError
+
+    with pytest.raises(CutError):
+        install(board.wanted, firmware, pins, board.around, cut)
+    board.order("reset")
+    after = board.files()
+    assert {path: data for path, data in after.items() if not path.endswith(".new")} == before
+    found = checked(board, older, pins)
+    assert found.is_good
+    assert "files" in told(found)
+    install(board.wanted, firmware, pins, board.around, unseen)
+    assert told(checked(board, firmware, pins)) == {}
+    assert not any(path.endswith(".new") for path in board.files())
+
+
+@pytest.mark.parametrize("swaps", [0, 1])
+def test_a_cut_while_files_take_their_places_is_noticed_and_put_right(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, swaps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = Firmware((0, 9, 0), {path: b"# older\n" + data for path, data in firmware.files.items()})
+    board = new_board({**older.files, PIN_MAP_FILE: pins.device_json(), MANIFEST_FILE: older.manifest.to_json()})
+    swap, left = BareBoard.swap, iter(range(swaps))
+
+    def cut(bare: BareBoard, paths: tuple[str, ...]) -> None:
+        if next(left, None) is None:
+            # Some have their places by now and some have not.
+            swap(bare, paths[: len(paths) // 2])
+            raise CutError
+        swap(bare, paths)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BareBoard, "swap", cut)
+        with pytest.raises(CutError):
+            install(board.wanted, firmware, pins, board.around, unseen)
+    board.order("reset")
+    assert MANIFEST_FILE not in board.files()
+    assert told(checked(board, firmware, pins))["firmware"].startswith("an installation was cut off")
+    install(board.wanted, firmware, pins, board.around, unseen)
+    assert told(checked(board, firmware, pins)) == {}
+
+
+def test_a_full_board_keeps_what_it_has(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board(all_files)
+    board.order("quota", bytes=3000)
+    larger = Firmware((1, 1, 0), {path: data + b"#" * 1000 for path, data in firmware.files.items()})
+    with pytest.raises(BoardFullError, match=r"is full: it could not take firmware/.*remove files of yours"):
+        install(board.wanted, larger, pins, board.around, unseen)
+    board.wait_until_it_runs()
+    board.order("quota", bytes=None)
+    assert {path: data for path, data in board.files().items() if not path.endswith(".new")} == all_files
+    assert checked(board, firmware, pins).is_good
+
+
+def test_a_cable_that_is_pulled_is_said(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board({PIN_MAP_FILE: all_files[PIN_MAP_FILE], **firmware.files})
+    changed = Firmware((1, 1, 0), {path: data + b"#" for path, data in firmware.files.items()})
+
+    def pull(what: str, done: int, total: int) -> None:
+        if done:
+            board.unplug()
+
+    with pytest.raises(InstallError, match=r"could not take .*plug it in again and run the command once more"):
+        install(board.wanted, changed, pins, board.around, pull)
+
+
+@pytest.mark.long
+def test_firmware_that_does_not_start_is_reached_at_the_prompt_and_named(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    broken = "firmware/core/device.py"
+    board = new_board({**all_files, broken: b"this is no Python\n"})
+    found = told(checked(board, firmware, pins))
+    assert found["files"] == f"other than they should be: {broken}"
+    assert found["board"] == "its firmware does not answer"
+    install(board.wanted, firmware, pins, board.around, unseen)
+    assert checked(board, firmware, pins).is_good
