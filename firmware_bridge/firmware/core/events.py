@@ -50,10 +50,11 @@ class PressQueue:
         self._next_number = 0
 
     def add(self, button: int, what: int, at: int, time_ms: int, held_ms: int) -> bool:
-        """Add a press; ``False`` when the oldest had to go for it."""
+        """Add a press; ``False`` when the oldest that isn't under way had to go for it."""
         fits = len(self._presses) < MOST_PRESSES
         if not fits:
-            self._presses.pop(0)
+            oldest = self.next_unsent() or self._presses[0]
+            self._presses.remove(oldest)
         self._presses.append(Press(self._next_number, button, what, at, time_ms, held_ms))
         self._next_number = (self._next_number + 1) & 0xFFFF
         return fits

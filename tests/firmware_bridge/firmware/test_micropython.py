@@ -166,7 +166,7 @@ def test_a_device_does_the_same_in_both(in_cpython, in_micropython):
     assert kinds >= {"WELCOME", "RESTARTED", "SENSORS", "BUTTON", "FAULT", "PONG", "MISSING", "ACKNOWLEDGED"}
     assert any(result["restarts"] for result in results)
     assert any(result["tones"] for result in results)
-    assert sum(len(result["shown"]) for result in results) > 150
+    assert sum(len(result["shown"]) for result in results) > 80
     assert any(True in packet["fields"].get("doubtful", ()) for result in results for _, packet in result["sent"])
 
 
