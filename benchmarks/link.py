@@ -63,8 +63,8 @@ def exchange(seed: int, frames: int, share: float) -> Exchanged:
 
 
 def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
-    """One exchange in which no session need end, so that sequence numbers come round."""
-    return Exchange(wire_faults(share, with_troubles=False), seed).run(frames)
+    """One exchange in which nothing restarts, so that sequence numbers come round; what is late is overtaken, too."""
+    return Exchange(wire_faults(share, with_troubles=False, overtakes=True), seed).run(frames)
 
 
 def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:

@@ -49,9 +49,15 @@ _MOST_TOLD = 20
 _WELCOME = Welcome(1, (0, 0, 0), 1, 0, 1024, 8, 300, 64, 3, 2, 0, 0, "virtual")
 
 
-def wire_faults(share: float, *, with_troubles: bool = True) -> WireFaults:
+def wire_faults(share: float, *, with_troubles: bool = True, overtakes: bool = False) -> WireFaults:
     """Every fault that strikes frames at that share; now and then silence, a reset, a pulled cable."""
-    faults = replace(WireFaults.every_kind(share), delay_s=DELAY_S, latency_s=LATENCY_S, garbage_bytes=GARBAGE_BYTES)
+    faults = replace(
+        WireFaults.every_kind(share),
+        delay_s=DELAY_S,
+        latency_s=LATENCY_S,
+        garbage_bytes=GARBAGE_BYTES,
+        overtakes=overtakes,
+    )
     if not with_troubles:
         return faults
     return replace(
@@ -305,6 +311,7 @@ class Exchange:
 
     def _start_device(self) -> None:
         self._boots += 1
+        self._wire_to_device.drop()
         self._device = _DeviceEnd(self._to_device, self._rng, self._boots, self._now_s)
         self._device_due_s = self._now_s
         self._wire_to_host.garbage(self._faults.garbage_bytes, self._now_s)

@@ -24,8 +24,8 @@ class WireFaults:
 
     - ``lose``: it never arrives.
     - ``flip``: one to eight of its bits arrive turned over.
-    - ``repeat``: it arrives twice, the second time up to ``delay_s`` later.
-    - ``delay``: it arrives up to ``delay_s`` later than it should, and others overtake it.
+    - ``repeat``: it arrives twice, one right after the other.
+    - ``delay``: it arrives up to ``delay_s`` later than it should, and what follows waits.
     - ``split``: it arrives in two or three pieces with up to ``split_s`` between them; what follows waits.
     - ``join``: it waits up to ``join_s`` for the next one and arrives in one piece with it.
 
@@ -35,6 +35,9 @@ class WireFaults:
     - silence: for ``silence_s`` nothing gets through in either direction.
     - reset: the microcontroller resets by itself.
     - unplug: it is unplugged for ``unplugged_s``, and comes back under another name.
+
+    A serial wire keeps the order of what it carries. With ``overtakes`` it doesn't: what is delayed is overtaken by
+    what follows, and a repeat comes up to ``delay_s`` later.
 
     ``garbage_bytes`` random bytes come before whatever the device says first, after plugging in and after each reset.
     ``bytes_per_s`` is how many bytes a second the wire carries in each direction (``None``: any number), and
@@ -52,6 +55,7 @@ class WireFaults:
     delay_s: float = 0.05
     split_s: float = 0.005
     join_s: float = 0.02
+    overtakes: bool = False
     garbage_bytes: int = 0
     silence_every_s: float | None = None
     silences_at_s: tuple[float, ...] = ()
@@ -113,6 +117,8 @@ class WireFaults:
                 knobs[name] = numbers
             elif len(numbers) > 1:
                 raise ValueError(f"{part!r} has {len(numbers)} numbers; expected one, like {name}=0.05")
+            elif name == "overtakes":
+                knobs[name] = bool(numbers[0])
             elif name == "all":
                 knobs |= dict.fromkeys(FRAME_FAULTS, numbers[0])
             else:

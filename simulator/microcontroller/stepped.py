@@ -202,6 +202,8 @@ class SteppedMicrocontroller:
         self.boots += 1
         self._hangs = False
         self.board.start(cause)
+        # What was on its way to a board that restarts, nobody is there to read.
+        self.to_device.drop()
         self.to_host.garbage(self._faults.garbage_bytes, self._now_s)
         self._device = Device(self.board, self._pins)
         self.board.wanted_lights = self._device.lights

@@ -28,6 +28,7 @@ class FaultyWire:
         self._flying: list[tuple[float, int, bytes]] = []
         self._written = 0
         self._busy_until_s = 0.0
+        self._last_arrival_s = 0.0
         self._held = b""
         self._held_until_s = 0.0
         self._silent_until_s = 0.0
@@ -72,17 +73,22 @@ class FaultyWire:
         self._silent_until_s = 0.0
         self._faults = WireFaults(bytes_per_s=self._faults.bytes_per_s, latency_s=self._faults.latency_s)
 
-    def cut(self) -> None:
+    def drop(self) -> None:
         """Lose everything that is on its way."""
         self._flying.clear()
         self._held = b""
-        self._busy_until_s = 0.0
+        self._busy_until_s = self._last_arrival_s = 0.0
+
+    def cut(self) -> None:
+        """Lose everything that is on its way, and begin anew with another cable."""
+        self.drop()
         self._silent_until_s = 0.0
 
     def garbage(self, count: int, now_s: float) -> None:
         """Let that many random bytes arrive, struck by no further fault."""
         if count:
-            self._fly(self._details.randbytes(count), self._arrival_s(count, now_s))
+            data, self._held = self._held + self._details.randbytes(count), b""
+            self._fly(data, self._arrival_s(count, now_s))
 
     def _release(self, now_s: float) -> None:
         """Let go what waited in vain for another frame to join it."""
@@ -91,36 +97,45 @@ class FaultyWire:
             self._held = b""
 
     def _carry(self, frame: bytes, now_s: float) -> None:
-        faults, random, drawn = self._faults, self._strikes.random, self._details.random
+        faults, random = self._faults, self._strikes.random
         lose, flip, repeat = random() < faults.lose, random() < faults.flip, random() < faults.repeat
         delay, split, join = random() < faults.delay, random() < faults.split, random() < faults.join
         struck = self._struck
         struck["frames"] += 1
         if lose:
             struck["lose"] += 1
-            return
+            return None
         if flip:
             struck["flip"] += 1
             frame = self._flipped(frame)
         if self._held:
             frame, self._held = self._held + frame, b""
-        if join:
-            struck["join"] += 1
-            self._held = frame
-            self._held_until_s = self._arrival_s(len(frame), now_s) + faults.join_s
-            return
-        arrival_s = self._arrival_s(len(frame), now_s)
         if repeat:
             struck["repeat"] += 1
-            self._fly(frame, arrival_s + drawn() * faults.delay_s)
+        if join:
+            struck["join"] += 1
+            self._held = frame * (1 + repeat)
+            self._held_until_s = self._arrival_s(len(self._held), now_s) + faults.join_s
+            return None
         if delay:
             struck["delay"] += 1
-            self._fly(frame, arrival_s + drawn() * faults.delay_s)
-        elif split:
+            late_s = self._details.random() * faults.delay_s
+            if faults.overtakes:
+                self._fly(frame, self._arrival_s(len(frame), now_s) + late_s)
+                return self._again(frame, now_s) if repeat else None
+            self._busy_until_s = max(now_s, self._busy_until_s) + late_s
+        if split:
             struck["split"] += 1
-            self._fly_split(frame, arrival_s)
+            self._fly_split(frame, self._arrival_s(len(frame), now_s))
         else:
-            self._fly(frame, arrival_s)
+            self._fly(frame, self._arrival_s(len(frame), now_s))
+        if repeat:
+            self._again(frame, now_s)
+        return None
+
+    def _again(self, frame: bytes, now_s: float) -> None:
+        arrival_s = self._arrival_s(len(frame), now_s)
+        self._fly(frame, arrival_s + self._details.random() * self._faults.delay_s * self._faults.overtakes)
 
     def _arrival_s(self, count: int, now_s: float) -> float:
         """When the last of ``count`` bytes arrives, behind all that goes before."""
@@ -130,6 +145,8 @@ class FaultyWire:
         return self._busy_until_s + self._faults.latency_s
 
     def _fly(self, data: bytes, arrival_s: float) -> None:
+        if not self._faults.overtakes:
+            self._last_arrival_s = arrival_s = max(arrival_s, self._last_arrival_s)
         # The number keeps what arrives at one moment in the order it was written.
         self._written += 1
         heapq.heappush(self._flying, (arrival_s, self._written, data))

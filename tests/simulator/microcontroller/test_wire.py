@@ -116,22 +116,41 @@ def test_flipped_frames_differ_in_one_to_eight_bits() -> None:
     assert max(turned_over) == 8
 
 
-def test_repeated_frames_come_twice() -> None:
+def test_repeated_frames_come_twice_in_a_row() -> None:
     frames = numbered(50)
-    arrived = carried(WireFaults(repeat=1.0, delay_s=0.5), 1, frames)
+    arrived = [piece for _, piece in carried(WireFaults(repeat=1.0, delay_s=0.5), 1, frames)]
+    assert arrived == [frame for frame in frames for _ in range(2)]
+
+
+def test_with_overtaking_repeats_come_later() -> None:
+    frames = numbered(50)
+    arrived = carried(WireFaults(repeat=1.0, delay_s=0.5, overtakes=True), 1, frames)
     assert sorted(piece for _, piece in arrived) == sorted(frames * 2)
     firsts = {piece: time_s for time_s, piece in reversed(arrived)}
     assert all(time_s - firsts[piece] <= 0.5 for time_s, piece in arrived)
 
 
-def test_delayed_frames_are_overtaken_but_not_for_longer_than_said() -> None:
+@pytest.mark.parametrize("overtakes", [False, True])
+def test_delayed_frames_are_late_but_not_more_than_said(overtakes: bool) -> None:
     frames = numbered(300)
-    arrived = carried(WireFaults(delay=0.5, delay_s=0.1), 1, frames)
+    arrived = carried(WireFaults(delay=0.5, delay_s=0.1, overtakes=overtakes), 1, frames, apart_s=0.1)
     assert sorted(piece for _, piece in arrived) == sorted(frames)
-    assert [piece for _, piece in arrived] != frames
-    late_s = [time_s - frames.index(piece) * 0.01 for time_s, piece in arrived]
+    late_s = [time_s - frames.index(piece) * 0.1 for time_s, piece in arrived]
     assert min(late_s) >= -1e-9
     assert 0.05 < max(late_s) <= 0.1
+
+
+@given(FRAMES, st.integers(0, 100))
+def test_a_serial_wire_keeps_the_order(frames: list[bytes], seed: int) -> None:
+    knobs = WireFaults(delay=0.3, split=0.3, join=0.3, latency_s=0.003)
+    assert joined(carried(knobs, seed, frames)) == b"".join(frames)
+
+
+def test_with_overtaking_later_frames_come_first() -> None:
+    frames = numbered(300)
+    arrived = [piece for _, piece in carried(WireFaults(delay=0.5, delay_s=0.1, overtakes=True), 1, frames)]
+    assert sorted(arrived) == sorted(frames)
+    assert arrived != frames
 
 
 def test_split_frames_arrive_in_pieces_that_nothing_comes_between() -> None:
@@ -153,6 +172,11 @@ def test_joined_frames_arrive_together_or_after_a_while_alone() -> None:
 def test_a_slow_wire_takes_its_time() -> None:
     arrived = carried(WireFaults(bytes_per_s=100.0, latency_s=0.25), 1, [b"\0" + b"a" * 8 + b"\0"] * 5)
     assert [time_s for time_s, _ in arrived] == pytest.approx([0.35, 0.45, 0.55, 0.65, 0.75])
+
+
+def test_repeated_and_joined_frames_arrive_together() -> None:
+    ((_, piece),) = carried(WireFaults(repeat=1.0, join=1.0), 1, [b"\0abc\0"])
+    assert piece == b"\0abc\0" * 2
 
 
 def test_silence_swallows_and_a_cut_loses_what_is_under_way() -> None:
@@ -232,8 +256,8 @@ def test_knobs_can_be_typed() -> None:
 
 @given(st.sampled_from([field.name for field in fields(WireFaults)]), st.integers(1, 9))
 def test_every_knob_can_be_typed(name: str, tenths: int) -> None:
-    value = tenths if name in {"garbage_bytes", "bytes_per_s"} else tenths / 10
-    faults = WireFaults.from_text(f"{name}={value}")
+    value = {"garbage_bytes": tenths, "bytes_per_s": tenths, "overtakes": True}.get(name, tenths / 10)
+    faults = WireFaults.from_text(f"{name}={float(value)}")
     assert getattr(faults, name) in (value, (value,))
 
 
