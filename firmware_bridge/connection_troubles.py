@@ -12,6 +12,7 @@ from firmware_bridge.errors import (
     PortGoneError,
     PortMissingError,
     PortTakenError,
+    PortUnusableError,
     SilentDeviceError,
     VersionError,
     WrongDeviceError,
@@ -21,8 +22,9 @@ WATCHDOG = 1
 """The cause of a restart that docs/protocol.md gives this number."""
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
-# Just after plugging in, a port belongs to root until udev has seen to it, and programs that look for modems try it.
-_PASSING = (PortDeniedError, PortTakenError)
+# Just after plugging in a port may not be ready, belongs to root until udev has seen to it, and is tried by programs
+# that look for modems.
+_PASSING = (PortDeniedError, PortTakenError, PortUnusableError)
 _ABSENT_LONGEST_S = 2.0
 _FIRST_RETRY_S = 0.25
 _LONGEST_RETRY_S = 10.0

@@ -245,6 +245,20 @@ def test_garbage_at_the_start_does_no_harm(
     until(connection, has(Linked))
 
 
+def test_a_device_that_says_one_byte_at_a_time_is_understood(
+    make_board: Any, ports: Any, record: Any, connect: Connect, until: Until
+) -> None:
+    board = make_board()
+    ports.records = [record(board.name)]
+    say = board.terminal.say
+    board.terminal.say = lambda data: [say(bytes((byte,))) for byte in data]
+    connection = connect()
+    until(connection, has(Linked))
+    board.tell(FaultReport(1, 2, "slowly"))
+    (fault,) = of(FaultTold, until(connection, has(FaultTold)))
+    assert fault.text == "slowly"
+
+
 def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until, reach: Reach) -> None:
     connection = connect()
     until(connection, has(Linked))
