@@ -9,9 +9,10 @@ from typing import Literal
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
 from firmware_bridge.finding import WantedBoard
 from firmware_bridge.install import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
-from firmware_bridge.install_console import Survey
+from firmware_bridge.install_console import BareBoard, Survey
 from firmware_bridge.install_reaching import Reached, Surroundings, bare_board, greet, greet_again, one_port
 from firmware_bridge.manifest import (
+    FAULT_FILES,
     PIN_MAP_FILE,
     Difference,
     Firmware,
@@ -81,6 +82,7 @@ def check(
             survey = board.survey()
             manifest = installed_manifest(board, survey)
             findings = list(_files(survey, firmware, manifest, pins))
+            findings += _faults(board, survey)
             is_on_usb = speaks_usb(board, survey)
             progress("starting the firmware", 0, 0)
         finally:
@@ -152,6 +154,19 @@ def _files(
     yield from _differences(difference(wanted or firmware.manifest, survey.hashes, manifest))
     there = survey.hashes.get(PIN_MAP_FILE)
     yield _pin_map(there, None if pins is None else sha256(pins.device_json()), has=there is not None)
+
+
+def _faults(board: BareBoard, survey: Survey) -> Iterator[BoardFinding]:
+    for file in FAULT_FILES:
+        if file in survey.hashes:
+            lines = [line.strip() for line in board.read(file).decode(errors="replace").splitlines() if line.strip()]
+            yield BoardFinding(
+                "note",
+                "last fault",
+                lines[-1] if lines else "unknown",
+                f"the firmware restarted after it; the whole is in {file} on the board",
+            )
+            return
 
 
 def _differences(differs: Difference) -> Iterator[BoardFinding]:

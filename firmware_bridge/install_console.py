@@ -23,7 +23,15 @@ from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.manifest import FIRMWARE_FOLDER, MAIN_FILE, MANIFEST_FILE, NEW_SUFFIX, PIN_MAP_FILE, STAY_FILE
+from firmware_bridge.manifest import (
+    FAULT_FILES,
+    FIRMWARE_FOLDER,
+    MAIN_FILE,
+    MANIFEST_FILE,
+    NEW_SUFFIX,
+    PIN_MAP_FILE,
+    STAY_FILE,
+)
 
 _ANSWER_S = 10.0
 """How long any answer may take: a board hashes its files in well under a second."""
@@ -46,7 +54,7 @@ def _walk(folder, before):
         if entry[1] == 0x4000:
             if before or entry[0] == {FIRMWARE_FOLDER!r}:
                 _walk('/' + path, path + '/')
-        elif before or entry[0].split({NEW_SUFFIX!r})[0] in {(MAIN_FILE, MANIFEST_FILE, PIN_MAP_FILE)!r}:
+        elif before or entry[0].split({NEW_SUFFIX!r})[0] in {(MAIN_FILE, MANIFEST_FILE, PIN_MAP_FILE, *FAULT_FILES)!r}:
             print(repr((path, _hash('/' + path))))
 _walk('/', '')
 print(repr((sys.implementation[0], tuple(sys.implementation[1]), getattr(sys.implementation, '_machine', ''),
@@ -94,7 +102,8 @@ class Survey:
     """What is on a board: the hashes of the firmware's files by path, and what runs them.
 
     Attributes:
-        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map and all below ``firmware``.
+        hashes: SHA-256 in hexadecimal of ``main.py``, the manifest, the pin map, what the firmware wrote of
+            faults, and all below ``firmware``.
         implementation: ``micropython``, or what else it calls itself.
         version: of MicroPython.
         machine: what MicroPython says it runs on, such as ``Raspberry Pi Pico with RP2040``.

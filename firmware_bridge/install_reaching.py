@@ -125,9 +125,15 @@ def greet(port: SerialPort, baud: int, around: Surroundings, *, leave: bool = Fa
 
 
 def greet_again(port: SerialPort, baud: int, around: Surroundings) -> Welcome | None:
-    """Wait for the firmware of a board that was reset; ``None`` if it does not answer in FIRST_WORD_S."""
+    """Wait for the firmware of a board that was reset; ``None`` if it does not start, or not in FIRST_WORD_S."""
     with _connection(same_board(port, baud), around) as connection:
-        connection.wait_for(lambda: connection.welcome is not None, FIRST_WORD_S)
+
+        def has_told() -> bool:
+            trouble = connection.trouble
+            stays_at_prompt = trouble is not None and isinstance(trouble.error, NoFirmwareError)
+            return connection.welcome is not None or stays_at_prompt
+
+        connection.wait_for(has_told, FIRST_WORD_S)
         return connection.welcome
 
 

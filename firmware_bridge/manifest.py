@@ -21,6 +21,8 @@ Version = tuple[int, int, int]
 MANIFEST_FILE = "manifest.json"
 PIN_MAP_FILE = "pins.json"
 MAIN_FILE = "main.py"
+FAULT_FILES = ("fault.txt", "last_fault.txt")
+"""Where the firmware writes what went wrong: what it hasn't told yet, and what it has."""
 STAY_FILE = "stay"
 """While a board has this file, its firmware does not start; it removes it at once."""
 FIRMWARE_FOLDER = "firmware"

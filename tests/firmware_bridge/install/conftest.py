@@ -34,7 +34,7 @@ WAIT_MS = 50
 class InterpreterBoard:
     """A board whose other end is MicroPython under Node; its orders are at the end of tests/micropython/board.mjs."""
 
-    def __init__(self, node: str) -> None:
+    def __init__(self, node: str, wait_ms: int = WAIT_MS) -> None:
         master, self._slave = os.openpty()
         tty.setraw(self._slave)
         self.port = os.ttyname(self._slave)
@@ -42,7 +42,7 @@ class InterpreterBoard:
             node,
             MICROPYTHON / "board.mjs",
             str(master),
-            str(WAIT_MS),
+            str(wait_ms),
             MICROPYTHON / "scripts" / "start_board.py",
         ]
         try:
@@ -101,8 +101,8 @@ def new_board(node: str) -> Iterator[Callable[..., InterpreterBoard]]:
     """Make a board with the given files, just switched on."""
     with ExitStack() as stack:
 
-        def make(files: Mapping[str, bytes] | None = None) -> InterpreterBoard:
-            board = InterpreterBoard(node)
+        def make(files: Mapping[str, bytes] | None = None, wait_ms: int = WAIT_MS) -> InterpreterBoard:
+            board = InterpreterBoard(node, wait_ms)
             stack.callback(board.unplug)
             board.put(files or {})
             board.order("reset")

@@ -11,7 +11,7 @@ from firmware_bridge.install import KEPT_MAIN_FILE, install
 from firmware_bridge.install_check import BoardCheck, check
 from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError
 from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware
-from firmware_bridge.pin_map import PinMap
+from firmware_bridge.pin_map import PinMap, SerialWires
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
 NewBoard = Callable[..., InterpreterBoard]
@@ -217,6 +217,45 @@ def test_a_cable_that_is_pulled_is_said(
 
     with pytest.raises(InstallError, match=r"could not take .*plug it in again and run the command once more"):
         install(board.wanted, changed, pins, board.around, pull)
+
+
+def test_a_fault_that_the_firmware_wrote_down_is_told(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board({**all_files, "last_fault.txt": b"Traceback (most recent call last):\nMemoryError: no room\n"})
+    found = checked(board, firmware, pins)
+    assert found.is_good
+    assert told(found) == {"last fault": "MemoryError: no room"}
+
+
+def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    version = "firmware/core/version.py"
+    text = all_files[version].replace(b"PROTOCOL = 1", b"PROTOCOL = 9").replace(b"(1, 0, 0)", b"(9, 0, 0)")
+    newer = Firmware((9, 0, 0), {**firmware.files, version: text})
+    board = new_board({**all_files, version: text, MANIFEST_FILE: newer.manifest.to_json()}, wait_ms=1000)
+    quick = checked(board, firmware, pins, quick=True)
+    assert "speaks version 9 of the protocol, and this program version 1" in told(quick)["firmware"]
+
+    def plug_in_again(sentence: str) -> None:
+        assert "unplug it now and plug it in again; I wait for 60 seconds" in sentence
+        board.order("reset")
+
+    around = replace(board.around, say=plug_in_again)
+    done = install(board.wanted, firmware, pins, around, unseen)
+    assert (done.before, done.written) == ((9, 0, 0), (version,))
+    assert checked(board, firmware, pins, quick=True).is_good
+
+
+def test_with_a_uart_nothing_is_awaited_on_usb(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
+) -> None:
+    board = new_board(all_files)
+    wired = replace(pins, link=SerialWires(0, 0, 1))
+    done = install(board.wanted, firmware, wired, board.around, unseen)
+    assert done.welcome is None
+    assert board.files()[PIN_MAP_FILE] == wired.device_json()
 
 
 @pytest.mark.long
