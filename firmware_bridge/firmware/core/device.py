@@ -112,7 +112,7 @@ class Device(LinkOwner):
         self.link.outbox.hand_over(board)
         board.feed_watchdog()
         if self._leaving_since is not None:
-            self._leave(now)
+            self._leave(elapsed_ms(now, self._leaving_since))
 
     def log(self, level: int, text: str) -> None:
         """Tell the host a line of text, as soon as there is one."""
@@ -304,10 +304,7 @@ class Device(LinkOwner):
             if link.send_unsequenced(LOG, struct.pack("<BHI", level, counter, time_ms) + text):
                 self._lines.sent()
 
-    def _leave(self, now: int) -> None:
-        since = self._leaving_since
-        if since is None:
-            return
-        waited_ms = elapsed_ms(now, since)
+    def _leave(self, waited_ms: int) -> None:
+        """Restart once the host was told and the lights are out, or when that takes too long."""
         if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and self.link.outbox.is_empty):
             self._board.restart(True)

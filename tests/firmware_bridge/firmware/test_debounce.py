@@ -5,11 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.bounce_play import operations, play_button, play_switch, random_chatter, recorded_chatter
 from benchmarks.bounce_traces import ROCKER, TRACES, WORN
+from benchmarks.debounce import main as measure
 from firmware_bridge.firmware.core.debounce import (
     CHATTERING_MS,
     HELD,
@@ -182,6 +184,13 @@ def test_the_play_notices_what_goes_wrong():
     done = operations(rng, closing, opening, 40, 300.0)
     assert play_button(done, Random(1), 5).doubled > 10
     assert play_button(done, Random(1), 100).doubled == 0
+
+
+def test_the_measurement_runs_and_its_lines_are_met():
+    done = CliRunner().invoke(measure, ["--quick", "--seed", "3"])
+    assert done.exit_code == 0, done.output
+    assert "NOT MET" not in done.output
+    assert done.output.count("met") == 6
 
 
 @given(st.integers(0, TICKS_MASK), st.lists(st.integers(0, 1 << 29), max_size=20))

@@ -232,6 +232,6 @@ def test_the_memory_that_the_firmware_takes_is_as_documented(in_micropython):
     functions = ("before", "imported", "made", "used", "after")
     measured = {one["when"]: one["bytes"] for one in in_micropython("memory", data, *functions, heap_bytes=190_000)}
     code, device = measured["imported"] - measured["before"], measured["used"] - measured["imported"]
-    # docs/debounce.md tells these; a Pico's heap has some 190 kB.
+    # docs/firmware.md tells these; a Pico's heap has some 190 kB.
     assert 20_000 < code < 60_000
     assert 5_000 < device < 20_000
