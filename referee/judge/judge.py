@@ -52,8 +52,10 @@ class Judge(Memory[StateT, TurnT]):
         ruling, states, by_tops = starting.take_set_up(
             game, seen, options, settings, anywhere=anywhere, occasion=occasion
         )
+        self._looked_s = seen.time_s
         if states:
             self._believe(states, by_tops)
+            self._doubt(seen.felt, game.appearance(states[0]))
         return ruling
 
     def consider(self, readings: Sequence[Reading], occasion: Occasion) -> Ruling:
@@ -61,11 +63,13 @@ class Judge(Memory[StateT, TurnT]):
         if not self._belief:
             raise ValueError("there is no belief to judge from; call begin with the set-up, or correct, first")
         game = self._game
-        seen = pool(readings, game.places, game.looks, self._settings.probability_floor)
+        seen = pool(readings, game.places, game.looks, self._settings.probability_floor, self._doubted)
+        self._felt = seen.felt
+        self._doubted = {place: says for place, says in self._doubted.items() if seen.felt.get(place, says) == says}
         if not seen.places:
             return self._tell.ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
         self._looked = seen.places
-        self._since_s = seen.time_s if self._since_s is None else self._since_s
+        self._looked_s = seen.time_s
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
             return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
@@ -116,12 +120,14 @@ class Judge(Memory[StateT, TurnT]):
         if decision.set_aside:
             if not occasion.names_faults:
                 return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen)
+            self._doubt(seen.felt, self._game.appearance(self._belief[0]))
             return Ruling((self._tell.question_about(decision.set_aside, decision.shown, seen),))
         if self._fault is None and occasion.names_faults:
             question = self._felt_otherwise(decision, seen, occasion)
             if question is not None:
                 return question
             self._since_s = seen.time_s
+            self._doubt(seen.felt, self._game.appearance(self._belief[0]))
         if self._fault is not None:
             fault, self._fault = self._fault, None
             return self._tell.ruling(
@@ -260,6 +266,7 @@ class Judge(Memory[StateT, TurnT]):
         word = self._word.without(accepted.places)
         self._believe(moved.states, by_tops.states)
         self._set_aside, self._word, self._since_s = set_aside, word, left.time_s
+        self._doubt(left.felt, game.appearance(moved.states[0]))
         questions = (self._tell.question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
         notes = tuple(words.dropped_sighting(place) for place in moved.dropped)
         return Ruling((accepted, *questions), moved.steps, notes)
@@ -284,8 +291,7 @@ class Judge(Memory[StateT, TurnT]):
 
     def _follow(self, seen: PooledReading, occasion: Occasion) -> Ruling:
         """Judge what else the table shows, a turn having just been accepted."""
-        if self._since_s is not None:
-            seen = seen.since(self._since_s)
+        seen = seen.since(self._since_s)
         decision = self._think.decide(self._belief, seen.without(self._set_aside), occasion)
         if decision.standing is Standing.FORBIDDEN:
             return self._forbidden(decision, seen, occasion)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Generic
 
-from engine.api import Game, Place, StateT, TurnT
+from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
 from referee.judge import faults
 from referee.judge.belief import Explorer, changes_between
 from referee.judge.deliberating import Deliberation
@@ -45,8 +46,12 @@ class Memory(Generic[StateT, TurnT]):
         self._word = Word()
         # What each place that could be seen showed at the latest look.
         self._looked: Mapping[Place, PooledPlace] = {}
-        # What sensors noticed until then belongs to what was accepted; None until the next look.
-        self._since_s: float | None = None
+        # What sensors said at the latest look, and what some of them say that is known to be wrong.
+        self._felt: Mapping[Place, bool] = {}
+        self._doubted: Mapping[Place, bool] = {}
+        # What sensors noticed until then belongs to what was accepted.
+        self._since_s = -math.inf
+        self._looked_s = -math.inf
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -92,19 +97,21 @@ class Memory(Generic[StateT, TurnT]):
         self._refused = frozenset(refused - {frozenset()})
         # Where the camera saw the same, a word settles nothing between them.
         seen = {place for place in places if place in self._looked and self._looked[place].agrees(looks[place])}
-        # What sensors said before against what was believed and what holds now can't be news of what comes next.
-        felt = {
-            place
-            for place, one in self._looked.items()
-            if one.felt and not (one.agrees(looks[place]) or one.agrees(before[place]))
-        }
-        self._word = Word((frozenset(places) | felt) - seen)
+        self._word = Word(frozenset(places) - seen)
+        # What sensors said against what was believed and what holds now is no news of what comes next.
+        said = {place: says for place, says in self._felt.items() if says != (before[place] != EMPTY)}
+        self._doubt(said, looks)
         self._fault = faults.standing(fault)
 
     def overrule(self, places: Sequence[Place]) -> None:
         """Believe a person that these places are as believed: they are left out until they look so again."""
         self._set_aside |= frozenset(places)
         self._fault = None
+
+    def _doubt(self, felt: Mapping[Place, bool], believed: Appearance) -> None:
+        """Go by none of the sensors that contradict a table as believed, until they say something else."""
+        wrong = {place: says for place, says in felt.items() if says != (believed[place] != EMPTY)}
+        self._doubted = {**self._doubted, **wrong}
 
     def _believe(self, states: tuple[StateT, ...], by_tops: tuple[StateT, ...] | None = None) -> None:
         self._belief = states
@@ -115,4 +122,4 @@ class Memory(Generic[StateT, TurnT]):
         self._fault = None
         self._set_aside = frozenset()
         self._word = Word()
-        self._since_s = None
+        self._since_s = self._looked_s

@@ -77,7 +77,8 @@ class PooledReading:
     """Several readings as one: the places of which something is known, and those of which nothing is.
 
     ``disputed`` holds both where camera and sensor contradict each other: there ``places`` is what the camera says.
-    ``changes`` are those that sensors noticed, oldest first.
+    ``felt`` is whether something stands there by each sensor's word, gone by or not; ``changes`` are those that sensors
+    noticed, oldest first.
     """
 
     places: Mapping[str, PooledPlace]
@@ -85,6 +86,7 @@ class PooledReading:
     time_s: float
     sequence: int
     disputed: Mapping[str, Dispute] = field(default_factory=dict)
+    felt: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
 
     def log_probability(self, place: str, look: str) -> float:
@@ -151,13 +153,20 @@ def _pool_distributions(
     return {name: float(value) for name, value in zip(names, np.maximum(logs, math.log(floor)), strict=True)}
 
 
-def pool(readings: Sequence[Reading], places: Sequence[str], looks: Sequence[str], floor: float) -> PooledReading:
+def pool(
+    readings: Sequence[Reading],
+    places: Sequence[str],
+    looks: Sequence[str],
+    floor: float,
+    doubted: Mapping[str, bool] | None = None,
+) -> PooledReading:
     """Pool readings of one resting table, in the order they were taken.
 
     For each place the median over the readings of each look's log-probability is taken and normalised; a place
     hidden in at least half of the readings counts as hidden. Looks a reading does not name count as ``floor``. What a
     sensor says (its median too) multiplies what the camera sees, and stands alone where the camera sees nothing; where
-    the two contradict each other the place is ``disputed`` and what the camera sees stands alone.
+    the two contradict each other the place is ``disputed`` and what the camera sees stands alone. A sensor that says
+    what ``doubted`` holds for its place says nothing.
     Raises ValueError without readings.
     """
     if not readings:
@@ -165,10 +174,15 @@ def pool(readings: Sequence[Reading], places: Sequence[str], looks: Sequence[str
     pooled: dict[str, PooledPlace] = {}
     hidden: set[str] = set()
     disputed: dict[str, Dispute] = {}
+    says: dict[str, bool] = {}
     for place in places:
         given = [reading.places[place] for reading in readings if place in reading.places]
         seen = _pool_seen([one for one in given if one.hidden_by is None], len(readings), looks, floor)
         felt = _pool_felt(given, len(readings), floor)
+        if felt is not None:
+            says[place] = felt > 0
+            if (doubted or {}).get(place) == says[place]:
+                felt = None
         if seen is None and felt is None:
             hidden.add(place)
         elif felt is None or seen is None:
@@ -179,7 +193,7 @@ def pool(readings: Sequence[Reading], places: Sequence[str], looks: Sequence[str
         else:
             pooled[place] = _felt_too(seen, felt, floor)
     last = readings[-1]
-    return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, tuple(last.changes))
+    return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, says, tuple(last.changes))
 
 
 def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str], floor: float) -> PooledPlace | None:

@@ -233,8 +233,10 @@ class SensorHealth:
 
 
 def _why(known: Suspicion, says: str, stands: str, done: str) -> str:
-    if known.turns == known.tables:
-        return f'has said "{says}" through {_number(known.turns)} turn{"" if known.turns == 1 else "s"} that {done}'
+    if known.turns > 1:
+        besides = known.tables - known.turns
+        more = f", and at {_number(besides)} more table{'' if besides == 1 else 's'}" if besides else ""
+        return f'has said "{says}" through {_number(known.turns)} turns that {done}{more}'
     return f'has said "{says}" at {_number(known.tables)} tables with {stands} on it'
 
 

@@ -383,13 +383,28 @@ def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockl
     assert any("disagree about c3" in note for note in ruling.notes)
 
 
-def test_a_sensor_that_a_person_overruled_is_left_out_until_it_agrees(deblockle: Any) -> None:
+def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = deblockle.appearance(state)
+    wrong, right = felt(deblockle, looks, wrong=["g4"]), felt(deblockle, looks)
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    judge.consider(felt(deblockle, looks, wrong=["g4"]), Occasion.RESTED)
+    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     judge.correct((state,), ("a1",))
-    assert judge.consider(felt(deblockle, looks, wrong=["g4"]), Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
-    assert judge.against_camera == ("g4",)
-    judge.consider(felt(deblockle, looks), Occasion.RESTED)
-    assert judge.against_camera == ()
+    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(right, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+
+
+def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -> None:
+    """One stuck open under a block and one stuck closed look like a turn, but nothing has changed since they were."""
+    game, state = deblockle, known_start(deblockle)
+    _, looks = after(game, state, "c1-c2=hoops-a1")
+    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    assert judge.consider(felt(game, looks), Occasion.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
+    judge.correct((state,))
+    first = felt(game, game.appearance(state), wrong=["c1", "a1"])
+    assert judge.consider(first, Occasion.RESTED).verdict.kind is not VerdictKind.ACCEPTED
+    other = next(one for one in game.legal_turns(state) if not {"c1", "a1"} & set(one.places))
+    after_it = game.appearance(game.apply(state, other))
+    ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Occasion.RESTED)
+    assert "c1-c2=hoops-a1" not in ruling.verdict.turns

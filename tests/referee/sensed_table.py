@@ -1,0 +1,132 @@
+"""A service on scripted sensors, with or without a scripted camera, and hands that move pieces on the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from referee.sensing.alone import SensorReader
+from referee.sensing.fused import FusedReader
+from referee.sensing.health import SensorHealth
+from referee.sensing.values import PlaceChange, Sensed
+from referee.service import Service
+from referee.service_settings import ServiceSettings
+from referee.verdict import Verdict
+from tests.referee.service_table import Lamp
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.reading import Hindrance, PlaceReading, Reading
+
+FPS = 10.0
+
+
+@dataclass
+class ScriptedSensors:
+    """Says what stands where, save where a sensor is stuck, and tells each change once."""
+
+    stands: dict[str, bool]
+    stuck: dict[str, bool] = field(default_factory=dict)
+    doubtful: frozenset[str] = frozenset()
+    heard_s: float | None = None
+    silent: bool = False
+    changes: list[PlaceChange] = field(default_factory=list)
+
+    def put(self, place: str, stands: bool, time_s: float, *, told: bool = True) -> None:
+        self.stands[place] = stands
+        if told and place not in self.stuck:
+            self.changes.append(PlaceChange(place, stands, time_s))
+
+    def latest(self, now_s: float) -> Sensed | None:
+        if self.silent:
+            return None
+        changes, self.changes = tuple(self.changes), []
+        occupied = {place: self.stuck.get(place, stands) for place, stands in self.stands.items()}
+        return Sensed(now_s if self.heard_s is None else self.heard_s, occupied, self.doubtful, changes)
+
+
+@dataclass
+class ScriptedCamera:
+    """Sees the looks it is given, save hidden places; or nothing, for a reason or an error."""
+
+    game: Any
+    looks: Mapping[str, str]
+    hidden: frozenset[str] = frozenset()
+    trouble: Hindrance | Exception | None = None
+
+    def read(self, frame: Frame) -> Reading:
+        if isinstance(self.trouble, Exception):
+            raise self.trouble
+        if self.trouble is not None:
+            return Reading(frame.sequence, frame.time_s, {}, (self.trouble,))
+        rest = 0.02 / (len(self.game.looks) - 1)
+        places = {
+            place: PlaceReading(
+                {name: 0.98 if name == look else rest for name in self.game.looks},
+                hidden_by="object" if place in self.hidden else None,
+            )
+            for place, look in self.looks.items()
+        }
+        return Reading(frame.sequence, frame.time_s, places)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        raise NotLocatedError(f"no picture of {place}")
+
+
+@dataclass
+class SensedTable:
+    """A table with sensors under it, and a camera above where one is given."""
+
+    game: Any
+    journal: Any
+    settings: ServiceSettings
+    looks: dict[str, str]
+    with_camera: bool = False
+    said: list[str] = field(default_factory=list)
+    time_s: float = 0.0
+    sequence: int = 0
+
+    def __post_init__(self) -> None:
+        self.sensors = ScriptedSensors({place: look != "empty" for place, look in self.looks.items()})
+        self.camera = ScriptedCamera(self.game, self.looks)
+        self.health = SensorHealth()
+        alone = SensorReader(self.sensors, self.game.places, self.game.looks, health=self.health)
+        both = FusedReader(self.camera, self.sensors, self.game.places, self.game.looks, health=self.health)
+        self.lamp = Lamp()
+        self.service: Service[Any, Any] = Service(
+            self.game, both if self.with_camera else alone, self.journal, self.lamp, self.settings, self.said.append
+        )
+
+    def wait(self, seconds: float) -> list[Verdict]:
+        verdicts: list[Verdict] = []
+        for _ in range(round(seconds * FPS)):
+            self.sequence += 1
+            self.time_s += 1 / FPS
+            verdicts += self.service.step(Frame(np.zeros((1, 1, 3), np.uint8), self.time_s, self.sequence, "script"))
+        return verdicts
+
+    def carry(self, looks: Mapping[str, str], stops: tuple[str, ...] = ()) -> list[Verdict]:
+        """Lift what is gone, set it down where it stops, and put down what is new."""
+        verdicts: list[Verdict] = []
+        for place in [place for place in looks if self.looks[place] != "empty" and looks[place] == "empty"]:
+            self.sensors.put(place, False, self.time_s)
+            verdicts += self.wait(0.3)
+        for place in stops:
+            self.sensors.put(place, True, self.time_s)
+            verdicts += self.wait(0.4)
+            self.sensors.put(place, False, self.time_s)
+            verdicts += self.wait(0.3)
+        for place in [place for place in looks if self.looks[place] == "empty" and looks[place] != "empty"]:
+            self.sensors.put(place, True, self.time_s)
+            verdicts += self.wait(0.3)
+        self.looks = dict(looks)
+        self.camera.looks = self.looks
+        return verdicts
+
+    def press(self) -> list[Verdict]:
+        return self.service.press() + self.wait(2.5)
+
+    def kinds(self) -> list[str]:
+        return [event.kind for _, event in self.journal.events()]

@@ -1,0 +1,187 @@
+"""The service refereeing by sensors: alone, and beside a camera."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from referee.correcting import Correction
+from referee.entering import Entry
+from referee.journal import Journal, fold
+from referee.service_settings import ServiceSettings
+from referee.verdict import VerdictKind
+from tests.referee.sensed_table import SensedTable
+from tests.referee.service_table import wall_clock
+from vision.errors import FrameError, NotLocatedError
+from vision.reading import Hindrance
+
+BUTTON = ServiceSettings(turn_end="button")
+REST = ServiceSettings(turn_end="rest", rest_s=2.0)
+
+
+@pytest.fixture
+def journal() -> Iterator[Journal]:
+    with ExitStack() as opened:
+        yield opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+
+
+@pytest.fixture(scope="module")
+def diaballik() -> Any:
+    return load("diaballik")
+
+
+def begun(game: Any, journal: Journal, settings: ServiceSettings, *, with_camera: bool = False) -> SensedTable:
+    table = SensedTable(game, journal, settings, dict(game.appearance(game.new())), with_camera=with_camera)
+    table.service.start()
+    verdicts = table.wait(4.0)
+    assert [verdict.kind for verdict in verdicts] == [VerdictKind.SET_UP]
+    return table
+
+
+def unique_turn(game: Any, state: Any) -> Any:
+    """Give a turn that alone leaves what it leaves taken, and moves one piece to an empty square."""
+    taken: dict[frozenset[str], list[Any]] = {}
+    for turn in game.legal_turns(state):
+        looks = game.appearance(game.apply(state, turn))
+        taken.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
+    return next(turns[0] for turns in taken.values() if len(turns) == 1)
+
+
+def test_the_usual_start_is_taken_and_said(deblockle: Any, journal: Journal) -> None:
+    table = begun(deblockle, journal, BUTTON)
+    assert any("usual start" in said for said in table.said)
+    assert table.kinds() == ["new game", "set up", "note"]
+
+
+def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockle: Any, journal: Journal) -> None:
+    table = begun(deblockle, journal, BUTTON)
+    state = table.service.belief[0]
+    turn = deblockle.parse_turn(state, "c1-b1=x-a2")
+    looks = deblockle.appearance(deblockle.apply(state, turn))
+    assert table.carry(looks) == []
+    verdicts = table.press()
+    assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
+    assert "c1-b1=x-a2" in verdicts[0].candidates
+    assert "c1 and a2 touched" in verdicts[0].sentence
+    table.service.enter(Entry("turn", "c1-b1=x-a2", "Ann"))
+    assert {verdict.kind for verdict in table.wait(5.0)} <= {VerdictKind.UNCHANGED}
+    folded = fold(deblockle, journal.events(table.service.game_number))
+    assert [step.text for step in folded.steps] == ["c1-b1=x-a2"]
+
+
+def test_where_it_stopped_is_felt_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
+    table = begun(deblockle, journal, BUTTON)
+    table.service.correct(Correction("Ann", position=deblockle.format_state(deblockle.new())))
+    table.wait(4.0)
+    state = table.service.belief[0]
+    turn = unique_turn(deblockle, state)
+    table.carry(deblockle.appearance(deblockle.apply(state, turn)), stops=turn.places[1:-1])
+    verdicts = table.press()
+    assert verdicts[0].kind is VerdictKind.ACCEPTED
+    assert verdicts[0].turns == (deblockle.format_turn(turn),)
+
+
+def test_a_piece_in_the_air_is_no_resting_table(deblockle: Any, journal: Journal) -> None:
+    table = begun(deblockle, journal, REST)
+    table.sensors.put("c1", False, table.time_s)
+    assert table.wait(1.2) == []
+    assert table.service.reading is not None
+    assert table.service.reading.hindered_by("hand") is not None
+    table.sensors.put("c1", True, table.time_s)
+    table.wait(4.0)
+    assert table.kinds() == ["new game", "set up", "note"]
+
+
+def test_moves_of_diaballik_are_asked_about_because_of_passes_and_typed(diaballik: Any, journal: Journal) -> None:
+    table = begun(diaballik, journal, BUTTON)
+    rng = random.Random(3)
+    for _ in range(4):
+        state = table.service.belief[0]
+        moves = [
+            turn
+            for turn in diaballik.legal_turns(state)
+            if "*" not in diaballik.format_turn(turn) and len(turn.places) == 2
+        ]
+        turn = rng.choice(moves)
+        table.carry(diaballik.appearance(diaballik.apply(state, turn)))
+        verdicts = table.press()
+        assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
+        assert diaballik.format_turn(turn) in verdicts[0].candidates
+        table.service.enter(Entry("turn", diaballik.format_turn(turn), "Ann"))
+        table.wait(3.0)
+    assert table.kinds().count("turn") == 4
+
+
+def test_a_camera_and_sensors_play_diaballik_with_a_square_covered(diaballik: Any, journal: Journal) -> None:
+    """A square under a cup is asked about by a camera alone; a sensor under it tells that the piece arrived."""
+    table = begun(diaballik, journal, BUTTON, with_camera=True)
+    state = table.service.belief[0]
+    turn = diaballik.parse_turn(state, "c1-c2")
+    table.camera.hidden = frozenset({"c2"})
+    table.carry(diaballik.appearance(diaballik.apply(state, turn)))
+    verdicts = table.press()
+    assert verdicts[0].turns == ("c1-c2",)
+
+
+def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, journal: Journal) -> None:
+    table = begun(diaballik, journal, BUTTON, with_camera=True)
+    state = table.service.belief[0]
+    for trouble in (NotLocatedError("no marker was found"), FrameError("black"), Hindrance("moved camera", "it moves")):
+        table.camera.trouble = trouble
+        table.wait(4.0)
+        assert table.service.reading is not None
+        assert set(table.service.reading.places) == set(diaballik.places)
+        table.camera.trouble = None
+        table.wait(1.0)
+    assert sum("by the sensors alone" in said for said in table.said) == 3
+    table.camera.trouble = NotLocatedError("no marker was found")
+    table.wait(4.0)
+    table.carry(diaballik.appearance(diaballik.apply(state, diaballik.parse_turn(state, "c1-c2"))))
+    verdicts = table.press()
+    assert verdicts[-1].kind is VerdictKind.AMBIGUOUS
+    assert "c1-c2" in verdicts[-1].candidates
+    assert "turn" not in table.kinds()
+
+
+def test_a_camera_that_never_saw_the_table_takes_no_set_up_by_sensors(diaballik: Any, journal: Journal) -> None:
+    table = SensedTable(diaballik, journal, BUTTON, dict(diaballik.appearance(diaballik.new())), with_camera=True)
+    table.camera.trouble = NotLocatedError("no marker was found")
+    table.service.start()
+    assert [verdict.kind for verdict in table.wait(8.0)] == [VerdictKind.CANNOT_SEE]
+    assert table.service.belief == ()
+
+
+def test_sensors_that_fall_silent_are_said_and_waited_for(deblockle: Any, journal: Journal) -> None:
+    table = begun(deblockle, journal, REST)
+    table.sensors.silent = True
+    verdicts = table.wait(8.0)
+    assert [verdict.kind for verdict in verdicts] == [VerdictKind.CANNOT_SEE]
+    assert "board connected" in verdicts[0].sentence
+    table.sensors.silent = False
+    table.wait(2.0)
+    assert table.service.shown is not None
+    assert table.service.shown.kind is VerdictKind.UNCHANGED
+
+
+def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik: Any, journal: Journal) -> None:
+    table = begun(diaballik, journal, BUTTON, with_camera=True)
+    table.sensors.stuck["c2"] = True
+    for text in ("c1-c2", "g7-g6", "c2-c3", "g6-g7", "c3-c2", "g7-g6", "c2-c1", "g6-g7", "c1-c2", "g7-g6", "c2-c3"):
+        state = table.service.belief[0]
+        table.carry(diaballik.appearance(diaballik.apply(state, diaballik.parse_turn(state, text))))
+        verdicts = table.press()
+        assert verdicts[0].turns == (text,)
+    told = [said for said in table.said if "sensor under c2" in said]
+    assert len(told) == 1
+    assert told[0].startswith('The sensor under c2 has said "occupied" through three turns that emptied it')
+    assert told[0].endswith("I go on without it. `referee sensors` shows them.")
+    assert table.health.out == {"c2"}
+    notes = [event.data["sentence"] for _, event in journal.events() if event.kind == "note"]
+    assert told[0] in notes
+    assert table.service.reading is not None
+    assert table.service.reading.places["c2"].sensed is None
