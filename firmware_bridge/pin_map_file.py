@@ -125,8 +125,8 @@ def _matrix(top: _Section, pins: _Pins) -> SwitchMatrix | None:
     if section is None:
         return None
     return SwitchMatrix(
-        rows=pins.take_list(section, "rows", "row", MOST_ROWS),
-        columns=pins.take_list(section, "columns", "column", MOST_COLUMNS),
+        rows=pins.take_list(section, "rows", "matrix row", MOST_ROWS),
+        columns=pins.take_list(section, "columns", "matrix column", MOST_COLUMNS),
         diodes=section.flag("diodes", False),
     )
 
@@ -246,7 +246,7 @@ class _Pins:
             return ()
         if len(given) > most:
             section.fault(f"{section.name}.{key} has {len(given)} pins; at most {most} are taken")
-        return tuple(self._take(pin, f"{section.name} {use} {number}") for number, pin in enumerate(given, start=1))
+        return tuple(self._take(pin, f"{use} {number}") for number, pin in enumerate(given, start=1))
 
     def check_uart(self, number: int, tx: int, rx: int) -> None:
         if number not in self.kind.uarts:

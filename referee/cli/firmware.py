@@ -28,7 +28,9 @@ _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default:
 
 @click.group(name="firmware", cls=ExampleGroup)
 def command() -> None:
-    """Put the firmware and a pin map on a microcontroller, and see what is there.
+    """Put the firmware on a microcontroller, and check it.
+
+    A pin map says what hangs on the microcontroller's pins; it is put there, too.
 
     Examples:
       referee firmware pins --example > pins.toml
@@ -61,11 +63,9 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if not done.written:
         click.echo(f"Firmware {version} was already on the board on {done.port.device}; every file is as it should be.")
     else:
+        files = "1 file" if len(done.written) == 1 else f"{len(done.written)} files"
         before = f" (before: {version_text(done.before)})" if done.before not in (None, done.version) else ""
-        click.echo(
-            f"Firmware {version}{before} is on the board on {done.port.device}: {len(done.written)} files written "
-            "and checked."
-        )
+        click.echo(f"Firmware {version}{before} is on the board on {done.port.device}: {files} written and checked.")
     if done.kept_main:
         click.echo(f"The board's own main.py is kept there as {KEPT_MAIN_FILE}.")
     if done.welcome is None:

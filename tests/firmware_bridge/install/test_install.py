@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
+from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.install import KEPT_MAIN_FILE, install
 from firmware_bridge.install_check import BoardCheck, check
 from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError
-from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware
+from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, version_text
 from firmware_bridge.pin_map import PinMap, SerialWires
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
 NewBoard = Callable[..., InterpreterBoard]
+OURS = version_text(FIRMWARE_VERSION)
 LINK = "firmware/core/link.py"
 OWNERS = {"main.py": b"print('mine')\n", "boot.py": b"# mine\n", "notes/mine.txt": b"mine"}
 
@@ -99,7 +101,7 @@ def test_an_older_firmware_is_named_and_renewed_and_nothing_of_it_stays(
     files = {**firmware.files, LINK: b"# older\n" + firmware.files[LINK], "firmware/core/gone.py": b"# not any more\n"}
     older = Firmware((0, 9, 3), files)
     board = new_board({**all_files, **files, MANIFEST_FILE: older.manifest.to_json()})
-    assert told(checked(board, firmware, pins)) == {"firmware": "version 0.9.3, older than this program's 1.0.0"}
+    assert told(checked(board, firmware, pins)) == {"firmware": f"version 0.9.3, older than this program's {OURS}"}
     done = install(board.wanted, firmware, pins, board.around, unseen)
     assert (done.before, done.written, done.removed) == ((0, 9, 3), (LINK,), ("firmware/core/gone.py",))
     assert board.files() == all_files
@@ -108,10 +110,10 @@ def test_an_older_firmware_is_named_and_renewed_and_nothing_of_it_stays(
 def test_a_newer_firmware_is_named(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
-    newer = replace(firmware, version=(2, 0, 0))
+    newer = replace(firmware, version=(200, 0, 0))
     board = new_board({**all_files, MANIFEST_FILE: newer.manifest.to_json()})
     found = checked(board, firmware, pins)
-    assert told(found) == {"firmware": "version 2.0.0, newer than this program's 1.0.0"}
+    assert told(found) == {"firmware": f"version 200.0.0, newer than this program's {OURS}"}
     assert any("update the referee" in finding.remedy for finding in found.findings)
 
 
@@ -196,7 +198,7 @@ def test_a_full_board_keeps_what_it_has(
 ) -> None:
     board = new_board(all_files)
     board.order("quota", bytes=3000)
-    larger = Firmware((1, 1, 0), {path: data + b"#" * 1000 for path, data in firmware.files.items()})
+    larger = Firmware((201, 0, 0), {path: data + b"#" * 1000 for path, data in firmware.files.items()})
     with pytest.raises(BoardFullError, match=r"is full: it could not take firmware/.*remove files of yours"):
         install(board.wanted, larger, pins, board.around, unseen)
     board.wait_until_it_runs()
@@ -209,7 +211,7 @@ def test_a_cable_that_is_pulled_is_said(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     board = new_board({PIN_MAP_FILE: all_files[PIN_MAP_FILE], **firmware.files})
-    changed = Firmware((1, 1, 0), {path: data + b"#" for path, data in firmware.files.items()})
+    changed = Firmware((201, 0, 0), {path: data + b"#" for path, data in firmware.files.items()})
 
     def pull(what: str, done: int, total: int) -> None:
         if done:
@@ -232,8 +234,8 @@ def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
     new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes]
 ) -> None:
     version = "firmware/core/version.py"
-    text = all_files[version].replace(b"PROTOCOL = 1", b"PROTOCOL = 9").replace(b"(1, 0, 0)", b"(9, 0, 0)")
-    newer = Firmware((9, 0, 0), {**firmware.files, version: text})
+    text = all_files[version].replace(b"PROTOCOL = 1", b"PROTOCOL = 9")
+    newer = Firmware((200, 0, 0), {**firmware.files, version: text})
     board = new_board({**all_files, version: text, MANIFEST_FILE: newer.manifest.to_json()}, wait_ms=1000)
     quick = checked(board, firmware, pins, quick=True)
     assert "speaks version 9 of the protocol, and this program version 1" in told(quick)["firmware"]
@@ -244,7 +246,7 @@ def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
 
     around = replace(board.around, say=plug_in_again)
     done = install(board.wanted, firmware, pins, around, unseen)
-    assert (done.before, done.written) == ((9, 0, 0), (version,))
+    assert (done.before, done.written) == ((200, 0, 0), (version,))
     assert checked(board, firmware, pins, quick=True).is_good
 
 
