@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+from serial.tools import list_ports
 
 from firmware_bridge.connection import BoardConnection
 from firmware_bridge.errors import SilentDeviceError
@@ -40,13 +43,23 @@ class LinkedBoard:
         self.connection.wait_for(lambda: self.connection.has_events, timeout_s)
 
 
+ListPorts = Callable[[], Iterable[Any]]
+"""Gives pyserial's records of the ports there are."""
+
+
 @contextmanager
-def linked_board(plan: WirePlan, say: Callable[[str], None]) -> Iterator[LinkedBoard]:
+def linked_board(
+    plan: WirePlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
+) -> Iterator[LinkedBoard]:
     """Look for the board of the plan for as long as this is entered; a board that is away is no error here.
 
     ``say`` gets a sentence when it is away and when it is back, from the connection's thread.
     """
-    connection = BoardConnection(plan.wanted, time.monotonic, lambda words: say(as_sentence(words)))
+
+    def tell(words: str) -> None:
+        say(as_sentence(words))
+
+    connection = BoardConnection(plan.wanted, time.monotonic, tell, list_ports=list_ports)
     connection.configure(plan.configure)
     with connection:
         yield LinkedBoard(Board(connection, plan, say), connection)

@@ -8,11 +8,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from serial.tools import list_ports
+
 from hardware.panel import DriverSource
 from hardware.sensor_matrix_pins import PinSwitches
 from referee.board import Board
 from referee.board_health import HealthKeeper, load_health
-from referee.board_link import linked_board
+from referee.board_link import ListPorts, linked_board
 from referee.board_plan import WirePlan
 from referee.board_strips import strip_sources
 from referee.board_switches import PinSensors
@@ -39,7 +41,12 @@ class Wires:
 
 
 @contextmanager
-def wired(plan: WirePlan, health_path: Path | None, say: Callable[[str], None]) -> Iterator[Wires]:
+def wired(
+    plan: WirePlan,
+    health_path: Path | None,
+    say: Callable[[str], None],
+    list_ports: ListPorts = list_ports.comports,
+) -> Iterator[Wires]:
     """Open what the plan names. A board that is away is waited for while the game goes on.
 
     Raises ConfigError for a record of sensors that can't be read.
@@ -47,7 +54,7 @@ def wired(plan: WirePlan, health_path: Path | None, say: Callable[[str], None]) 
     with ExitStack() as stack:
         board = None
         if plan.needs_board:
-            board = stack.enter_context(linked_board(plan, say)).board
+            board = stack.enter_context(linked_board(plan, say, list_ports)).board
         sensors: SensorSource | None = None
         health = None
         if plan.has_sensors and plan.sensor_map is not None:

@@ -57,7 +57,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         journal = stack.enter_context(_journal(options, console))
         report = Report(console, stills=options.stills)
         health = None if options.journal is None else health_file(options.journal)
-        wires = stack.enter_context(wired(options.wire, health, report.remark))
+        wires = stack.enter_context(wired(options.wire, health, report.remark, options.list_ports))
         eyes = open_eyes(options, game, layout, journal, wires, stack, report.remark)
         panel = stack.enter_context(_panel(options, game, layout, wires, console, report.remark))
         service: Service[Any, Any] = Service(game, eyes.reader, journal, panel, settings, report.remark, HintProcess())

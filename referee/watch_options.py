@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from serial.tools import list_ports
+
 from hardware.factory import ButtonSettings, LightSettings
+from referee.board_link import ListPorts
 from referee.board_plan import WirePlan
 from referee.hinting import HintSettings
 from referee.journal import EvidenceLimits
@@ -23,7 +26,7 @@ class WatchOptions:
     ``calibration`` is needed; without ``layout`` the game's own is used, without ``looks`` the pieces' colours are
     learned from the set-up. Without ``journal`` nothing is kept. ``options`` are the game's, as text, and
     ``starts=either``. ``debug_images`` is a folder for pictures of what was located. ``camera_size`` (width, height)
-    in pixels and ``camera_rate`` in frames a second are asked of a camera.
+    in pixels and ``camera_rate`` in frames a second are asked of a camera. ``list_ports`` tells the serial ports.
     """
 
     camera: str | None = None
@@ -49,6 +52,7 @@ class WatchOptions:
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
     hints: HintSettings = field(default_factory=HintSettings)
     wire: WirePlan = field(default_factory=WirePlan)
+    list_ports: ListPorts = list_ports.comports
 
     @property
     def by_sensors_alone(self) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -20,27 +18,9 @@ from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
 from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
 from referee.mapping_sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
 from referee.sensing.values import Sensed
-from tests.referee.virtual_board import Plugged, plugged
+from tests.referee.virtual_board import Heard, Plugged, plugged
 
 GUARD_S = 10.0
-
-
-class Heard(StringIO):
-    """What was printed, for whoever waits for it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._changed = threading.Condition()
-
-    def write(self, text: str) -> int:
-        with self._changed:
-            written = super().write(text)
-            self._changed.notify_all()
-        return written
-
-    def wait_for(self, text: str) -> None:
-        with self._changed:
-            assert self._changed.wait_for(lambda: text in self.getvalue(), GUARD_S), f"{text!r} was never said"
 
 
 @pytest.fixture

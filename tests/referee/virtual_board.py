@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from firmware_bridge.pin_map_file import parse_pin_map
@@ -39,6 +41,28 @@ map = "sensors.toml"
 [board]
 port = "PORT"
 """
+
+
+GUARD_S = 20.0
+
+
+class Heard(StringIO):
+    """What was printed, for whoever waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed = threading.Condition()
+
+    def write(self, text: str) -> int:
+        with self._changed:
+            written = super().write(text)
+            self._changed.notify_all()
+        return written
+
+    def wait_for(self, text: str, times: int = 1) -> None:
+        with self._changed:
+            found = self._changed.wait_for(lambda: self.getvalue().count(text) >= times, GUARD_S)
+        assert found, f"{text!r} was not said {times} times"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,88 @@
+"""WLED strips of a plan, as drivers of a panel: over a real UDP socket and a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tty
+from collections.abc import Iterator
+
+import pytest
+
+from hardware.light_map import LightMap
+from hardware.panel import Panel
+from hardware.signals import Mood, Signal
+from hardware.styles import light
+from referee.board_plan import WirePlan
+from referee.board_strips import strip_sources
+
+LIGHT_MAP = LightMap({"a1": (0,), "b1": (1,)}, (2,), lights=3)
+SIGNAL = Signal(Mood.ACCEPTED, (light("b1", "turn"),))
+
+
+@pytest.fixture
+def wled() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.settimeout(10)
+        yield listening
+
+
+def test_a_strip_on_the_network_shows_the_signal(wled: socket.socket) -> None:
+    plan = WirePlan(
+        drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="127.0.0.1", wled_port=wled.getsockname()[1]
+    )
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
+        panel.show(SIGNAL, 0.0)
+        data = wled.recv(2000)[10:]
+        assert panel.faults == ()
+    assert len(data) == 9
+    assert not any(data[:3])
+    assert data[3:6] == data[6:9] != bytes(3)
+    assert wled.recv(2000)[10:] == bytes(9)
+
+
+def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    try:
+        plan = WirePlan(
+            drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
+        )
+        with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
+            panel.show(SIGNAL, 0.0)
+            assert panel.faults == ()
+            assert os.read(ours, 100).startswith(b"Ada\x00\x02")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_each_strip_that_fails_is_said_once_and_costs_only_itself(wled: socket.socket) -> None:
+    said: list[str] = []
+    plan = WirePlan(
+        drivers=("wled-serial", "wled-network"),
+        light_map=LIGHT_MAP,
+        wled_host="127.0.0.1",
+        wled_port=wled.getsockname()[1],
+        wled_serial_port="/dev/ttyNONE",
+        wled_baud=115200,
+    )
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
+        panel.show(SIGNAL, 0.0)
+        panel.show(SIGNAL, 5.0)
+        assert panel.working == ("wled-network",)
+    assert len(said) == 1
+    assert "wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
+
+
+def test_a_name_that_no_wled_can_have_ends_nothing() -> None:
+    said: list[str] = []
+    plan = WirePlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
+    with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
+        panel.show(SIGNAL, 0.0)
+    assert "is no name of a WLED controller" in said[0]
+
+
+def test_without_a_map_there_is_no_strip() -> None:
+    assert strip_sources(WirePlan(drivers=("wled-network",))) == ()

@@ -1,0 +1,177 @@
+"""``referee watch`` with a board: its lights, its button, its switches, over a real pseudo-terminal, in real time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from engine.registry import load
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.pin_map_file import parse_pin_map
+from hardware.light_map import StripLayout
+from hardware.pins import BUTTON_ROLES
+from hardware.signals import Colour
+from hardware.terminal import Grid
+from referee.board_plan import WirePlan
+from referee.correcting import Correction
+from referee.mapping_file import SensorMap
+from referee.requests import ask
+from referee.service_requests import asked_to_correct
+from referee.watch import WatchOptions, watch
+from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+from tests.referee.virtual_board import GUARD_S, Heard
+
+GAME: Any = load("deblockle")
+PLACES = Grid.of_squares(7, 7).places
+PINS = """
+board = "pico"
+[lights]
+pin = 28
+count = 50
+[matrix]
+rows = [0, 1, 2, 3, 4, 5, 6]
+columns = [7, 8, 9, 10, 11, 12, 13]
+diodes = true
+[buttons]
+"end turn" = 19
+"""
+START = (
+    "gold c1:G.hoops/north=star e1:G.slider/north=cross c3:G.stop/north=cross e3:G.star/north=slider "
+    "c5:T.slider/north=cross e5:T.stop/north=slider c7:T.star/north=cross e7:T.star/north=x removed=0,0"
+)
+
+
+@dataclass
+class Sitting:
+    """A person at the table, who moves pieces, presses, pulls cables and reads what is said."""
+
+    device: VirtualMicrocontroller
+    heard: Heard
+    journal: Path
+    sensor_map: SensorMap
+    state: Any
+
+    def stand(self, occupied: set[str]) -> None:
+        for place, switch in self.sensor_map.places.items():
+            self.device.set_switch(switch, place in occupied)
+
+    def play(self) -> None:
+        """Play a turn that no other turn could be taken for, and end it with the board's button."""
+        turn = _turn_told_by_occupancy(self.state)
+        self.state = GAME.apply(self.state, turn)
+        self.stand(_occupied(self.state))
+        self.device.press(0)
+
+    def green(self) -> bool:
+        """Whether the strip's status light shows an accepted turn."""
+        colours = self.device.lights().colours[-3:]
+        return colours == bytes(Colour.GREEN.value)
+
+
+def _occupied(state: Any) -> set[str]:
+    return {place for place, look in GAME.appearance(state).items() if look != "empty"}
+
+
+def _turn_told_by_occupancy(state: Any) -> Any:
+    ends = {turn: frozenset(_occupied(GAME.apply(state, turn))) for turn in GAME.legal_turns(state)}
+    counts = Counter(ends.values())
+    return next(turn for turn, end in ends.items() if counts[end] == 1 and end != frozenset(_occupied(state)))
+
+
+@pytest.fixture
+def sitting(tmp_path: Path) -> Any:
+    pin_map = parse_pin_map(PINS, button_roles=BUTTON_ROLES)
+    sensor_map = SensorMap({place: number for number, place in enumerate(PLACES)}, 49, pin_map.crc32)
+    with VirtualMicrocontroller(pin_map.device_json(), seed=4) as device:
+        yield Sitting(device, Heard(), tmp_path / "journal.sqlite", sensor_map, GAME.parse_state(START))
+
+
+def options(sitting: Sitting, eyes: str) -> WatchOptions:
+    pin_map = parse_pin_map(PINS, button_roles=BUTTON_ROLES)
+    plan = WirePlan(
+        drivers=("board",),
+        wanted=WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID),
+        pin_map=pin_map,
+        roles=pin_map.button_roles,
+        light_map=StripLayout().light_map(Grid.of_squares(7, 7), status=[49]),
+        sensors="board",
+        sensor_map=sitting.sensor_map,
+        eyes=eyes,
+    )
+    return WatchOptions(
+        journal=sitting.journal, turn_end="button", wire=plan, list_ports=sitting.device.list_ports, resume=False
+    )
+
+
+def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]) -> int:
+    """Referee until the person is done, or failed."""
+    failures: list[BaseException] = []
+
+    def sit() -> None:
+        try:
+            person()
+        except BaseException as error:  # noqa: BLE001 # raised below, in the test's own thread
+            failures.append(error)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=sit)
+    thread.start()
+    code = watch(watching, Console(file=sitting.heard, width=400))
+    thread.join()
+    if failures:
+        raise AssertionError(sitting.heard.getvalue()) from failures[0]
+    return code
+
+
+def test_a_game_by_sensors_alone_with_the_board_s_button_and_lights(sitting: Sitting) -> None:
+    def person() -> None:
+        sitting.stand(_occupied(sitting.state))
+        sitting.heard.wait_for("The board is set up.")
+        correction = Correction(by="Ann", position=START, why="this is how they lie")
+        assert "done" in ask(sitting.journal, asked_to_correct(correction))
+        sitting.play()
+        sitting.heard.wait_for("accepted  ")
+        assert sitting.device.wait_for(sitting.green, GUARD_S)
+        sitting.device.unplug()
+        sitting.heard.wait_for("was unplugged")
+        sitting.device.replug()
+        sitting.heard.wait_for("The board answers again")
+        # What was shown before the cable was pulled is shown again, on another port.
+        assert sitting.device.wait_for(sitting.green, GUARD_S)
+        sitting.play()
+        sitting.heard.wait_for("accepted  ", 2)
+
+    assert referee(options(sitting, "sensors"), sitting, person) == 0
+    assert "2 turns accepted, 0 faults named" in sitting.heard.getvalue()
+
+
+def test_a_board_that_is_not_there_costs_the_game_nothing_but_its_lights(sitting: Sitting) -> None:
+    sitting.device.unplug()
+
+    def person() -> None:
+        sitting.heard.wait_for("ound no port for a board with USB numbers 2e8a:0005")
+        sitting.device.replug()
+        sitting.stand(_occupied(sitting.state))
+        sitting.heard.wait_for("The board is set up.")
+
+    assert referee(options(sitting, "sensors"), sitting, person) == 0
+
+
+def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
+    def begin() -> None:
+        sitting.stand(_occupied(sitting.state))
+        sitting.heard.wait_for("The board is set up.")
+
+    assert referee(options(sitting, "sensors"), sitting, begin) == 0
+    assert "The same command goes on with the game." in sitting.heard.getvalue()
+    again = replace(options(sitting, "sensors"), resume=True)
+    assert referee(again, sitting, lambda: sitting.heard.wait_for("The game goes on where the journal ends.")) == 0
