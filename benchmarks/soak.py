@@ -1,6 +1,7 @@
 """Whole games under faults, through the real service, on the virtual table: is any verdict wrong, or any turn lost?
 
 Run: python benchmarks/soak.py --games 50 --seed 1 [--turns 40] [--jobs 2] [--size 1280x720]
+     python benchmarks/soak.py --games 200 --eyes sensors|both   switches under the board, alone or beside the camera
      python benchmarks/soak.py --game 1007 [--save DIR]      one game again, byte for byte, and verbosely
 
 Everything is drawn from the seed: the table, the players and what goes wrong. Exit code 1 when a line is not met.
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.soak_play import GamePlan, Said, plan_of, play
 from benchmarks.soak_report import Report
 from benchmarks.soak_score import GameScore, Outcome, score
+from benchmarks.soak_sensors import EYES, Eyes
 from referee.verdict import Verdict
 from vision.frame import Frame
 
@@ -56,6 +58,7 @@ def _size(text: str) -> tuple[int, int]:
 @click.option("--size", default="1280x720", show_default=True, help="The camera's picture; 960x540 is quicker.")
 @click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; may be given several times.")
 @click.option("--perfect-eyes", is_flag=True, help="No pictures: the service is told what there is to see. Quick.")
+@click.option("--eyes", type=click.Choice(EYES), default="camera", show_default=True, help="What the referee has.")
 @click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
@@ -66,6 +69,7 @@ def main(
     size: str,
     kinds: tuple[str, ...],
     perfect_eyes: bool,
+    eyes: Eyes,
     one: int | None,
     save: Path | None,
 ) -> None:
@@ -74,12 +78,17 @@ def main(
     console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
     measures = _size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
-    again += " --perfect-eyes" * perfect_eyes
+    again += " --perfect-eyes" * perfect_eyes + f" --eyes {eyes}" * (eyes != "camera")
     if one is not None:
-        report = Report([_tell(plan_of(one, turns, measures, kinds, perfect_eyes=perfect_eyes), console, save)], again)
+        report = Report(
+            [_tell(plan_of(one, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes), console, save)], again
+        )
     else:
-        plans = [plan_of(seed + number, turns, measures, kinds, perfect_eyes=perfect_eyes) for number in range(games)]
-        report = Report(_play_all(plans, jobs, console), again)
+        plans = [
+            plan_of(seed + number, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes)
+            for number in range(games)
+        ]
+        report = Report(_play_all(plans, jobs, console), again, eyes)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.soak_eyes import PerfectEyes
+from benchmarks.soak_sensors import Eyes, FeltTable, NoCamera, felt_table
 from engine.api import Game, OptionValue
 from engine.registry import load
 from hardware.panel import DriverSource, Panel
@@ -22,9 +23,11 @@ from referee.correcting import Correction
 from referee.demo import enrolled_reader
 from referee.events import Event
 from referee.journal import BufferedJournal, Journal
+from referee.sensing.alone import SensorReader
+from referee.sensing.fused import FusedReader
 from referee.service import Reader, Service
 from referee.service_attention import AttentiveReader
-from referee.service_loop import Surroundings, run
+from referee.service_loop import FrameSource, Surroundings, run
 from referee.service_requests import asked_to_correct, attend
 from referee.service_settings import ServiceSettings
 from referee.verdict import Verdict
@@ -61,6 +64,7 @@ class GamePlan:
     perfect_eyes: bool = False
     blocks: tuple[int, int] = (4, 4)
     start: Start = "usual"
+    eyes: Eyes = "camera"
 
     @property
     def options(self) -> dict[str, OptionValue]:
@@ -72,19 +76,28 @@ class GamePlan:
 
 
 def plan_of(
-    seed: int, turns: int, size: tuple[int, int], kinds: tuple[str, ...] = (), *, perfect_eyes: bool = False
+    seed: int,
+    turns: int,
+    size: tuple[int, int],
+    kinds: tuple[str, ...] = (),
+    *,
+    perfect_eyes: bool = False,
+    eyes: Eyes = "camera",
 ) -> GamePlan:
     """How the game of a seed is played; games in a row are of every kind.
 
     About half of the games end turns by the button, a quarter each by rest and by touch; one in five is the variant,
-    one in four gives a player fewer blocks, and one in five starts from squares the players agreed on.
+    one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
+    alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
     """
     turn_ends: tuple[TurnEnd, ...] = ("button", "rest", "button", "touch")
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
+    if eyes == "sensors":
+        start, turn_ends = "usual", ("button", "rest", "button", "rest")
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
     # With one player passed over there is nobody whose touch could end the other's turn.
     turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]
-    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_eyes, blocks, start)
+    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_eyes, blocks, start, eyes)
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,8 @@ class PlayedGame:
     events: list[tuple[int, Event]] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=list)
+    misfelt: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    """When which switches said what is not so."""
     digest: str = ""
 
     def pose_at(self, time_s: float) -> Pose:
@@ -148,10 +163,11 @@ class _Camera:
     """The virtual camera, whose frames set the clock and are hashed."""
 
     table: FaultyTable
+    source: FrameSource
     digest: Any
 
     def read(self, timeout_s: float) -> Frame:
-        frame = self.table.read(timeout_s)
+        frame = self.source.read(timeout_s)
         self.digest.update(np.ascontiguousarray(frame.image[::_HASHED_EVERY_PX, ::_HASHED_EVERY_PX]).tobytes())
         return frame
 
@@ -177,15 +193,15 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
         turn_end=plan.turn_end,
         truth=truth,
         kinds=plan.kinds,
-        pictures=not plan.perfect_eyes,
+        pictures=not plan.perfect_eyes and plan.eyes != "sensors",
         start=plan.start,
+        by_occupancy=plan.eyes == "sensors",
     )
     played = PlayedGame(plan, truth)
     digest = hashlib.sha256()
-    reader: Reader = PerfectEyes(table, game.looks)
-    if not plan.perfect_eyes:
-        looks = looks_of_pieces(plan.size)
-        reader = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))
+    felt = felt_table(table, plan.turns)
+    played.misfelt = felt.misfelt
+    reader = _reader(plan, table, felt, game)
 
     def wall_clock() -> datetime:
         return _DAY + timedelta(seconds=round(table.time_s, 3))
@@ -218,7 +234,8 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
             played.said += [Said(sequence, table.time_s, verdict) for verdict in verdicts]
             watch(frame, verdicts)
 
-        camera = _Timed(_Camera(table, digest), began)
+        source = NoCamera(table) if plan.eyes == "sensors" else table
+        camera = _Timed(_Camera(table, source, digest), began)
         service.start(resume=False, seed=plan.seed)
         run(service, camera, Surroundings(table.wait, presses=presses, on_verdicts=hear))
         played.events = journal.events(service.game_number)
@@ -228,6 +245,16 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
     played.episodes = list(table.episodes)
     played.digest = digest.hexdigest()
     return played
+
+
+def _reader(plan: GamePlan, table: FaultyTable, felt: FeltTable, game: Game[Any, Any]) -> Reader:
+    if plan.eyes == "sensors":
+        return SensorReader(felt, game.places, game.looks)
+    seen: Reader = PerfectEyes(table, game.looks)
+    if not plan.perfect_eyes:
+        looks = looks_of_pieces(plan.size)
+        seen = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))
+    return FusedReader(seen, felt, game.places, game.looks) if plan.eyes == "both" else seen
 
 
 @dataclass

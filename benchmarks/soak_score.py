@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.soak_feeling import looks_the_same_by_occupancy, misled, seen_as, unfelt
 from benchmarks.soak_geometry import covered_places
 from benchmarks.soak_matching import behind_s, narrowed_wrongly, resolve
 from benchmarks.soak_play import REST_S, PlayedGame, Said
@@ -81,6 +82,7 @@ class GameScore:
     digest: str
     narrowed_wrongly: tuple[str, ...] = ()
     turn_end: str = "button"
+    questions: int = 0
 
 
 def score(played: PlayedGame) -> GameScore:
@@ -128,6 +130,7 @@ class _Scorer:
             played.digest,
             narrowed_wrongly(self._game, played, self._turns),
             played.plan.turn_end,
+            sum(said.verdict.kind is VerdictKind.AMBIGUOUS for said in played.said),
         )
 
     # Misdeeds.
@@ -168,6 +171,8 @@ class _Scorer:
                 Outcome.WRONG,
                 f"accepted {', '.join(accepted.verdict.turns) if accepted else 'as a start'}",
             )
+        elif first is None and unfelt(self._played, event):
+            outcome, detail = Outcome.UNSEEN, "no switch felt it"
         elif first is None and self._shown_as_unfinished(event, until_s):
             outcome, detail = Outcome.AT_ONCE, "shown as a turn to finish"
         elif first is None:
@@ -218,7 +223,7 @@ class _Scorer:
         quiet = [said for said in self._played.said if event.began_s <= said.time_s <= until_s]
         if not quiet or quiet[-1].verdict.kind is not VerdictKind.NOT_FINISHED:
             return False
-        return all(event.after.get(place, look) == look for place, look in quiet[-1].verdict.seen.items())
+        return all(seen_as(look, event.after.get(place, look)) for place, look in quiet[-1].verdict.seen.items())
 
     def _fault_still_shown(self, event: TruthEvent) -> bool:
         until_s = event.gone_s + 1.8
@@ -269,7 +274,7 @@ class _Scorer:
             outcome = Outcome.AFTER_ASKING if self._called_for(asked) else Outcome.NEEDLESSLY
             detail = asked.verdict.sentence
         elif how == "correction":
-            excuse = self._named_trouble(event.gone_s, resolved_s)
+            excuse = self._named_trouble(event.gone_s, resolved_s) or self._asked_meanwhile(event.began_s, resolved_s)
             outcome = Outcome.AFTER_ASKING if excuse else Outcome.LOST
             detail = excuse or "a person had to say what was played, and nothing had been said"
         else:
@@ -285,9 +290,24 @@ class _Scorer:
                 return words or mood
         return ""
 
+    def _asked_meanwhile(self, from_s: float, to_s: float) -> str:
+        """What was asked about the turn before in the meantime: one answer settles both."""
+        return next(
+            (
+                said.verdict.sentence
+                for said in self._loud
+                if said.verdict.kind is VerdictKind.AMBIGUOUS and from_s <= said.time_s <= to_s
+            ),
+            "",
+        )
+
     def _called_for(self, asked: Said) -> bool:
-        """Whether something lay over a square that was asked about."""
+        """Whether something lay over a square that was asked about, or switches could not tell or erred."""
         time_s = asked.time_s
+        if self._played.plan.eyes != "camera" and misled(self._played, asked.verdict.places, time_s):
+            return True
+        if self._played.plan.eyes == "sensors":
+            return looks_the_same_by_occupancy(self._game, self._events, time_s)
         lying = [one for one in self._played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
         things = [thing for one in lying for thing in one.things]
         if not things:
@@ -297,7 +317,10 @@ class _Scorer:
 
     def _coins(self) -> list[Item]:
         """Blocks that could not be read for long: named, or not."""
-        found = []
+        found: list[Item] = []
+        if self._played.plan.eyes != "camera":
+            # A switch that feels the block has nothing to ask.
+            return found
         for one in self._played.disturbances:
             ended_s = self._played.frames[-1][1] if one.ended_s is None else one.ended_s
             if one.kind != COIN or not one.things:

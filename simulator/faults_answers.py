@@ -71,6 +71,7 @@ class AnsweringGame(PlayedGame):
             turn_end=turn_end,
             truth=truth,
         )
+        self._by_occupancy = by_occupancy
         self._people = FaultyPlayers(
             self._game, setting.layout, self._habits, self._rng, options, start, by_occupancy=by_occupancy
         )
@@ -154,9 +155,17 @@ class AnsweringGame(PlayedGame):
             self._presses.append(Press(self._planned_s))
 
     def _answer_in_words(self, action: Action) -> Iterator[Stretch]:
-        """Say which block stands where, or give the whole position where more than this turn may be open."""
+        """Say which block stands where, or give the whole position where more than this turn may be open.
+
+        Whoever plays under a referee who only feels says how the block lies as well: nobody else can know.
+        """
         people = self._people
-        if self._in_step and not people.is_over and self._fates.random() < _IN_A_FEW_WORDS_SHARE:
+        if (
+            self._in_step
+            and not self._by_occupancy
+            and not people.is_over
+            and self._fates.random() < _IN_A_FEW_WORDS_SHARE
+        ):
             squares = people.squares_of(action)
             yield from self._tell("answered a question", {place: people.looks[place] for place in sorted(squares)})
         else:

@@ -100,6 +100,9 @@ class FaultyGame(AnsweringGame):
             yield from self._wrong_set_up()
         # Where any squares will do, a set-up has to rest like a turn.
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
+        if self._by_occupancy:
+            # Blocks are put out with any side up, which no switch can tell.
+            yield from self._tell("how the blocks lie")
         if not self._only:
             self._people.aims |= self._rare_kinds()
         if self._start == "cornered" and not self._only:

@@ -94,6 +94,7 @@ class FaultyTable:
         )
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)
+        self._blocks: tuple[BlockPose, ...] = ()
         self._settings: dict[tuple[int, int], Setting] = {}
         self._sequence = 0
         self._presses_taken = 0
@@ -123,6 +124,11 @@ class FaultyTable:
     def scene(self) -> Scene:
         """What there was to see in the newest frame; not for the referee."""
         return self._scene
+
+    @property
+    def blocks(self) -> tuple[BlockPose, ...]:
+        """What stands and moves where now, whether or not a camera looks: for switches under the board."""
+        return self._blocks
 
     @property
     def is_shaken(self) -> bool:
@@ -160,7 +166,8 @@ class FaultyTable:
     def wait(self, seconds: float) -> None:
         """Let the table's time go by without looking."""
         for _ in range(max(1, round(seconds * self.fps))):
-            self._game.moment(self.time_s)
+            moment = self._game.moment(self.time_s)
+            self._blocks = self._blocks if moment is None else moment.blocks
             self._sequence += 1
 
     def read(self, timeout_s: float = 2.0) -> Frame:
@@ -174,6 +181,7 @@ class FaultyTable:
             moment = self._game.moment(self.time_s)
             if moment is None:
                 raise EndOfFramesError(f"virtual table {self.seed} has given all its {self._sequence} frames")
+            self._blocks = moment.blocks
             how = {one.delivery for one in self.disturbances.at(self.time_s)}
             if "unplugged" in how:
                 raise CameraError(f"virtual table {self.seed}: the camera does not answer; check its cable")
