@@ -86,6 +86,7 @@ class Service(Generic[StateT, TurnT]):
         self._reading: Reading | None = None
         self._settled: Settled | None = None
         self._judged: tuple[float, Occasion] | None = None
+        self._asked_since_s: float | None = None
         self._pressed = False
         self._shown: Verdict | None = None
         self._recorded: tuple[object, ...] | None = None
@@ -347,11 +348,14 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
-            unsettled = self._judge.fault is not None or bool(self._judge.set_aside)
+            asking = self._settled is not None and self._settled.since_s == self._asked_since_s
+            unsettled = self._judge.fault is not None or bool(self._judge.set_aside) or asking
             if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
             self._show(verdict)
+            asked_since = self._settled if verdict.kind is VerdictKind.AMBIGUOUS else None
+            self._asked_since_s = asked_since and asked_since.since_s
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
         tell_reader(self._reader, self._game, self._judge, ruling)

@@ -11,7 +11,10 @@ _QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKin
 
 
 def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool:
-    """Say whether a verdict tells more than the one on show; ``unsettled``: a fault or a question is open."""
+    """Say whether a verdict tells more than the one on show; ``unsettled``: a fault or a question is open.
+
+    A question stays on show until the table shows something else, or somebody answers.
+    """
     if verdict.turns or verdict.kind is VerdictKind.SET_UP:
         return True
     if shown is None:
