@@ -5,6 +5,7 @@ Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [-
 
 1. Host and device exchange N frames that have to arrive, over a wire with every fault, in virtual time; silence, resets
    and pulled cables end sessions. Each message is checked: in order, once, unchanged, and there if acknowledged.
+   Buttons are pressed on the virtual board over such a wire, too: each press is told once.
 2. N bytes that nobody sent as they are, into the parsers of both sides.
 3. The connection and the virtual board over a real pseudo-terminal, in turns with bare pyserial and an echo.
 
@@ -34,14 +35,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from benchmarks.link_exchange import Exchange, Exchanged, wire_faults
 from benchmarks.link_fuzz import PARSERS, Fuzzed, fuzz
+from benchmarks.link_presses import Pressed, press_buttons
 from benchmarks.link_report import (
     Line,
     arrivals_table,
     draw_arrivals,
     exchange_lines,
     fuzz_lines,
+    press_lines,
     print_exchanges,
     print_fuzz,
+    print_presses,
     print_serial,
     serial_lines,
 )
@@ -51,6 +55,8 @@ _PLAIN_WIDTH = 132
 _SHARD_FRAMES = 20_000
 _UNBROKEN_FRAMES = 150_000
 _SHARD_BYTES = 1_000_000
+_FRAMES_A_PRESS = 500
+_SHARD_PRESSES = 500
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 _ARRIVALS_EVERY_S = 0.05
 
@@ -123,6 +129,9 @@ def main(
         exchanges = _gathered(_exchange_all(pool, frames, share, seed), "exchanges", progress)
         print_exchanges(exchanges, share, console)
         lines += exchange_lines(exchanges, frames)
+        presses = _gathered(_press_all(pool, frames, share, seed), "presses", progress)
+        print_presses(presses, console)
+        lines += press_lines(presses)
         results = _gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
         fuzzed = [_sum_of(parser, results) for parser in PARSERS]
         print_fuzz(fuzzed, console)
@@ -144,6 +153,15 @@ def _exchange_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: in
         futures.append(pool.submit(exchange, seed + len(futures), min(left, _SHARD_FRAMES), share))
         left -= _SHARD_FRAMES
     return futures
+
+
+def _press_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) -> list[Future[Pressed]]:
+    count = max(1, frames // _FRAMES_A_PRESS)
+    starts = range(0, count, _SHARD_PRESSES)
+    return [
+        pool.submit(press_buttons, seed + number, min(_SHARD_PRESSES, count - start), share)
+        for number, start in enumerate(starts)
+    ]
 
 
 def _fuzz_all(pool: ProcessPoolExecutor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:

@@ -109,16 +109,16 @@ class _DeviceEnd(LinkOwner):
     def __init__(self, to_device: Ledger, rng: Random, boot_id: int, now_s: float) -> None:
         self._to_device = to_device
         self._rng = rng
-        self._boot_id = boot_id
+        self.boot_id = boot_id
         self.acknowledged = 0
         self.link = DeviceLink(self, boot_id, _ticks(now_s))
 
     def welcome_payload(self) -> bytes:
-        return encode_message(replace(_WELCOME, boot_id=self._boot_id))[1]
+        return encode_message(replace(_WELCOME, boot_id=self.boot_id))[1]
 
     def session_began(self, now: int) -> None:
         del now
-        self._to_device.begin(self.link.session)
+        self._to_device.begin((self.link.session, 0), (self.link.session, self.boot_id))
         self.acknowledged = 0
 
     def take_message(self, kind: int, payload: memoryview, now: int) -> None:
@@ -163,6 +163,8 @@ class Exchange:
         self._device_due_s = 0.0
         self._replug_at_s = math.inf
         self._boots = 0
+        self._linked_boot = 0
+        self._sessions: set[int] = set()
         self._number = 0
         self._device_number = 0
         self._newest_lights = -1
@@ -235,23 +237,30 @@ class Exchange:
         self._device_due_s = now_s + DEVICE_LOOP_S
         outbox = _Port()
         device.link.outbox.hand_over(outbox)
-        self._to_host.check_acknowledged(device.link.session, device.acknowledged)
+        incarnation = (device.link.session, device.boot_id)
+        self._to_host.check_acknowledged(incarnation, device.acknowledged)
         if outbox.data:
-            self.result.frames += self._to_host.hear_written(outbox.data, self._to_device)
+            self.result.frames += self._to_host.hear_written(
+                outbox.data, device.boot_id, self._to_device, device.boot_id
+            )
             self._wire_to_host.write(outbox.data, now_s)
 
     def _host_turn(self) -> None:
         host, now_s = self._host, self._now_s
         for piece in self._wire_to_host.read(now_s):
             for message in host.receive(piece, now_s):
-                if isinstance(message, SensorReport | ButtonReport | FaultReport):
+                if isinstance(message, Welcome):
+                    self._linked_boot = message.boot_id
+                    incarnation = (host.session, message.boot_id)
+                    self._to_host.begin(incarnation, incarnation)
+                elif isinstance(message, SensorReport | ButtonReport | FaultReport):
                     self._to_host.give(*encode_message(message))
         if host.state is LinkState.LINKED and not self._is_calm and not self._every_s:
             self._send_what_fits()
         written = host.outgoing(now_s)
-        self._to_device.check_acknowledged(host.session, host.acknowledged)
+        self._to_device.check_acknowledged((host.session, self._linked_boot), host.acknowledged)
         if written:
-            self.result.frames += self._to_device.hear_written(written, self._to_host)
+            self.result.frames += self._to_device.hear_written(written, 0, self._to_host, self._linked_boot)
             if self._device is not None:
                 self._wire_to_device.write(written, now_s)
         if host.state is LinkState.LOST and host.lost_because is not None:
@@ -318,10 +327,10 @@ class Exchange:
 
     def _begin_session(self) -> None:
         session = self._rng.randrange(1, 1 << 16)
-        while session in self._to_device.written or session == self._host.session:
+        while session in self._sessions:
             session = self._rng.randrange(1, 1 << 16)
+        self._sessions.add(session)
         self._host.begin(self._now_s, session)
-        self._to_host.begin(session)
         self.result.sessions += 1
 
     def _calm_down(self) -> None:
@@ -336,8 +345,11 @@ class Exchange:
         if self._host.state is not LinkState.LINKED or self._device is None or self._device.link.session != session:
             self._to_device.tell(f"no link {_CALM_S:g} s after the last fault")
             return
-        self._to_device.check_everything_given(session)
-        self._to_host.check_everything_given(session)
+        incarnation = (session, self._device.boot_id)
+        if self._linked_boot != self._device.boot_id:
+            self._to_device.tell(f"linked with boot {self._linked_boot}, the device is {incarnation}")
+        self._to_device.check_everything_given((session, 0), incarnation)
+        self._to_host.check_everything_given(incarnation, incarnation)
         if self._to_device.newest_number != self._newest_lights:
             shown = self._to_device.newest_number
             self._to_device.tell(f"the lights show frame {shown}; the newest is {self._newest_lights}")

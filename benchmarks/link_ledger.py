@@ -21,6 +21,9 @@ _HEADER = struct.Struct("<BHHH")
 _NUMBERS = 1 << 16
 _CHECKSUM_BYTES = 4
 _MOST_TOLD = 20
+
+Incarnation = tuple[int, int]
+"""A session and the boot id of the device in it; a host's own packets are of boot 0, whatever device takes them."""
 _NEWEST_OF = (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT, Kind.FAULT)
 
 
@@ -65,8 +68,8 @@ class Ledger:
 
     Attributes:
         name: of the direction.
-        written: sequenced packets in the order of their numbers, by session.
-        given: how many of a session's packets the receiver was given in order.
+        written: sequenced packets in the order of their numbers, by session and its sender's boot.
+        given: how many of a session's packets the receiver was given in order, by session and the device's boot.
         delivered: messages given, in all sessions.
         resent: packets that were written again.
         wrong: what must not be, in words; at most twenty are kept.
@@ -75,18 +78,22 @@ class Ledger:
     """
 
     name: str
-    written: dict[int, list[tuple[int, bytes]]] = field(default_factory=lambda: defaultdict(list))
-    given: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    written: dict[Incarnation, list[tuple[int, bytes]]] = field(default_factory=lambda: defaultdict(list))
+    given: dict[Incarnation, int] = field(default_factory=lambda: defaultdict(int))
     delivered: int = 0
     resent: int = 0
     wrong: list[str] = field(default_factory=list)
     wrong_count: int = 0
     newest_number: int = -1
-    _session: int = 0
-    _in_order: int = 0
+    _from: Incarnation = (0, 0)
+    _to: Incarnation = (0, 0)
 
-    def hear_written(self, frames: bytes, back: Ledger) -> int:
-        """Read what the sender writes, and its claims of what has arrived the other way; give how many frames."""
+    def hear_written(self, frames: bytes, boot: int, back: Ledger, back_boot: int) -> int:
+        """Read what the sender writes, and its claims of what has arrived the other way; give how many frames.
+
+        ``boot`` is the sender's, 0 for a host; ``back_boot`` the boot of the device that the sender is linked with, or
+        is.
+        """
         count = 0
         for encoded in frames.split(b"\0"):
             if not encoded:
@@ -96,32 +103,30 @@ class Ledger:
             kind, session, sequence, acknowledged = _HEADER.unpack_from(packet)
             if not session:
                 continue
-            back.hear_claimed(session, acknowledged)
+            back.hear_claimed((session, back_boot), acknowledged)
             if is_sequenced(kind):
-                self._hear_numbered(session, sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
+                self._hear_numbered((session, boot), sequence, kind, packet[_HEADER.size : -_CHECKSUM_BYTES])
         return count
 
-    def hear_claimed(self, session: int, expected: int) -> None:
+    def hear_claimed(self, incarnation: Incarnation, expected: int) -> None:
         """Hear the receiver say that all before ``expected`` have arrived."""
-        if (self.given[session] - expected) % _NUMBERS >= _NUMBERS // 2:
-            self.tell(f"acknowledged up to {expected}, given {self.given[session]} (session {session})")
+        given = self.given[incarnation]
+        if (given - expected) % _NUMBERS >= _NUMBERS // 2:
+            self.tell(f"acknowledged up to {expected}, given {given} (session, boot {incarnation})")
 
-    def begin(self, session: int) -> None:
-        """Hear the receiver begin a session; nothing was given in it yet."""
-        self._session = session
-        self._in_order = 0
+    def begin(self, written: Incarnation, given: Incarnation) -> None:
+        """Hear the receiver begin a session: whose packets it takes now, and as whom."""
+        self._from, self._to = written, given
 
     def give(self, kind: int, payload: bytes) -> None:
         """Hear of a message that the receiver hands on, in the session it is in."""
         self.delivered += 1
-        written = self.written[self._session]
-        if self._in_order >= len(written):
-            return self.tell(f"given a message of kind {kind} that nobody sent (session {self._session})")
-        if written[self._in_order] != (kind, payload):
-            expected = written[self._in_order]
-            return self.tell(f"given {(kind, payload)!r} where {expected!r} was sent (session {self._session})")
-        self._in_order += 1
-        self.given[self._session] = max(self.given[self._session], self._in_order)
+        written, place = self.written[self._from], self.given[self._to]
+        if place >= len(written):
+            return self.tell(f"given a message of kind {kind} that nobody sent (session, boot {self._to})")
+        if written[place] != (kind, payload):
+            return self.tell(f"given {(kind, payload)!r} where {written[place]!r} was sent (session, boot {self._to})")
+        self.given[self._to] = place + 1
         number = number_in(kind, payload)
         if number is not None:
             if number < 0:
@@ -130,24 +135,24 @@ class Ledger:
                 self.newest_number = number
         return None
 
-    def check_acknowledged(self, session: int, count: int) -> None:
+    def check_acknowledged(self, incarnation: Incarnation, count: int) -> None:
         """Hear the sender say that so many of a session's packets were acknowledged; each must have been given."""
-        if count > self.given[session]:
-            self.tell(f"{count} acknowledged, only {self.given[session]} given (session {session})")
+        if count > self.given[incarnation]:
+            self.tell(f"{count} acknowledged, only {self.given[incarnation]} given (session, boot {incarnation})")
 
-    def check_everything_given(self, session: int) -> None:
+    def check_everything_given(self, written: Incarnation, given: Incarnation) -> None:
         """At the end, when nothing was in the way for a while: all that was sent in this session must be there."""
-        left = len(self.written[session]) - self.given[session]
+        left = len(self.written[written]) - self.given[given]
         if left:
-            self.tell(f"{left} messages never came (session {session})")
+            self.tell(f"{left} messages never came (session, boot {given})")
 
-    def _hear_numbered(self, session: int, sequence: int, kind: int, payload: bytes) -> None:
-        written = self.written[session]
+    def _hear_numbered(self, incarnation: Incarnation, sequence: int, kind: int, payload: bytes) -> None:
+        written = self.written[incarnation]
         back = (len(written) - sequence) % _NUMBERS
         if back == 0:
             written.append((kind, payload))
         elif back > len(written) or written[len(written) - back] != (kind, payload):
-            self.tell(f"number {sequence} was written with two payloads (session {session})")
+            self.tell(f"number {sequence} was written with two payloads (session, boot {incarnation})")
         else:
             self.resent += 1
 

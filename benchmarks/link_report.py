@@ -15,6 +15,7 @@ from rich.table import Table
 
 from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchanged
 from benchmarks.link_fuzz import KINDS, Fuzzed
+from benchmarks.link_presses import Pressed
 from benchmarks.link_serial import MOST_ADDED_S, Compared, percentile_99_s
 
 _PERCENTS = (50, 95, 99)
@@ -65,6 +66,24 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Conso
     for exchange in exchanges:
         for words in exchange.wrong:
             console.print(f"seed {exchange.seed}: {words}", markup=False, highlight=False)
+
+
+def press_lines(results: Sequence[Pressed]) -> list[Line]:
+    """Each press and each release told once, in order."""
+    pressed, told = sum(len(one.pressed) for one in results), sum(len(one.told) for one in results)
+    words = f"presses and releases of buttons: {pressed:,}, told {told:,}, each once and in order"
+    return [Line(all(one.met for one in results), words)]
+
+
+def print_presses(results: Sequence[Pressed], console: Console) -> None:
+    """Print how long presses took."""
+    took_s = [time_s for one in results for time_s in one.took_s]
+    sessions = sum(one.sessions for one in results)
+    console.print(
+        f"{len(took_s):,} presses of buttons that bounce, {sessions} sessions: from first touch to host median "
+        f"{median(took_s) * 1e3:.0f} ms, 99 in 100 under {float(np.percentile(took_s, 99)) * 1e3:.0f} ms, 20 ms of them "
+        "the contact's rest"
+    )
 
 
 def fuzz_lines(results: Sequence[Fuzzed]) -> list[Line]:

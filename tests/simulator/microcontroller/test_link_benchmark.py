@@ -10,6 +10,7 @@ from benchmarks import link_fuzz
 from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchange, wire_faults
 from benchmarks.link_fuzz import Fuzzed, FuzzSource, HostParser, fuzz
 from benchmarks.link_ledger import Ledger, number_in, numbered_fault, numbered_lights, numbered_sound
+from benchmarks.link_presses import Pressed, press_buttons
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
@@ -17,6 +18,8 @@ from firmware_bridge.protocol.receiver import Arrival, Receiver
 from firmware_bridge.protocol.sender import SendWindow
 
 NUMBERS = st.integers(0, 2**32 - 1)
+# Session 7 with the device of boot 1.
+HERE = (7, 1)
 
 
 @given(NUMBERS, st.binary(max_size=100))
@@ -39,12 +42,12 @@ class Desk:
 
     def __init__(self) -> None:
         self.there, self.back = Ledger("there"), Ledger("back")
-        self.there.begin(7)
+        self.there.begin((7, 0), HERE)
 
     def write(self, sequence: int, number: int, acknowledged: int = 0) -> tuple[int, bytes]:
         kind, payload = encode_message(numbered_sound(number))
         frame = packet_frame(Packet(kind, 7, sequence, acknowledged, payload))
-        self.there.hear_written(frame, self.back)
+        self.there.hear_written(frame, 0, self.back, 1)
         return kind, payload
 
 
@@ -52,9 +55,9 @@ def test_what_arrives_as_it_was_sent_is_right() -> None:
     desk = Desk()
     for number in range(70_000):
         desk.there.give(*desk.write(number % 65536, number))
-    desk.there.hear_claimed(7, 70_000 % 65536)
-    desk.there.check_acknowledged(7, 70_000)
-    desk.there.check_everything_given(7)
+    desk.there.hear_claimed(HERE, 70_000 % 65536)
+    desk.there.check_acknowledged(HERE, 70_000)
+    desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == []
     assert desk.there.delivered == 70_000
 
@@ -82,16 +85,16 @@ def test_what_is_acknowledged_and_was_not_given_is_noticed() -> None:
     desk = Desk()
     desk.there.give(*desk.write(0, 0))
     desk.write(1, 1)
-    desk.there.hear_claimed(7, 1)
-    desk.there.check_acknowledged(7, 1)
+    desk.there.hear_claimed(HERE, 1)
+    desk.there.check_acknowledged(HERE, 1)
     assert desk.there.wrong == []
-    desk.there.hear_claimed(7, 2)
-    desk.there.check_acknowledged(7, 2)
-    desk.there.check_everything_given(7)
+    desk.there.hear_claimed(HERE, 2)
+    desk.there.check_acknowledged(HERE, 2)
+    desk.there.check_everything_given((7, 0), HERE)
     assert desk.there.wrong == [
-        "there: acknowledged up to 2, given 1 (session 7)",
-        "there: 2 acknowledged, only 1 given (session 7)",
-        "there: 1 messages never came (session 7)",
+        "there: acknowledged up to 2, given 1 (session, boot (7, 1))",
+        "there: 2 acknowledged, only 1 given (session, boot (7, 1))",
+        "there: 1 messages never came (session, boot (7, 1))",
     ]
 
 
@@ -101,7 +104,20 @@ def test_a_number_written_with_two_payloads_is_noticed() -> None:
     desk.write(0, 5)
     assert (desk.there.resent, desk.there.wrong_count) == (1, 0)
     desk.write(0, 6)
-    assert desk.there.wrong == ["there: number 0 was written with two payloads (session 7)"]
+    assert desk.there.wrong == ["there: number 0 was written with two payloads (session, boot (7, 0))"]
+
+
+def test_what_a_device_wrote_before_it_restarted_does_not_count_for_what_it_is_now() -> None:
+    desk = Desk()
+    kind, payload = encode_message(numbered_fault(1, ""))
+    newer_kind, newer_payload = encode_message(numbered_fault(2, ""))
+    for boot, sent in ((1, payload), (2, newer_payload)):
+        desk.back.hear_written(packet_frame(Packet(kind, 7, 0, 0, sent)), boot, desk.there, boot)
+    desk.back.begin((7, 2), (7, 2))
+    desk.back.give(newer_kind, newer_payload)
+    assert desk.back.wrong == []
+    desk.back.check_acknowledged((7, 1), 1)
+    assert desk.back.wrong == ["back: 1 acknowledged, only 0 given (session, boot (7, 1))"]
 
 
 def test_an_exchange_over_a_bad_wire_is_right_and_the_same_each_time() -> None:
@@ -186,3 +202,18 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 def test_other_messages_carry_no_number() -> None:
     assert number_in(Kind.SNAPSHOT, b"") is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_each_press_is_told_once(share: float) -> None:
+    result = press_buttons(2, 25, share)
+    assert len(result.pressed) == 50
+    assert result.met
+    assert len(result.took_s) == 25
+    # Twenty milliseconds of rest are asked for, and the wire takes one.
+    assert min(result.took_s) >= 0.019
+
+
+def test_a_press_told_twice_is_found_out() -> None:
+    assert Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 3)]).met
+    assert not Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 1), (0, 3)]).met
