@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.protocol.heartbeat import Heartbeat
 from firmware_bridge.protocol.packets import Kind
 from firmware_bridge.protocol.presses import PressFilter
 from firmware_bridge.protocol.receiver import Arrival, Receiver
@@ -89,6 +90,27 @@ def test_all_is_sent_again_once_when_something_is_missing() -> None:
     assert len(sender) == 0
 
 
+@pytest.mark.parametrize("number", [0, 3, 9, 65_535])
+def test_a_gap_that_cannot_be_brings_nothing_again(number: int) -> None:
+    sender = window()
+    for _ in range(3):
+        sender.send(Kind.SOUND, b"", 0.0)
+    sender.acknowledge(1, 0.01)
+    sender.missing(number, 0.02)
+    assert not sender.must_resend
+    assert sender.resend(0.02) == ()
+
+
+def test_what_arrives_before_it_is_sent_again_is_not_sent_again() -> None:
+    sender = window()
+    for _ in range(3):
+        sender.send(Kind.SOUND, b"", 0.0)
+    sender.missing(0, 0.01)
+    assert sender.must_resend
+    sender.acknowledge(3, 0.02)
+    assert not sender.must_resend
+
+
 def test_being_stuck_counts_from_the_last_progress() -> None:
     sender = window()
     assert sender.stuck_since_s is None
@@ -156,6 +178,23 @@ def test_a_gap_is_told_at_once_and_then_every_ten_milliseconds() -> None:
     assert receiver.expected == 1
 
 
+def test_a_gap_that_closes_before_it_was_told_is_not_told() -> None:
+    receiver = Receiver()
+    assert receiver.take(1, 0.0) is Arrival.AFTER_GAP
+    assert receiver.take(0, 0.0) is Arrival.NEXT
+    assert (receiver.must_complain, receiver.must_acknowledge) == (False, True)
+
+
+@pytest.mark.parametrize("expected", [0, 1, 40_000, 65_535])
+def test_half_of_all_numbers_are_behind(expected: int) -> None:
+    receiver = Receiver()
+    receiver.expected = expected
+    assert receiver.take((expected + 32_767) % 65_536, 0.0) is Arrival.AFTER_GAP
+    assert receiver.take((expected + 32_768) % 65_536, 0.0) is Arrival.REPEATED
+    assert receiver.take((expected - 1) % 65_536, 0.0) is Arrival.REPEATED
+    assert receiver.take((expected + 1) % 65_536, 0.0) is Arrival.AFTER_GAP
+
+
 @given(st.lists(st.integers(0, 65_535), max_size=60))
 def test_only_the_expected_number_is_taken(numbers: list[int]) -> None:
     receiver, expected = Receiver(), 0
@@ -164,6 +203,13 @@ def test_only_the_expected_number_is_taken(numbers: list[int]) -> None:
         assert (arrival is Arrival.NEXT) == (number == expected)
         expected += number == expected
         assert receiver.expected == expected
+
+
+def test_only_the_last_pings_are_remembered() -> None:
+    heartbeat = Heartbeat()
+    heartbeat.begin(0.0)
+    tokens = [heartbeat.ping(number / 10) for number in range(20)]
+    assert [token for token in tokens if heartbeat.pong(token, 0, 3.0) is not None] == tokens[-8:]
 
 
 def test_a_press_is_handed_on_once_a_start() -> None:
