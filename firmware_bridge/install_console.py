@@ -89,6 +89,10 @@ for path in {paths!r}:
 """
 
 
+# Interrupt, enter the raw prompt anew, run.
+_RESET = b"\r\x03\x03\r\x01import machine\nmachine.reset()\n\x04"
+
+
 class InstallError(BridgeError, OSError):
     """The firmware could not be put on a board; the message says how far it came and what to do."""
 
@@ -203,9 +207,9 @@ class BareBoard:
 
     def reset(self) -> None:
         """Reset the board, as its button does, and let go of the port."""
-        # The board answers nothing any more, so this is not to wait for an answer.
-        with contextlib.suppress(OSError, TransportError):
-            self._transport.exec_raw_no_follow("import machine\nmachine.reset()")
+        # Whatever the board was in the middle of, and without waiting for answers that a reset would swallow.
+        with contextlib.suppress(OSError):
+            self._transport.serial.write(_RESET)
         self.close()
 
     def _run(self, code: str) -> str:
