@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.api import Place
 from referee.errors import ConfigError
+from referee.journal.lock import holder
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import SensorSettings
 from vision.durable import write_durably
@@ -45,6 +46,27 @@ def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
     return {record.place: record.why for record in health.report() if record.out is not None}
 
 
+def put_back(journal: Path, place: Place) -> str:
+    """Go by a sensor again because a person says so; gives the sentence.
+
+    Raises ConfigError for a sensor that is not out, and while a referee is at work, which knows better than the file.
+    """
+    busy = holder(journal)
+    if busy is not None:
+        raise ConfigError(
+            f"the journal {journal} is in use by {busy}; stop that one first, or play on: a sensor comes back by "
+            "itself once it has been right through a few changes"
+        )
+    path = health_file(journal)
+    health = load_health(path)
+    try:
+        said = health.put_back(place)
+    except KeyError as error:
+        raise ConfigError(str(error.args[0])) from error
+    HealthKeeper.write(health, path)
+    return said
+
+
 class HealthKeeper:
     """Writes what is known of the sensors whenever it has changed; a disk that fails is said once."""
 
@@ -61,10 +83,15 @@ class HealthKeeper:
         if self._path is None or data == self._kept:
             return
         try:
-            write_durably(self._path, json.dumps(data, indent=1) + "\n")
+            self.write(self.health, self._path)
         except OSError as error:
             if not self._failed:
                 self._say(f"What is known of the sensors could not be kept in {self._path} ({error.strerror}).")
             self._failed = True
             return
         self._kept, self._failed = data, False
+
+    @staticmethod
+    def write(health: SensorHealth, path: Path) -> None:
+        """Write what is known, whole or not at all; raises OSError."""
+        write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")

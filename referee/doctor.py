@@ -24,6 +24,7 @@ from referee.config import Configuration
 from referee.config_hardware import pins
 from referee.config_sources import Source
 from referee.config_values import Settings
+from referee.doctor_wires import AskWled, Connect, ask_wled, check_wires, connect
 from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.lock import holder
@@ -33,7 +34,7 @@ from vision.errors import VisionError
 from vision.looks import load_looks
 
 OLDEST_PYTHON = (3, 11)
-PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "pydantic", "click", "rich", "reportlab")
+PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
 LITTLE_ROOM_BYTES = 200 * 1024 * 1024
 NO_ROOM_BYTES = 5 * 1024 * 1024
 
@@ -50,6 +51,8 @@ class Machine:
     free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
     ports: Callable[[], Sequence[SerialPort]] = serial_ports
     board: Callable[[PinMap | None], Sequence[Finding]] = probe
+    connect: Connect = connect
+    ask_wled: AskWled = ask_wled
 
 
 def examine(load: Callable[[], Configuration], now: datetime, machine: Machine | None = None) -> Iterator[Finding]:
@@ -71,7 +74,9 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     yield from check_camera(configuration, around.root)
     yield from check_table(configuration)
     yield from check_lights(configuration, around)
-    yield from check_serial(around.ports())
+    ports = around.ports()
+    yield from check_serial(ports)
+    yield from check_wires(configuration, ports, around.connect, around.ask_wled)
     yield from check_journal(configuration.settings.journal.path, now, around.free_bytes)
 
 

@@ -9,7 +9,7 @@ import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import WRITABLE_FILE
+from referee.cli.options import WRITABLE_FILE, journal_option
 
 
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
@@ -64,3 +64,19 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
     configuration = context.configuration({"game.name": game_name})
     options = SensorMapOptions(out or configuration.settings.sensors.map or Path("sensors.toml"), by_switch)
     return map_sensors(configuration, options, output(), sys.stdin)
+
+
+@command.command(name="put-back", cls=ExampleCommand)
+@click.argument("place", metavar="SQUARE")
+@journal_option
+@click.pass_obj
+def put_sensor_back(context: CommandContext, place: str, journal: Path | None) -> None:
+    """Go by a sensor again that the referee has taken out.
+
+    Examples:
+      referee sensors put-back c3
+    """
+    from referee.board_health import put_back
+
+    configuration = context.configuration({"journal.path": journal})
+    click.echo(put_back(configuration.settings.journal.path, place.strip().lower()))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from referee.board_health import HealthKeeper, health_file, load_health, sensors_out
+from referee.board_health import HealthKeeper, health_file, load_health, put_back, sensors_out
 from referee.errors import ConfigError
+from referee.journal import Journal
 from referee.sensing.health import SensorHealth
 
 
@@ -61,3 +63,14 @@ def test_without_a_journal_nothing_is_kept() -> None:
     keeper.health.take_data(broken().as_data())
     keeper.keep()
     assert load_health(None).report() == ()
+
+
+def test_a_person_puts_a_sensor_back(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.sqlite"
+    HealthKeeper.write(broken(), health_file(journal))
+    with pytest.raises(ConfigError, match="the sensor under b1 is not out; a1 is"):
+        put_back(journal, "b1")
+    with Journal.open(journal, wall_clock=lambda: datetime.now(UTC)), pytest.raises(ConfigError, match="in use by"):
+        put_back(journal, "a1")
+    assert put_back(journal, "a1") == "I go by the sensor under a1 again."
+    assert load_health(health_file(journal)).out == frozenset()
