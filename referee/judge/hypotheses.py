@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
@@ -45,7 +46,10 @@ class Explanation(Generic[StateT, TurnT]):
 
 def score_changes(base: Appearance, changes: Changes, seen: PooledReading) -> float:
     """Log-likelihood of the changed table less that of the believed one; hidden places say nothing."""
-    return sum(seen.places[place].lead(look, base.get(place, EMPTY)) for place, look in changes if place in seen.places)
+    # A set has no order, and the sum must not depend on one.
+    return math.fsum(
+        seen.places[place].lead(look, base.get(place, EMPTY)) for place, look in changes if place in seen.places
+    )
 
 
 def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Changes:
