@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import BridgeError
+from firmware_bridge.firmware.core.pin_map import ACTIVE_BUZZER, NO_BUZZER, PASSIVE_BUZZER
+from firmware_bridge.firmware.core.pin_map import read_pin_map as read_on_board
 from firmware_bridge.pin_map import PinMap, PinMapError
 from firmware_bridge.pin_map_boards import BOARDS
 from firmware_bridge.pin_map_example import example_pin_map
-from firmware_bridge.pin_map_file import MOST_LIGHTS, parse_pin_map, read_pin_map
+from firmware_bridge.pin_map_file import COLOUR_ORDERS, MOST_LIGHTS, parse_pin_map, read_pin_map
 from hardware.pins import BUTTON_ROLES
 
 
@@ -211,7 +213,7 @@ VALUES = st.recursive(
 
 def as_toml(value: object) -> str:
     """A value in TOML's notation; what TOML has not is told as a text."""
-    return json.dumps(value).replace("null", '"null"')
+    return json.dumps(value, ensure_ascii=False).replace("null", '"null"')
 
 
 @given(
@@ -243,3 +245,69 @@ def test_any_values_are_a_sound_map_or_faults(board: str, sections: dict[str, di
     assert len(pins) == len(set(pins))
     assert set(pins) <= made.board.pins - set(made.board.taken)
     assert made.light_count <= MOST_LIGHTS
+
+
+@st.composite
+def good_pin_maps(draw: st.DrawFn) -> str:
+    """The text of a pin map in which nothing is wrong."""
+    kind = BOARDS[draw(st.sampled_from(sorted(BOARDS)))]
+    free = draw(st.permutations(sorted(kind.pins - set(kind.taken))))
+
+    def take(count: int) -> list[int]:
+        taken, free[:] = free[:count], free[count:]
+        return taken
+
+    parts = draw(st.sets(st.sampled_from(["lights", "matrix", "switches", "buttons", "buzzer"]), min_size=1))
+    text = f'board = "{kind.name}"\n'
+    if draw(st.booleans()):
+        text += f"name = {as_toml(draw(st.text(st.characters(categories=['L', 'N']), min_size=1, max_size=10)))}\n"
+    number, (tx, rx) = draw(st.sampled_from(sorted(kind.uarts))), (free[0], free[1])
+    for_tx, for_rx = kind.serial_pins.get(number, ({tx}, {rx}))
+    if draw(st.booleans()):
+        tx, rx = min(for_tx), min(for_rx)
+        free = [pin for pin in free if pin not in (tx, rx)]
+        text += f'link = "uart"\n[uart]\nnumber = {number}\ntx = {tx}\nrx = {rx}\n'
+    if "lights" in parts:
+        text += f"[lights]\npin = {take(1)[0]}\ncount = {draw(st.integers(1, MOST_LIGHTS))}\n"
+        text += f"brightness = {draw(st.floats(0.001, 1))}\ncurrent_limit_ma = {draw(st.integers(50, 60_000))}\n"
+        text += f'order = "{draw(st.sampled_from(COLOUR_ORDERS))}"\n'
+    if "matrix" in parts:
+        rows, columns = take(draw(st.integers(1, 8))), take(draw(st.integers(1, 8)))
+        text += f"[matrix]\nrows = {rows}\ncolumns = {columns}\ndiodes = {str(draw(st.booleans())).lower()}\n"
+    if "switches" in parts:
+        text += f"[switches]\npins = {take(draw(st.integers(1, 2)))}\n"
+    if "buttons" in parts:
+        roles = draw(st.lists(st.sampled_from(BUTTON_ROLES), unique=True, min_size=1))
+        text += "[buttons]\n" + "".join(f'"{role}" = "{kind.pin_name(take(1)[0])}"\n' for role in roles)
+    if "buzzer" in parts:
+        text += f'[buzzer]\npin = {take(1)[0]}\nkind = "{draw(st.sampled_from(["active", "passive"]))}"\n'
+    return text
+
+
+@given(text=good_pin_maps())
+def test_what_is_good_here_is_good_on_the_board(text: str) -> None:
+    made = parsed(text)
+    there = read_on_board(made.device_json())
+    assert there.faults == []
+    assert there.checksum == made.crc32
+    assert there.board == made.name
+    assert (there.lights, there.switches, len(there.buttons)) == (
+        made.light_count,
+        made.switch_count,
+        len(made.button_roles),
+    )
+    assert there.uart == (None if made.link is None else (made.link.uart, made.link.tx, made.link.rx, made.link.baud))
+    if made.lights is not None:
+        assert (there.light_pin, there.light_order) == (made.lights.pin, made.lights.order)
+        assert there.limit_ma == made.lights.current_limit_ma
+        assert there.brightness == max(1, round(255 * made.lights.brightness))
+    if made.matrix is not None:
+        assert (tuple(there.rows), tuple(there.columns), there.diodes) == (
+            made.matrix.rows,
+            made.matrix.columns,
+            made.matrix.diodes,
+        )
+    assert tuple(there.singles) == made.switches
+    assert there.buttons == [pin for _, pin in made.buttons]
+    kinds = {NO_BUZZER: None, ACTIVE_BUZZER: "active", PASSIVE_BUZZER: "passive"}
+    assert kinds[there.buzzer] == (None if made.buzzer is None else made.buzzer.kind)
