@@ -130,6 +130,9 @@ def test_the_timer_follows_rfc_6298() -> None:
     timer.measured(0.2)
     assert timer.round_trip_s == pytest.approx(7 / 8 * 0.1 + 1 / 8 * 0.2)
     assert timer.timeout_s == pytest.approx(0.1125 + 4 * (3 / 4 * 0.05 + 1 / 4 * 0.1))
+    timer.measured(0.0125)
+    assert timer.round_trip_s == pytest.approx(7 / 8 * 0.1125 + 1 / 8 * 0.0125)
+    assert timer.timeout_s == pytest.approx(0.1 + 4 * (3 / 4 * 0.0625 + 1 / 4 * 0.1))
 
 
 @given(st.lists(st.one_of(st.floats(0, 10), st.none()), max_size=50))
