@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 import pytest
+from serial.tools.list_ports_common import ListPortInfo
 
+from firmware_bridge.finding import WantedBoard
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.install import KEPT_MAIN_FILE, install
 from firmware_bridge.install_check import BoardCheck, check
@@ -228,6 +232,27 @@ def test_a_fault_that_the_firmware_wrote_down_is_told(
     found = checked(board, firmware, pins)
     assert found.is_good
     assert told(found) == {"last fault": "MemoryError: no room"}
+
+
+def test_the_board_is_found_again_whatever_its_port_is_called_next(
+    new_board: NewBoard, firmware: Firmware, pins: PinMap, all_files: Mapping[str, bytes], tmp_path: Path
+) -> None:
+    board = new_board({**all_files, LINK: b"# altered\n" + all_files[LINK]})
+    names = [tmp_path / f"ttyACM{number}" for number in range(3)]
+    for name in names:
+        name.symlink_to(board.port)
+    asked = count()
+
+    def list_ports() -> list[ListPortInfo]:
+        record = ListPortInfo(str(names[next(asked) % len(names)]), skip_link_detection=True)
+        record.vid, record.pid, record.serial_number = 0x2E8A, 0x0005, "E6614103E72B8F2A"
+        return [record]
+
+    around = replace(board.around, list_ports=list_ports)
+    done = install(WantedBoard(), firmware, pins, around, unseen)
+    assert done.written == (LINK,)
+    assert check(WantedBoard(), firmware, pins, around, unseen).is_good
+    assert next(asked) > 6
 
 
 def test_firmware_of_another_age_is_reached_once_it_is_plugged_in_again(
