@@ -172,7 +172,9 @@ class Device(LinkOwner):
                 self.lights.take_all(payload, 0)
                 self._tones.stop()
         elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._obey(kind, payload, now):
-            self._faults.add(BAD_MESSAGE, kind, "a message that is too short for what it says", now)
+            self._faults.add(
+                BAD_MESSAGE, kind, "a message that is too short, or says what cannot be", now
+            )
 
     def _obey(self, kind: int, payload: memoryview, now: int) -> bool:
         if kind == CONFIGURE:
@@ -197,8 +199,9 @@ class Device(LinkOwner):
         if kind == LIGHTS_ALL:
             self.lights.take_all(payload[2:], count)
         else:
-            last = 2 + 5 * (count - 1)
-            beyond = payload[last] | payload[last + 1] << 8 if count else -1
+            beyond = last_of_rising(payload[2:], count)
+            if count and beyond < 0:
+                return False
             self.lights.take_lit(payload[2:], count)
         if beyond >= self.lights.count:
             self._faults.add(LIGHT_BEYOND_STRIP, beyond, f"light {beyond}, of {self.lights.count} counted from 0", now)
@@ -308,3 +311,14 @@ class Device(LinkOwner):
         """Restart once the host was told and the lights are out, or when that takes too long."""
         if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and self.link.outbox.is_empty):
             self._board.restart(True)
+
+
+def last_of_rising(lights: memoryview, count: int) -> int:
+    """Give the last light of a LIGHTS_LIT message; -1 if there is none, or if they don't rise."""
+    last = -1
+    for at in range(0, 5 * count, 5):
+        light = lights[at] | lights[at + 1] << 8
+        if light <= last:
+            return -1
+        last = light
+    return last

@@ -397,6 +397,18 @@ def test_impossible_settings_become_the_nearest_possible(host):
     assert [one["what"] for one in host.told("BUTTON")] == [1, 2]
 
 
+def test_lights_that_do_not_rise_are_no_frame(host):
+    host.shake_hands().say(LightFrame(VERDICT * 6))
+    for payload in (b"\2\0" + b"\3\0abc" + b"\2\0abc", b"\2\0" + b"\3\0abc" + b"\3\0abc"):
+        host.bench.give(packet_frame(Packet(Kind.LIGHTS_LIT, host.session, host.sequence, 0, payload)))
+        host.sequence += 1
+    host.run(50)
+    assert bytes(host.bench.device.lights.wanted) == VERDICT * 6
+    assert [(fault["code"], fault["number"]) for fault in host.told("FAULT")] == [(1, Kind.LIGHTS_LIT)]
+    host.say(LightFrame(bytes(15) + VERDICT))
+    assert bytes(host.bench.device.lights.wanted) == bytes(15) + VERDICT
+
+
 def test_messages_that_are_too_short_change_nothing_and_are_told(host):
     host.shake_hands().say(LightFrame(VERDICT * 6))
     for kind in (Kind.LIGHTS_ALL, Kind.LIGHTS_LIT, Kind.SOUND, Kind.CONFIGURE):
