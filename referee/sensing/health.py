@@ -130,7 +130,7 @@ class SensorHealth:
             latest.append(change.time_s)
             full = len(latest) == self.health.chatter_changes
             if full and latest[-1] - latest[0] <= self.health.chatter_s:
-                times = f"{self.health.chatter_changes} times in {latest[-1] - latest[0]:.0f} seconds"
+                times = f"{self.health.chatter_changes} times within {self.health.chatter_s:.0f} seconds"
                 words += self._take_out(change.place, "chattering", f"has changed {times}")
                 latest.clear()
         unsure = set(doubtful)

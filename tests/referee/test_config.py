@@ -146,6 +146,20 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ("[lights.place_pins]\nd2 = 5\nd6 = 99\n", r":1: lights: place d6: 99 does not exist"),
         ("[lights]\nplace_pins = {d9 = 5}\n", r":1: lights: there is no place 'd9'"),
         ("[lights]\nbuzzer_pin = 5\nplace_pins = {d2 = 'GPIO5'}\n", r":1: lights: GPIO5 is used twice"),
+        (
+            '[lights]\nbuzzer_pin = 5\n[sensors]\nsource = "pins"\nrow_pins = [5, 6]\ncolumn_pins = [6, 99]\n',
+            r":3: sensors: GPIO5 is used twice: for buzzer and for sensor row 1.*GPIO6 is used twice.*99 does not",
+        ),
+        (
+            '[sensors]\nsource = "pins"\nrow_pins = [5]\n',
+            r":1: sensors: a sensor matrix needs pins for rows and for col",
+        ),
+        ('[sensors]\nsource = "pins"\n', r":1: sensors: there is no pin with a sensor"),
+        ('[sensors]\nsource = "board"\neyes = "bath"\n', r':3: sensors\.eyes is "bath"; .*\(did you mean both\?\)'),
+        (
+            "[sensors]\nfalse_open = 0.5\n",
+            r":2: sensors\.false_open is 0\.5; input should be less than or equal to 0\.2",
+        ),
         ('[game]\nname = "debockle"\n', r':2: game\.name is "debockle"; .*did you mean \'deblockle\''),
         ("[game]\noptions = {blocks_gould = 2}\n", r":2: game\.options: .*did you mean \'blocks_gold\'"),
         ("[game.options]\nside_by_side = true\nblocks_gold = 9\n", r":3: game\.options: .*blocks_gold is 9"),
@@ -172,6 +186,15 @@ def test_a_wrong_value_is_named_with_its_line_and_what_is_allowed(folder: Path, 
 def test_buttons_that_could_never_be_pressed_are_refused(folder: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_text(folder, text)
+
+
+def test_faults_that_only_show_together_are_named_at_once_too(folder: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_text(
+            folder,
+            "[game]\noptions = {nonsense = 1}\n[lights]\nplace_pins = {d9 = 5}\ndebounce_ms = 500\nlong_press_s = 0.4\n",
+        )
+    assert len(str(caught.value).splitlines()) == 3
 
 
 def test_it_may_be_open_who_starts(folder: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -13,12 +16,23 @@ from firmware_bridge.errors import PortMissingError
 from hardware.light_map_file import read_light_map
 from hardware.signals import Sound
 from hardware.terminal import Grid
+from referee import mapping_session
 from referee.errors import ConfigError
 from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
 from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
 from referee.mapping_sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
 from referee.sensing.values import Sensed
+from simulator.microcontroller.microcontroller import VirtualMicrocontroller
+from simulator.render import Renderer
+from simulator.scene import Scene, Setting
+from simulator.table import standard_setting
+from simulator.viewpoint import lens
 from tests.referee.virtual_board import Heard, Plugged, plugged
+from vision.calibration import Calibration
+from vision.calibration_files import save_calibration
+from vision.errors import CalibrationError
+from vision.frame import Frame
+from vision.geometry import project
 
 GUARD_S = 10.0
 
@@ -55,6 +69,65 @@ def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, c
     light_map = read_light_map(out)
     assert (dict(light_map.places), light_map.status, light_map.lights) == ({"a1": (0,), "b1": (1,)}, (3,), 4)
     assert "2 lights under 2 squares; 1 light as the status light" in heard.getvalue()
+
+
+@dataclass
+class CameraOverTheStrip:
+    """A camera over the empty table that sees what the board's strip really shows: a glow on each light's square."""
+
+    device: VirtualMicrocontroller
+    setting: Setting
+    points_mm: Sequence[tuple[float, float]]
+    frames: int = 0
+
+    def __post_init__(self) -> None:
+        self.renderer = Renderer(5)
+        self.pictures = [self.renderer.render(Scene(self.setting, (), (), ()), number) for number in range(4)]
+
+    def read(self, timeout_s: float) -> Frame:
+        self.frames += 1
+        image = self.pictures[self.frames % 4].astype(float)
+        colours = self.device.lights().colours
+        for light, point_mm in enumerate(self.points_mm):
+            if any(colours[3 * light : 3 * light + 3]):
+                top_mm = self.setting.layout.board_top_mm
+                ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point_mm, top_mm]])
+                rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
+                image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]
+        return Frame(image.clip(0, 255).astype(np.uint8), time.monotonic(), self.frames)
+
+    def __enter__(self) -> CameraOverTheStrip:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_the_camera_finds_the_lights_of_the_board(
+    table: Plugged, console: Console, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapping_session, "CAMERA_DELAY_S", 0.05)
+    setting = standard_setting(lens((640, 360)))
+    squares = ["g7", "a1", "d4", "c2"]
+    camera = CameraOverTheStrip(table.device, setting, [setting.layout.centre_mm(square) for square in squares])
+    calibration = Calibration(setting.camera, (), 1.0, ())
+    save_calibration(table.folder / "camera.json", calibration, made_on=date(2026, 5, 1))
+    out = table.folder / "lights.toml"
+    settings = table.settings('\n[camera]\ncalibration = "camera.json"\n')
+
+    def ask(prompt: str) -> str:
+        raise AssertionError(f"asked {prompt!r} after {heard.getvalue()}")
+
+    options = LightMapOptions(out, by_camera=True)
+    assert map_lights(settings, options, console, ask, open_camera=lambda *spec, **asked: camera) == 0
+    assert {place: lights[0] for place, lights in read_light_map(out).places.items()} == {
+        place: light for light, place in enumerate(squares)
+    }
+
+
+def test_a_camera_without_a_calibration_is_named(table: Plugged, console: Console) -> None:
+    with pytest.raises(CalibrationError, match="no calibration was given"):
+        map_lights(table.settings(), LightMapOptions(table.folder / "l.toml", by_camera=True), console, input)
 
 
 def test_nothing_is_written_where_nothing_was_found(table: Plugged, console: Console, heard: Heard) -> None:

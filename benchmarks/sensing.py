@@ -1,0 +1,92 @@
+"""How often the referee asks by camera, by sensors and by both, and whether it ever accepts what was not played.
+
+Run: python benchmarks/sensing.py [--games N] [--turns N] [--seed S] [--game NAME]... [--times X]
+
+Random games before the judge, the same ones for all three, without pictures: see benchmarks/sensing_cases.py. At each
+turn a player says that it is over, and whenever it is not accepted, or asked about, a person says what was played.
+``--times`` multiplies every rate of errors.
+
+Exit code 1 when a turn is accepted that was not played, or when both together ask as often as either alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+from benchmarks.sensing_cases import EYES, Eyes, Played, Rates, play
+from engine.registry import load
+
+_GAMES = ("deblockle", "diaballik")
+
+
+def scaled(rates: Rates, times: float) -> Rates:
+    """Give rates so many times as high; how often pieces are set down on their way stays."""
+    return Rates(
+        **{one.name: getattr(rates, one.name) * (1.0 if one.name == "stops" else times) for one in fields(Rates)}
+    )
+
+
+@click.command(help=__doc__)
+@click.option("--games", default=40, show_default=True, type=click.IntRange(1), help="How many games of each kind.")
+@click.option("--turns", default=12, show_default=True, type=click.IntRange(1), help="Turns in each game.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Games are seed, seed + 1, ...")
+@click.option("--game", "names", multiple=True, type=click.Choice(_GAMES), help="Only this game; may be repeated.")
+@click.option(
+    "--times", default=1.0, show_default=True, type=click.FloatRange(0), help="Multiplies the rates of errors."
+)
+def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float) -> None:
+    """Play, count, report."""
+    console = Console()
+    rates = scaled(Rates(), times)
+    shown = ", ".join(f"{one.name} {getattr(rates, one.name):.3g}" for one in fields(Rates))
+    console.print(f"rates: {shown}; {games} games of {turns} turns from seed {seed}")
+    table = Table("game", "eyes", "turns", "accepted", "asked in 100 turns", "faults named", "wrong", "ms a turn")
+    met = True
+    with Progress(console=console, transient=True) as progress:
+        for name in names or _GAMES:
+            game = load(name)
+            asked: dict[Eyes, float] = {}
+            task = progress.add_task(name, total=games * len(EYES))
+            for eyes in EYES:
+                began_s = time.perf_counter()
+                total = Played()
+                for number in range(games):
+                    total.add(play(name, game, eyes, seed + number, rates, turns))
+                    progress.update(task, advance=1)
+                asked[eyes] = 100 * total.counts["asked"] / total.turns
+                taken_ms = 1000 * (time.perf_counter() - began_s) / total.turns
+                table.add_row(
+                    name,
+                    eyes,
+                    str(total.turns),
+                    str(total.counts["accepted"]),
+                    f"{asked[eyes]:.1f}",
+                    str(total.counts["named a fault"]),
+                    str(len(total.wrong)),
+                    f"{taken_ms:.0f}",
+                )
+                for wrong in total.wrong:
+                    progress.console.print(wrong, markup=False)
+                met = met and not total.wrong
+            met = met and asked["both"] < min(asked["camera"], asked["sensors"])
+    console.print(table)
+    console.print("met: none wrong, and both ask less than either alone" if met else "MISSED")
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()

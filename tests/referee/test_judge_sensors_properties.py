@@ -1,0 +1,51 @@
+"""Random games by camera, sensors and both, with random errors: what is accepted was played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.sensing import main, scaled
+from benchmarks.sensing_cases import EYES, Eyes, Rates, play
+from engine.registry import load
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.mark.parametrize("eyes", EYES)
+@given(seed=SEEDS, times=st.floats(0, 4))
+@settings(max_examples=6)
+def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, eyes: Eyes, seed: int, times: float) -> None:
+    played = play("deblockle", deblockle, eyes, seed, scaled(Rates(), times), 6)
+    assert not played.wrong
+
+
+@given(seed=SEEDS)
+@settings(max_examples=3)
+def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
+    played = play("deblockle", deblockle, "both", seed, scaled(Rates(), 0), 8)
+    assert played.counts["asked"] == 0
+    assert played.counts["accepted"] == played.turns
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("eyes", EYES)
+@pytest.mark.parametrize("name", ["deblockle", "diaballik"])
+@pytest.mark.parametrize("times", [1.0, 4.0])
+def test_thousands_of_turns_none_of_them_accepted_wrong(name: str, eyes: Eyes, times: float) -> None:
+    game: Any = load(name)
+    wrong = []
+    for seed in range(40 if name == "diaballik" else 120):
+        wrong += play(name, game, eyes, 10_000 + seed, scaled(Rates(), times), 12).wrong
+    assert not wrong
+
+
+def test_the_benchmark_says_whether_its_lines_are_met() -> None:
+    result = CliRunner().invoke(main, ["--games", "2", "--turns", "2", "--game", "deblockle", "--times", "0"])
+    # Two games without a single error: a camera asks nothing either, so both can't ask less.
+    assert result.exit_code == 1
+    assert "MISSED" in result.output

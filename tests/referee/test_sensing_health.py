@@ -1,0 +1,192 @@
+"""Sensors that are wrong: found, said once, taken out, and put back in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.sensing.health import HealthSettings, SensorHealth
+from referee.sensing.values import PlaceChange, SensorSettings
+
+PLACES = tuple(f"{column}{row}" for column in "abcd" for row in range(1, 5))
+
+
+def settled(health: SensorHealth, taken: set[str], stuck: dict[str, bool] | None = None) -> tuple[str, ...]:
+    """Compare a table on which ``taken`` are taken with what sensors say, some of them stuck."""
+    truth = {place: place in taken for place in PLACES}
+    return health.compare({place: (stuck or {}).get(place, stands) for place, stands in truth.items()}, truth)
+
+
+def test_a_sensor_stuck_closed_is_taken_out_after_three_turns_that_emptied_it() -> None:
+    health = SensorHealth(health=HealthSettings(standing=0.0))
+    stuck = {"b2": True}
+    settled(health, {"b2"}, stuck)
+    for turn in range(3):
+        assert health.out == frozenset()
+        said = settled(health, {"b3"}, stuck)
+        assert bool(said) == (turn == 2)
+        if turn < 2:
+            assert settled(health, {"b2"}, stuck) == ()
+    assert said == (
+        'The sensor under b2 has said "occupied" through three turns that emptied it; I go on without it. '
+        "`referee sensors` shows them.",
+    )
+    assert health.out == {"b2"}
+
+
+def test_a_dead_sensor_is_taken_out_after_four_turns_that_put_something_there() -> None:
+    health = SensorHealth(health=HealthSettings(standing=0.0))
+    stuck = {"b2": False}
+    settled(health, {"b3"}, stuck)
+    said: list[str] = []
+    turns = 0
+    while not said:
+        turns += 1
+        said += settled(health, {"b2"}, stuck)
+        said += settled(health, {"b3"}, stuck)
+    assert turns == 4
+    assert '"empty" through four turns that put something there' in said[0]
+
+
+def test_a_sensor_that_errs_where_nothing_changes_counts_a_third() -> None:
+    health = SensorHealth()
+    stuck = {"d4": True}
+    tables = 0
+    while not health.out:
+        tables += 1
+        settled(health, {PLACES[tables % 8]}, stuck)
+    assert tables == 9
+    assert health.report()[PLACES.index("d4")].why == 'has said "occupied" at nine tables with nothing on it'
+
+
+def test_sensors_that_share_a_broken_wire_go_out_together_and_soon() -> None:
+    health = SensorHealth()
+    row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)
+    said: list[str] = []
+    for table in range(3):
+        assert health.out == frozenset()
+        said += settled(health, {PLACES[5 + table]}, row)
+    assert health.out == set(row)
+    assert len(said) == 4
+
+
+def test_the_same_table_counts_once() -> None:
+    health = SensorHealth()
+    for _ in range(100):
+        assert settled(health, {"a1"}, {"b2": True}) == ()
+    assert health.out == frozenset()
+
+
+def test_a_place_that_is_being_moved_on_is_passed_over() -> None:
+    health = SensorHealth()
+    for table in range(40):
+        truth = {place: place == PLACES[table % 4] for place in PLACES}
+        health.compare({**truth, "d4": True}, truth, moving=["d4"])
+    assert health.out == frozenset()
+
+
+def test_one_right_answer_clears_a_sensor() -> None:
+    health = SensorHealth(health=HealthSettings(standing=0.0))
+    settled(health, {"b2"})
+    for _ in range(2):
+        settled(health, {"b3"}, {"b2": True})
+        settled(health, {"b2"}, {"b2": True})
+    suspected = next(record for record in health.report() if record.place == "b2").stuck_closed
+    assert suspected.turns == 2
+    settled(health, {"b3"})
+    cleared = next(record for record in health.report() if record.place == "b2").stuck_closed
+    assert cleared.log_odds < suspected.log_odds - 3
+
+
+def test_a_sensor_that_is_right_through_three_changes_comes_back() -> None:
+    health = SensorHealth()
+    row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)
+    for table in range(3):
+        settled(health, {PLACES[5 + table]}, row)
+    said: list[str] = []
+    for table in range(3):
+        assert "a1" in health.out
+        said += settled(health, {"a1"} if table % 2 == 0 else {"b3"})
+    assert said == ["The sensor under a1 was right through three changes; I go by it again."]
+    assert "a1" not in health.out
+
+
+def test_a_person_puts_a_sensor_back() -> None:
+    health = SensorHealth()
+    with pytest.raises(KeyError, match="is not out"):
+        health.put_back("a1")
+    for place in ("a1",):
+        health.listen([PlaceChange(place, number % 2 == 0, number / 10) for number in range(12)], (), 2.0)
+    assert health.out == {"a1"}
+    assert health.put_back("a1") == "I go by the sensor under a1 again."
+    assert health.out == frozenset()
+
+
+def test_a_chattering_sensor_is_taken_out_once() -> None:
+    health = SensorHealth()
+    changes = [PlaceChange("a1", number % 2 == 0, number / 10) for number in range(30)]
+    said = health.listen(changes, (), 3.0)
+    assert len(said) == 1
+    assert "12 times within 5 seconds" in said[0]
+    slow = [PlaceChange("b1", number % 2 == 0, 5.0 * number) for number in range(30)]
+    assert health.listen(slow, (), 150.0) == ()
+
+
+def test_a_sensor_doubtful_for_long_is_named_once() -> None:
+    health = SensorHealth()
+    said: list[str] = []
+    for second in range(0, 200, 10):
+        said += health.listen((), {"a1"} if second != 30 else (), float(second))
+    assert len(said) == 1
+    assert "could not be told for 60 seconds" in said[0]
+
+
+def test_what_is_kept_is_read_again() -> None:
+    health = SensorHealth()
+    row = dict.fromkeys(("a1", "b1", "c1", "d1"), True)
+    for table in range(3):
+        settled(health, {PLACES[5 + table]}, row)
+    kept = json.loads(json.dumps(health.as_data()))
+    again = SensorHealth()
+    again.take_data(kept)
+    assert again.report() == health.report()
+    assert again.out == health.out
+
+
+@pytest.mark.parametrize(
+    "kept", [{"a1": {}}, {"a1": 3}, {"a1": {"stuck_closed": {}, "stuck_open": {}, "agreed": 0, "out": "asleep"}}]
+)
+def test_what_was_never_kept_is_refused(kept: dict[str, object]) -> None:
+    health = SensorHealth()
+    with pytest.raises(ValueError, match="sensor under a1 can't be read"):
+        health.take_data(kept)
+
+
+@given(st.lists(st.integers(0, 15), min_size=1, max_size=60), st.integers(0, 2**32 - 1))
+def test_sensors_that_never_err_are_never_taken_out(tables: list[int], seed: int) -> None:
+    health = SensorHealth(SensorSettings(false_closed=0.001, false_open=0.001))
+    for table in tables:
+        assert settled(health, {PLACES[table], PLACES[(table * 7 + seed) % 16]}) == ()
+    assert health.out == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({"false_closed": 0.0}, "expected 0.001 to 0.2"),
+        ({"false_open": 0.5}, "expected 0.001 to 0.2"),
+        ({"stale_s": -1.0}, "expected 0 or more seconds"),
+    ],
+)
+def test_settings_with_which_one_sensor_would_decide_are_refused(wrong: dict[str, float], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        SensorSettings(**wrong)
+
+
+def test_rates_turn_into_probabilities() -> None:
+    settings = SensorSettings(false_closed=0.01, false_open=0.03)
+    assert settings.probability_occupied(True) == pytest.approx(0.97 / 0.98)
+    assert settings.probability_occupied(False) == pytest.approx(0.03 / 1.02)

@@ -1,0 +1,164 @@
+"""Readers with sensors: what a frame says when sensors speak, when they are busy, and when they don't."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from referee.sensing.alone import SensorReader, TickSource
+from referee.sensing.fused import FusedReader
+from referee.sensing.health import SensorHealth
+from referee.sensing.values import SensorSettings
+from tests.referee.sensed_table import ScriptedCamera, ScriptedSensors
+from vision.errors import NotLocatedError
+from vision.frame import Frame
+from vision.reading import Hindrance
+
+
+def frame(time_s: float) -> Frame:
+    return Frame(np.zeros((1, 1, 3), np.uint8), time_s, round(time_s * 10))
+
+
+@pytest.fixture
+def sensors(deblockle: Any) -> ScriptedSensors:
+    return ScriptedSensors({place: look != "empty" for place, look in deblockle.appearance(deblockle.new()).items()})
+
+
+def alone(game: Any, sensors: ScriptedSensors, health: SensorHealth | None = None) -> SensorReader:
+    return SensorReader(sensors, game.places, game.looks, health=health)
+
+
+def test_sensors_alone_tell_where_something_stands(deblockle: Any, sensors: ScriptedSensors) -> None:
+    reading = alone(deblockle, sensors).read(frame(1.0))
+    assert set(reading.places) == set(deblockle.places)
+    assert reading.places["c1"].sensed == pytest.approx(0.97 / 0.98)
+    assert reading.places["c1"].best[1] < 0.1
+    assert reading.places["a4"].best[0] == "empty"
+    assert all(one.hidden_by == "no camera" for one in reading.places.values())
+    assert sum(reading.places["c1"].probabilities.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("put_down", "quiet_s"), [(True, 0.4), (False, 1.5)])
+def test_a_table_is_busy_for_a_moment_after_a_change(
+    deblockle: Any, sensors: ScriptedSensors, put_down: bool, quiet_s: float
+) -> None:
+    reader = alone(deblockle, sensors)
+    reader.read(frame(1.0))
+    sensors.put("a4" if put_down else "c1", put_down, 2.0)
+    busy = reader.read(frame(2.0 + quiet_s - 0.1))
+    assert busy.hindered_by("hand") is not None
+    assert busy.places == {}
+    rested = reader.read(frame(2.0 + quiet_s + 0.1))
+    assert rested.hindrances == ()
+    assert [(change.place, change.put_down) for change in rested.changes] == [("a4" if put_down else "c1", put_down)]
+
+
+def test_a_change_that_got_lost_is_noticed_by_what_is_occupied(deblockle: Any, sensors: ScriptedSensors) -> None:
+    reader = alone(deblockle, sensors)
+    reader.read(frame(1.0))
+    sensors.put("c1", False, 2.0, told=False)
+    assert reader.read(frame(3.0)).hindered_by("hand") is not None
+    rested = reader.read(frame(5.0))
+    assert [(change.place, change.put_down, change.time_s) for change in rested.changes] == [("c1", False, 3.0)]
+
+
+def test_doubtful_stale_and_missing_sensors_say_nothing(deblockle: Any, sensors: ScriptedSensors) -> None:
+    reader = alone(deblockle, sensors)
+    sensors.doubtful = frozenset({"c1"})
+    del sensors.stands["a4"]
+    assert set(deblockle.places) - set(reader.read(frame(1.0)).places) == {"c1", "a4"}
+    sensors.heard_s = 1.0
+    stale = reader.read(frame(9.0))
+    assert stale.places == {}
+    assert stale.hindered_by("not located") is not None
+    sensors.silent = True
+    assert reader.read(frame(10.0)).places == {}
+
+
+def test_a_sensor_that_is_out_neither_says_nor_disturbs_anything(deblockle: Any, sensors: ScriptedSensors) -> None:
+    health = SensorHealth()
+    reader = alone(deblockle, sensors, health)
+    reader.read(frame(1.0))
+    for number in range(12):
+        sensors.put("a4", number % 2 == 0, 2.0 + number / 10)
+    chattering = reader.read(frame(3.2))
+    assert "sensor under a4 has changed 12 times" in chattering.notices[0]
+    assert "a4" not in chattering.places
+    assert chattering.hindrances == ()
+    assert chattering.changes == ()
+    assert reader.read(frame(3.3)).notices == ()
+
+
+def test_there_is_no_picture_without_a_camera(deblockle: Any, sensors: ScriptedSensors) -> None:
+    with pytest.raises(NotLocatedError, match="no camera"):
+        alone(deblockle, sensors).crop(frame(1.0), "c3")
+
+
+def fused(game: Any, sensors: ScriptedSensors, camera: ScriptedCamera) -> FusedReader:
+    return FusedReader(camera, sensors, game.places, game.looks, SensorSettings(camera_patience_s=2.0))
+
+
+def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: ScriptedSensors) -> None:
+    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()), hidden=frozenset({"c1"}))
+    del sensors.stands["e1"]
+    reading = fused(deblockle, sensors, camera).read(frame(1.0))
+    assert reading.places["c3"].best == ("gold block, star up", 0.98)
+    assert reading.places["c3"].sensed == pytest.approx(0.97 / 0.98)
+    assert (reading.places["c1"].hidden_by, reading.places["c1"].sensed) == ("object", pytest.approx(0.97 / 0.98))
+    assert reading.places["e1"].sensed is None
+
+
+def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSensors) -> None:
+    looks = {place: look for place, look in deblockle.appearance(deblockle.new()).items() if place[0] != "g"}
+    reading = fused(deblockle, sensors, ScriptedCamera(deblockle, looks)).read(frame(1.0))
+    assert set(reading.places) == set(deblockle.places)
+    assert reading.places["g4"].hidden_by == "outside the picture"
+    assert reading.places["g4"].sensed == pytest.approx(0.03 / 1.02)
+
+
+def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, sensors: ScriptedSensors) -> None:
+    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()))
+    reader = fused(deblockle, sensors, camera)
+    reader.read(frame(1.0))
+    camera.trouble = Hindrance("hand", "a hand is over the board")
+    for second in range(2, 30):
+        assert reader.read(frame(float(second))).places == {}
+
+
+def test_a_table_out_of_sight_is_waited_for_and_then_felt_until_it_is_back(
+    deblockle: Any, sensors: ScriptedSensors
+) -> None:
+    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()))
+    reader = fused(deblockle, sensors, camera)
+    reader.read(frame(1.0))
+    camera.trouble = NotLocatedError("no marker was found")
+    assert reader.read(frame(2.0)).hindered_by("not located") is not None
+    blind = reader.read(frame(4.5))
+    assert blind.hindrances == ()
+    assert {one.hidden_by for one in blind.places.values()} == {"not located"}
+    assert "by the sensors alone" in blind.notices[0]
+    sensors.silent = True
+    assert reader.read(frame(5.0)).hindered_by("not located") is not None
+    camera.trouble = None
+    assert reader.read(frame(6.0)).places["c3"].best[0] == "gold block, star up"
+
+
+def test_ticks_come_in_time_without_a_camera() -> None:
+    now_s, waited = [10.0], []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        now_s[0] += seconds
+
+    source = TickSource(lambda: now_s[0], wait, period_s=0.1)
+    frames = [source.read(2.0) for _ in range(3)]
+    assert [each.sequence for each in frames] == [1, 2, 3]
+    assert [each.time_s for each in frames] == pytest.approx([10.0, 10.1, 10.2])
+    assert waited == pytest.approx([0.1, 0.1])
+    now_s[0] = 20.0
+    assert source.read(2.0).time_s == 20.0
+    assert len(waited) == 2
+    with pytest.raises(ValueError, match="more than 0"):
+        TickSource(lambda: 0.0, wait, period_s=0.0)
