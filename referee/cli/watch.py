@@ -83,6 +83,9 @@ def command(
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
+    is_recorded = frames is not None or video is not None
+    if is_recorded and eyes not in (None, "camera"):
+        raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
     configuration = context.configuration(
         {
             "game.name": game_name,
@@ -92,7 +95,7 @@ def command(
             "table.anywhere": anywhere or None,
             "turn.end": turn_end,
             "turn.rest_s": rest_s,
-            "sensors.eyes": eyes,
+            "sensors.eyes": "camera" if is_recorded else eyes,
             "journal.path": journal,
         }
     )
@@ -101,15 +104,12 @@ def command(
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     lights = light_settings(settings.lights, game.places)
     wire = wire_plan(settings, configuration.sources, game.places)
-    if frames or video:
-        # What a table felt when it was filmed, its switches don't say now.
-        wire = replace(wire, eyes="camera")
-        if "lights.drivers" not in configuration.sources:
-            # Nobody sits at a table that was filmed: its lights would only say everything twice.
-            lights = replace(lights, drivers=())
+    if is_recorded and "lights.drivers" not in configuration.sources:
+        # Nobody sits at a table that was filmed: its lights would only say everything twice.
+        lights = replace(lights, drivers=())
     if camera is not None and wire.eyes == "sensors":
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
-    spec = None if frames or video or wire.eyes == "sensors" else camera or settings.camera.source
+    spec = None if is_recorded or wire.eyes == "sensors" else camera or settings.camera.source
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(

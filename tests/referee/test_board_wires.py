@@ -1,0 +1,83 @@
+"""Switches on the Pi's own pins, from settings to squares, on gpiozero's mock pins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from gpiozero import Device
+from gpiozero.pins import mock
+from rich.console import Console
+
+from referee.board_plan import WirePlan, wire_plan
+from referee.board_wires import Wires, wired
+from referee.config import Configuration, load
+from referee.mapping_file import SensorMap, save_sensor_map
+from referee.mapping_sensors import show_sensors
+from referee.sensing.values import Sensed
+
+GUARD_S = 10.0
+SETTINGS = """
+[sensors]
+source = "pins"
+eyes = "sensors"
+map = "sensors.toml"
+switch_pins = [5, 6]
+"""
+
+
+@pytest.fixture
+def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[mock.MockFactory]:
+    factory = mock.MockFactory(revision="c03111")
+    monkeypatch.setattr(Device, "pin_factory", factory)
+    yield factory
+    factory.reset()
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Configuration:
+    (tmp_path / "referee.toml").write_text(SETTINGS)
+    save_sensor_map(SensorMap({"a1": 1, "b1": 0}, 2), tmp_path / "sensors.toml")
+    return load(None, environment={"HOME": str(tmp_path)}, folder=tmp_path)
+
+
+@pytest.fixture
+def plan(configuration: Configuration) -> WirePlan:
+    return wire_plan(configuration.settings, configuration.sources, ("a1", "b1"))
+
+
+def told(wires: Wires) -> Sensed:
+    """Ask until every switch can be told: each has to be seen alike a few times."""
+    assert wires.sensors is not None
+    until_s = time.monotonic() + GUARD_S
+    while time.monotonic() < until_s:
+        sensed = wires.sensors.latest(0.0)
+        if sensed is not None and not sensed.doubtful:
+            return sensed
+    raise AssertionError("the switches were never told")
+
+
+def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: WirePlan) -> None:
+    said: list[str] = []
+    with wired(plan, None, said.append) as wires:
+        assert wires.presses() == []
+        assert wires.board is None
+        assert told(wires).occupied == {"a1": False, "b1": False}
+        pins.pin(6).drive_low()
+        assert wires.sensors is not None
+        until_s = time.monotonic() + GUARD_S
+        while not told(wires).occupied["a1"]:
+            assert time.monotonic() < until_s
+        assert told(wires).occupied == {"a1": True, "b1": False}
+        wires.keep()
+    assert said == []
+
+
+def test_switches_on_pins_are_shown(pins: mock.MockFactory, configuration: Configuration) -> None:
+    console = Console(file=StringIO(), width=200)
+    assert show_sensors(configuration, console, once=True) == 0
+    assert isinstance(console.file, StringIO)
+    assert "0 of 2 squares are occupied: none." in console.file.getvalue()
