@@ -354,8 +354,8 @@ class Service(Generic[StateT, TurnT]):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
             self._show(verdict)
-            asked_since = self._settled if verdict.kind is VerdictKind.AMBIGUOUS else None
-            self._asked_since_s = asked_since and asked_since.since_s
+            about = self._settled if verdict.kind is VerdictKind.AMBIGUOUS else None
+            self._asked_since_s = about.since_s if about else None
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
         tell_reader(self._reader, self._game, self._judge, ruling)
