@@ -61,7 +61,8 @@ class Matrix:
 
     def scan(self, masks: list[int]) -> None:
         """Fill in, for each row, a bit mask of the columns that are closed."""
-        for index, row in enumerate(self._rows):
+        for index in range(len(self._rows)):
+            row = self._rows[index]
             row.value(0)
             sleep_us(_SETTLE_US)
             masks[index] = self._columns.closed()

@@ -35,7 +35,7 @@ class UsbPort:
     def read(self) -> bytes:
         """Give what has arrived."""
         count = 0
-        while count < _MOST_READ and self._readable.poll(0):
+        while count < _MOST_READ and _is_ready(self._readable):
             self._input.readinto(self._slots[count])  # type: ignore[union-attr]
             count += 1
         return bytes(self._view[:count]) if count else b""
@@ -43,10 +43,17 @@ class UsbPort:
     def write(self, data: memoryview) -> int:
         """Write what there is room for and give how much that was."""
         count = 0
-        while count < len(data) and self._writable.poll(0):
+        while count < len(data) and _is_ready(self._writable):
             self._output.write(data[count : count + 1])
             count += 1
         return count
+
+
+def _is_ready(poll: "select.poll") -> bool:
+    """Whether the one stream of a poll is ready; ``ipoll`` makes no list."""
+    for _ in poll.ipoll(0):  # type: ignore[attr-defined]
+        return True
+    return False
 
 
 class UartPort:

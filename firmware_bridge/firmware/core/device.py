@@ -172,9 +172,7 @@ class Device(LinkOwner):
                 self.lights.take_all(payload, 0)
                 self._tones.stop()
         elif kind in (LIGHTS_ALL, LIGHTS_LIT, SOUND, CONFIGURE) and not self._obey(kind, payload, now):
-            self._faults.add(
-                BAD_MESSAGE, kind, "a message that is too short, or says what cannot be", now
-            )
+            self._faults.add(BAD_MESSAGE, kind, "a message that is too short, or says what cannot be", now)
 
     def _obey(self, kind: int, payload: memoryview, now: int) -> bool:
         if kind == CONFIGURE:

@@ -55,10 +55,10 @@ class Poll:
     def register(self, stream, flags):
         self.stream, self.flags = stream, flags
 
-    def poll(self, timeout):
+    def ipoll(self, timeout):
         assert timeout == 0
         ready = self.stream.arriving if self.flags == 1 else self.stream.room
-        return [(self.stream, self.flags)] if ready else []
+        return iter([(self.stream, self.flags)] if ready else [])
 
 
 @pytest.fixture

@@ -50,6 +50,8 @@ class BenchBoard(Board):
         return self.now & 0x3FFFFFFF
 
     def read(self):
+        if not self.arriving:
+            return b""
         data, self.arriving = self.arriving[:512], self.arriving[512:]
         return data
 
@@ -62,8 +64,10 @@ class BenchBoard(Board):
         self.shown.append(bytes(colours))
 
     def scan(self, masks):
-        for index, mask in enumerate(self.masks):
-            masks[index] = mask
+        index = 0
+        while index < len(masks):
+            masks[index] = self.masks[index]
+            index += 1
 
     def buttons(self):
         return self.pressed
