@@ -1,7 +1,7 @@
 """Is anything lost or wrong over a bad wire, do the parsers believe anything nobody sent, and what does the link cost?
 
 Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [--plot FILE] [--quick]
-     python benchmarks/link.py --again SEED [--frames N] [--share SHARE]      one exchange again, byte for byte
+     python benchmarks/link.py --again SEED --frames N [--unbroken]      one exchange again, byte for byte
 
 1. Host and device exchange N frames that have to arrive, over a wire with every fault, in virtual time; silence, resets
    and pulled cables end sessions. Each message is checked: in order, once, unchanged, and there if acknowledged.
@@ -65,12 +65,16 @@ Result = TypeVar("Result")
 
 def exchange(seed: int, frames: int, share: float) -> Exchanged:
     """One exchange with everything that can go wrong."""
-    return Exchange(wire_faults(share), seed).run(frames)
+    result = Exchange(wire_faults(share), seed).run(frames)
+    result.again = f"--again {seed} --frames {frames} --share {share}"
+    return result
 
 
 def exchange_unbroken(seed: int, frames: int, share: float) -> Exchanged:
     """One exchange in which nothing restarts, so that sequence numbers come round; what is late is overtaken, too."""
-    return Exchange(wire_faults(share, with_troubles=False, overtakes=True), seed).run(frames)
+    result = Exchange(wire_faults(share, with_troubles=False, overtakes=True), seed).run(frames)
+    result.again = f"--again {seed} --frames {frames} --share {share} --unbroken"
+    return result
 
 
 def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:
@@ -92,6 +96,7 @@ def arrivals(seed: int, frames: int, share: float) -> dict[str, list[float]]:
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw how long messages take here.")
 @click.option("--quick", is_flag=True, help="A hundredth of everything: shows that it runs.")
 @click.option("--again", type=click.IntRange(0), help="Only the exchange of this seed.")
+@click.option("--unbroken", is_flag=True, help="With --again: the exchange in which nothing restarts.")
 def main(
     frames: int,
     byte_count: int,
@@ -102,6 +107,7 @@ def main(
     plot: Path | None,
     quick: bool,
     again: int | None,
+    unbroken: bool,
 ) -> None:
     """Measure and report."""
     if quick:
@@ -113,9 +119,9 @@ def main(
         f"pyserial {version('pyserial')}; seed {seed}, {jobs} at a time"
     )
     if again is not None:
-        one = exchange(again, min(frames, _SHARD_FRAMES), share)
+        one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
         print_exchanges([one], share, console)
-        sys.exit(_told(exchange_lines([one], 1), console))
+        sys.exit(_told(exchange_lines([one], frames), console))
     lines: list[Line] = []
     # The comparison first, while nothing else of ours runs.
     compared = compare(round_trips, *((0.2, 2) if quick else (1.0, 6)))

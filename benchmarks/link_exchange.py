@@ -75,7 +75,7 @@ class Exchanged:
     """What one exchange came to.
 
     Attributes:
-        seed: plays it again.
+        seed: plays it again; ``again`` are the options that do.
         frames: frames written, in both directions together, repeats and acknowledgements included.
         delivered: sequenced messages that were handed on and checked, by direction.
         sessions: how many were begun.
@@ -89,6 +89,7 @@ class Exchanged:
     """
 
     seed: int
+    again: str = ""
     frames: int = 0
     delivered: Counter[str] = field(default_factory=Counter)
     sessions: int = 0

@@ -66,6 +66,8 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Conso
     for exchange in exchanges:
         for words in exchange.wrong:
             console.print(f"seed {exchange.seed}: {words}", markup=False, highlight=False)
+        if exchange.wrong:
+            console.print(f"again: python benchmarks/link.py {exchange.again}", markup=False, highlight=False)
 
 
 def press_lines(results: Sequence[Pressed]) -> list[Line]:
