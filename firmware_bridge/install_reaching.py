@@ -7,7 +7,7 @@ import select
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from serial.tools import list_ports as pyserial_list
@@ -202,7 +202,7 @@ def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
 def _knock(port: SerialPort, baud: int, around: Surroundings, patience_s: float) -> str | None:
     """Interrupt what runs on the board until its prompt appears; give the port's name then, which may be another."""
     until_s = around.clock() + patience_s
-    wanted = replace(same_board(port, baud), baud=baud)
+    wanted = same_board(port, baud)
     while around.clock() < until_s:
         try:
             name = candidates(wanted, serial_ports(around.list_ports), port)[0].device
