@@ -22,6 +22,7 @@ from referee.service_attention import AttentiveReader
 from referee.service_loop import FrameSource
 from referee.service_reader import LearningReader
 from referee.watch_options import WatchOptions
+from referee.watch_steady import SteadySource
 from vision.calibration_files import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
 from vision.errors import CalibrationError
@@ -66,10 +67,11 @@ def open_eyes(
         return Eyes(TickSource(time.monotonic, time.sleep), alone)
     learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
     reader: Reader = learning or _enrolled_reader(options, layout)
-    camera = stack.enter_context(_camera(options, journal))
+    camera: FrameSource = stack.enter_context(_camera(options, journal))
     seen: Reader = reader if options.stills else AttentiveReader(reader)
     if options.wire.has_sensors and wires.sensors is not None:
         seen = FusedReader(seen, wires.sensors, game.places, game.looks, settings, health)
+        camera = SteadySource(camera, calibrated(options).size, time.monotonic, time.sleep, say)
     return Eyes(camera, seen, learning if isinstance(learning, LearningReader) else None)
 
 
