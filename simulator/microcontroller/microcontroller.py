@@ -224,7 +224,8 @@ class VirtualMicrocontroller:
             act(inside)
             self._wake()
             # The thread alone opens and closes ports, since it may just be waiting for one.
-            self.wait_for(lambda: inside.is_plugged == (self._terminal is not None))
+            if not self.wait_for(lambda: inside.is_plugged == (self._terminal is not None)):
+                raise RuntimeError("the virtual microcontroller's thread did not open or close its port within 10 s")
 
     def _wake(self) -> None:
         # A full pipe will wake the thread as well.
