@@ -52,6 +52,18 @@ def lies_there(
     return bool(told) and told in {seen.coarse(believed, changes) for changes in undone}
 
 
+def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
+    """Whether a piece leaves the board where sensors alone know a place, on which it may stand unfelt."""
+    gone = sum(look == EMPTY for _, look in changes)
+    new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
+    return gone > new and any(one.felt for one in seen.places.values())
+
+
+def only_felt(changes: Changes, seen: PooledReading) -> bool:
+    """Whether sensors alone know any of the places that changed."""
+    return any(place in seen.places and seen.places[place].felt for place, _ in changes)
+
+
 def asks_about_unfelt(
     decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, occasion: Occasion
 ) -> bool:

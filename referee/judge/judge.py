@@ -80,7 +80,8 @@ class Judge(Memory[StateT, TurnT]):
         seen = seen.without(self._word.left_out)
         visible = seen.without(self._set_aside)
         decision = self._think.decide(self._belief, visible, occasion)
-        if self._think.was_touched(self._belief, self._waiting, decision, visible, occasion):
+        touched = self._think.was_touched(self._belief, self._waiting, decision, visible, occasion)
+        if touched and not feeling.may_have_left(believed, self._waiting.changes, visible):
             # What the touch did is judged as the next player's doing.
             return self._accept(self._waiting.turns, decision, seen).then(self._follow(seen, occasion))
         if decision.standing is Standing.FORBIDDEN:
@@ -154,8 +155,8 @@ class Judge(Memory[StateT, TurnT]):
         """Ask about pieces that may have been turned; when a player then declares it again, they stand as they did."""
         looks = self._game.appearance(self._belief[0])
         about = frozenset((place, looks[place]) for breach in turned for place in breach.places)
-        if occasion is not Occasion.DECLARED or self._asked_about_sides != about:
-            self._asked_about_sides = about
+        if occasion is not Occasion.DECLARED or self._asked_about != about:
+            self._asked_about = about
             return self._tell.turned_besides(turned, decision, seen)
         was_fault = self._fault is not None
         states, _ = narrow_by_sides(self._game, self._by_tops, seen, self._settings)
@@ -206,9 +207,14 @@ class Judge(Memory[StateT, TurnT]):
         """Accept turns, the first ``most`` of them, unless the side faces seen speak against any of them."""
         taken, changes = resolved.turns[:most], decision.best.changes
         weighed = self._think.weigh(self._belief, resolved, decision, seen, self._set_aside)
-        confirmed = occasion is Occasion.DECLARED and self._asked_about_sides == changes
+        confirmed = occasion is Occasion.DECLARED and self._asked_about == changes
         if weighed.leaning is Leaning.BREAKS_A_RULE:
             return self._fault_ruling(weighed.breaches, changes, seen, occasion, resolved.against)
+        if not confirmed and feeling.may_have_left(self._game.appearance(self._belief[0]), changes, seen):
+            if not occasion.names_faults:
+                return self._tell.not_yet(decision.shown, seen, decision.margin)
+            self._asked_about = changes
+            return self._tell.left_the_board(resolved, decision, seen)
         if weighed.leaning is Leaning.FOR or (weighed.leaning is Leaning.DOUBTFUL and confirmed):
             return self._accept(taken, decision, seen)
         if weighed.leaning is Leaning.TURNED_BESIDES and confirmed:
@@ -219,7 +225,7 @@ class Judge(Memory[StateT, TurnT]):
             if self._more_turns_explain(changes, seen):
                 return self._tell.more_turns(changes, seen)
             return self._tell.forbidden_by_sides(resolved, decision, seen)
-        self._asked_about_sides = changes
+        self._asked_about = changes
         if weighed.leaning is Leaning.TURNED_BESIDES:
             return self._tell.turned_besides(weighed.breaches, decision, seen)
         return self._tell.against_sides(resolved, decision, seen)
@@ -239,6 +245,10 @@ class Judge(Memory[StateT, TurnT]):
                 decision.margin,
             )
         resolved = self._think.resolve(alike, seen) if whole else self._think.resolve_first(alike, seen)
+        if feeling.only_felt(decision.best.changes, seen):
+            if not occasion.names_faults:
+                return self._tell.not_yet(decision.shown, seen, decision.margin)
+            return self._tell.several_felt(decision, seen)
         if not resolved.turns:
             return self._tell.which_of(resolved, decision, seen)
         if whole and occasion.accepts:
@@ -313,9 +323,9 @@ class Judge(Memory[StateT, TurnT]):
         if not resolved.turns or resolved.against >= self._settings.turned:
             return None
         changes = decision.best.changes
-        if occasion is Occasion.DECLARED and self._asked_about_sides == changes:
+        if occasion is Occasion.DECLARED and self._asked_about == changes:
             return self._accept_by_tops(resolved.turns, decision, seen)
-        self._asked_about_sides = changes
+        self._asked_about = changes
         return self._tell.against_sides(resolved, decision, seen)
 
     def _fault_ruling(

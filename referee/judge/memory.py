@@ -38,7 +38,7 @@ class Memory(Generic[StateT, TurnT]):
         self._belief: tuple[StateT, ...] = tuple(belief)
         # The same without what only side faces told, for when a side face was misread.
         self._by_tops: tuple[StateT, ...] = tuple(belief)
-        self._asked_about_sides: Changes | None = None
+        self._asked_about: Changes | None = None
         self._refused: frozenset[Changes] = frozenset()
         self._waiting: Waiting[TurnT] = Waiting()
         self._fault = faults.standing(fault)
@@ -116,7 +116,7 @@ class Memory(Generic[StateT, TurnT]):
     def _believe(self, states: tuple[StateT, ...], by_tops: tuple[StateT, ...] | None = None) -> None:
         self._belief = states
         self._by_tops = by_tops or states
-        self._asked_about_sides = None
+        self._asked_about = None
         self._refused = frozenset()
         self._waiting = Waiting()
         self._fault = None

@@ -32,9 +32,9 @@ def by_stops(
 ) -> list[Explanation[StateT, TurnT]]:
     """Weigh explanations that can't be told apart by the stops they pass, best first again.
 
-    Only beside each other: of those that leave the same, each falls behind by ``settings.stop`` for every stop it
-    passes less than the one that passes most. A stop makes nothing likelier by itself: another turn may
-    have been tried before.
+    Only beside each other: of those that leave the same, each falls behind by ``settings.stop`` that passes fewer stops
+    than the one that passes most. That never decides, since a sensor that flickers feels stops, too, and a turn may
+    have been tried before another.
     """
     stops = stops_among(seen.changes, settings.stop_s)
     if not stops:
@@ -45,7 +45,7 @@ def by_stops(
     for changes, count in zip(told, missed, strict=True):
         least[changes] = min(count, least.get(changes, count))
     weighed = [
-        replace(one, score=one.score - settings.stop * (count - least[changes])) if count > least[changes] else one
+        replace(one, score=one.score - settings.stop) if count > least[changes] else one
         for one, changes, count in zip(found, told, missed, strict=True)
     ]
     return sorted(weighed, key=lambda one: -one.score)

@@ -52,6 +52,19 @@ class Teller(Generic[StateT, TurnT]):
         described = " ".join(self.game.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(words.against_sides(described), resolved.turns, decision, seen),))
 
+    def left_the_board(
+        self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
+    ) -> Ruling:
+        """Ask about a turn that takes a piece off the board, which sensors can't tell from one they miss."""
+        described = " ".join(self.game.describe(turn) for turn in resolved.turns)
+        return Ruling((self._about_turns(words.left_the_board(described), resolved.turns, decision, seen),))
+
+    def several_felt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Ask about more than one turn, of which sensors feel too little to tell the turns."""
+        places = self.changed(decision.shown) or self.changed(decision.best.changes)
+        shown = dict(decision.shown)
+        return self.ruling(VerdictKind.AMBIGUOUS, words.several_felt(places), seen, places=places, shown=shown)
+
     def forbidden_by_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:

@@ -133,6 +133,16 @@ def which_felt(described: Sequence[str], touched: Sequence[Place], *, unchanged:
     return f"{what} could be: {' Or: '.join(named)}{felt} Please say which (referee turn)."
 
 
+def left_the_board(described: str) -> str:
+    """A turn after which fewer pieces stand, where a sensor may have missed one."""
+    return f"{described} I only feel that it is gone. Press the button again if that is right, or look where it stands."
+
+
+def several_felt(places: Sequence[Place]) -> str:
+    """More than a turn explains what was only felt."""
+    return f"More than one turn seems to have been played on {listed(places)}. Please say which (referee turn)."
+
+
 def disputed(places: Sequence[Place]) -> str:
     """Camera and sensors contradict each other."""
     return f"The camera and the sensors disagree about {listed(places)}. Please have a look."
