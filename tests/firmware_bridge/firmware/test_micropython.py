@@ -172,8 +172,8 @@ def test_a_device_does_the_same_in_both(in_cpython, in_micropython):
 
 @pytest.mark.long
 def test_a_device_does_the_same_in_both_many_times(in_cpython, in_micropython):
-    for start in range(100, 1100, 50):
-        compare(in_cpython, in_micropython, range(start, start + 50))
+    for start in range(100, 180, 20):
+        compare(in_cpython, in_micropython, range(start, start + 20))
 
 
 def test_random_packets_go_round_as_the_host_writes_them(script):
