@@ -141,13 +141,13 @@ class DemoBoard:
         if report.signals:
             right = report.signals - report.wrong
             parts.append(f"the strip showed {right} of {report.signals} signals as they were meant")
-        parts.append(f"{report.presses} presses came over the wire")
+        parts.append(f"{_count(report.presses, 'press', 'presses')} came over the wire")
         if report.changes:
-            parts.append(f"{report.changes} changes of switches were felt")
+            parts.append(f"{_count(report.changes, 'change of a switch was felt', 'changes of switches were felt')}")
         return (
             f"The board: {'; '.join(parts)}.",
-            f"The wire: {frames} frames, {link.counts.resent} packets sent again, {link.counts.linked} handshakes, "
-            f"round trip {trip}; faults: {faults}.",
+            f"The wire: {frames} frames, {link.counts.resent} sent again, "
+            f"{_count(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
         )
 
     def _is_on_its_way(self, told: Sensed | None) -> bool:
@@ -316,3 +316,7 @@ def _is_colour(colour: bytes, known: Sequence[int]) -> bool:
     return any(colour) and min(
         (one.value for one in Colour if any(one.value)), key=lambda it: _distance(it, colour)
     ) == tuple(known)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"

@@ -32,7 +32,7 @@ def test_players_see_the_lights_of_the_board_and_press_its_button(tmp_path: Path
     code, output = play(DemoOptions(turns=1, fast=True, lights="pico", journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "1 turn played, 1 accepted as played" in output
-    assert "1 presses came over the wire" in output
+    assert "1 press came over the wire" in output
     assert "the strip showed 3 of 3 signals as they were meant" in output
 
 
