@@ -117,7 +117,7 @@ def test_help_lists_the_arguments(checked):
     assert all(argument in said for argument in ("--long", "--fast", "--lowest"))
 
 
-@pytest.mark.parametrize("script", ["run", "check", "scripts/lock", "scripts/environment.sh"])
+@pytest.mark.parametrize("script", ["run", "check", ".ci/run", "scripts/lock", "scripts/environment.sh"])
 def test_scripts_keep_to_what_a_strict_shell_knows(script):
     shell = shutil.which("dash") or "/bin/sh"
     assert subprocess.run([shell, "-n", ROOT / script], check=False).returncode == 0

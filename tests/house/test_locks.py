@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 import tomllib
@@ -111,3 +112,15 @@ def test_wheels_are_read_from_the_indexs_answer(survey):
         "stone-age==1.0": {"stone_age-1.0+local-py3-none-any.whl": "aa"},
         "no-wheel==2": {},
     }
+
+
+def test_the_interpreter_for_the_firmware_is_pinned_and_hashed_and_no_address_is_named():
+    folder = ROOT / "tests" / "micropython"
+    text = (folder / "package-lock.json").read_text(encoding="utf-8")
+    assert "://" not in text
+    wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    locked = json.loads(text)["packages"]
+    assert {f"node_modules/{name}" for name in wanted} == locked.keys() - {""}
+    for name, version in wanted.items():
+        assert locked[f"node_modules/{name}"]["version"] == version
+        assert locked[f"node_modules/{name}"]["integrity"].startswith("sha512-")

@@ -73,9 +73,7 @@ class PassiveBuzzer:
     """A buzzer that plays the tone it is given."""
 
     def __init__(self, pin: int) -> None:
-        self._pwm = machine.PWM(machine.Pin(pin))
-        self._pwm.freq(1000)
-        self._pwm.duty_u16(0)
+        self._pwm = machine.PWM(machine.Pin(pin), freq=1000, duty_u16=0)
 
     def tone(self, frequency_hz: int) -> None:
         """Sound, or fall silent at 0."""

@@ -127,6 +127,7 @@ def test_buttons_close_to_ground(pins):
 
 def test_a_passive_buzzer_plays_what_it_can_and_an_active_one_only_sounds(pins):
     board = make(PARTS)
+    assert pins.table.pwm[10][1] == 0
     for hz in (440, 1, 60_000, 0):
         board.tone(hz)
     assert pins.table.pwm[10] == [20_000, 0]

@@ -103,9 +103,9 @@ class Pin:
 class PWM:
     """A pin with a tone."""
 
-    def __init__(self, pin):
+    def __init__(self, pin, freq, duty_u16):
         self.number = pin.number
-        table.pwm[self.number] = [0, 0]
+        table.pwm[self.number] = [freq, duty_u16]
 
     def freq(self, hz):
         table.pwm[self.number][0] = hz
