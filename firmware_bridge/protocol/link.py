@@ -333,7 +333,7 @@ class HostLink:
     def _link(self, welcome: Welcome, now_s: float) -> None:
         round_trip_s = self._greeting.round_trip_s(now_s)
         if round_trip_s is not None:
-            self._timer.measured(round_trip_s)
+            self._timer.acknowledged(round_trip_s, is_resent=False)
         self._start_session(max(1, min(WINDOW, welcome.window)))
         self._heartbeat.begin(now_s)
         self._heard_s = now_s

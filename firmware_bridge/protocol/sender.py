@@ -12,7 +12,7 @@ from firmware_bridge.protocol.timer import RetransmissionTimer
 
 @dataclass
 class Sent:
-    """A packet that was sent and is not acknowledged yet."""
+    """A packet that was sent, at ``sent_s`` for the last time, and is not acknowledged yet."""
 
     sequence: int
     kind: int
@@ -89,8 +89,7 @@ class SendWindow:
         if not 0 < count <= len(self._outstanding):
             return
         newest = [self._outstanding.popleft() for _ in range(count)][-1]
-        if not newest.is_resent:
-            self._timer.measured(now_s - newest.sent_s)
+        self._timer.acknowledged(now_s - newest.sent_s, is_resent=newest.is_resent)
         self.acknowledged += count
         self._moved_on_s = now_s
         self._is_gap_answered = False
@@ -124,6 +123,7 @@ class SendWindow:
             return ()
         self._must_resend = False
         for sent in self._outstanding:
+            sent.sent_s = now_s
             sent.is_resent = True
         self._due_s = now_s + self._timer.timeout_s
         return tuple(self._outstanding)

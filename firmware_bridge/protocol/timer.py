@@ -17,13 +17,13 @@ class RetransmissionTimer:
     """The retransmission timeout of RFC 6298, section 2, for a wire instead of the internet.
 
     Shorter than the RFC's second at least, since a wire of a metre does not surprise: between 20 ms and 1 s, and
-    250 ms before the first measurement. Measurements come from packets that were sent once only (Karn's algorithm,
-    section 3), and what the timer was backed off to lasts until the next one (section 5).
+    250 ms before the first measurement. And a wait that grew comes back sooner, for a wire that loses is not congested.
     """
 
     def __init__(self) -> None:
         self._smoothed_s: float | None = None
         self._variation_s = 0.0
+        self._estimate_s = FIRST_S
         self._timeout_s = FIRST_S
 
     @property
@@ -36,8 +36,25 @@ class RetransmissionTimer:
         """The smoothed round-trip time; ``None`` before the first measurement."""
         return self._smoothed_s
 
-    def measured(self, round_trip_s: float) -> None:
-        """Take in the round-trip time of a packet that was sent once only."""
+    def acknowledged(self, round_trip_s: float, *, is_resent: bool) -> None:
+        """Take in that a packet was acknowledged so long after it was sent, or sent again.
+
+        Of a packet that was sent again it isn't clear which sending is acknowledged: the round trip took at least as
+        long. So it counts only when it is longer than what was measured. Were none to count (Karn's algorithm,
+        section 3), a slow wire on which everything is sent again too early would never be measured; and were the wait
+        to come back at once, not to twice the measured one, it would be sent again too early for ever.
+        """
+        if not is_resent or (self._smoothed_s is not None and round_trip_s > self._smoothed_s):
+            self._measured(round_trip_s)
+        shortest_s = self._estimate_s
+        longest_s = min(LONGEST_S, 2 * shortest_s) if is_resent else shortest_s
+        self._timeout_s = min(longest_s, max(shortest_s, self._timeout_s))
+
+    def back_off(self) -> None:
+        """Wait twice as long from now on: nothing came in time."""
+        self._timeout_s = min(LONGEST_S, 2 * self._timeout_s)
+
+    def _measured(self, round_trip_s: float) -> None:
         if self._smoothed_s is None:
             self._smoothed_s = round_trip_s
             self._variation_s = round_trip_s / 2
@@ -46,8 +63,4 @@ class RetransmissionTimer:
             self._variation_s += _VARIATION_GAIN * (abs(error_s) - self._variation_s)
             self._smoothed_s += _SMOOTHED_GAIN * error_s
         wanted_s = self._smoothed_s + max(_GRANULARITY_S, _VARIATIONS * self._variation_s)
-        self._timeout_s = min(LONGEST_S, max(SHORTEST_S, wanted_s))
-
-    def back_off(self) -> None:
-        """Wait twice as long from now on: nothing came in time."""
-        self._timeout_s = min(LONGEST_S, 2 * self._timeout_s)
+        self._estimate_s = min(LONGEST_S, max(SHORTEST_S, wanted_s))

@@ -27,7 +27,7 @@ WINDOW = 4
 
 @dataclass(frozen=True)
 class Faults:
-    """How often a frame meets what; each a probability, but the delay."""
+    """How often a frame meets what; each a probability, but the delay and the speed."""
 
     lose: float = 0.0
     flip: float = 0.0
@@ -35,6 +35,7 @@ class Faults:
     split: float = 0.0
     garbage: float = 0.0
     delay_s: float = 0.0
+    bytes_per_s: float = 1e9
 
 
 class Wire:
@@ -68,10 +69,11 @@ class Wire:
             if chance.random() < faults.garbage:
                 data = bytearray(chance.randbytes(chance.randrange(1, 20))) + data
             delay_s = 0.001 + chance.random() * faults.delay_s
+            takes_s = len(data) / faults.bytes_per_s
             if copy:
-                self._arrive(now_s + delay_s * 5, bytes(data))
+                self._arrive(now_s + delay_s * 5 + takes_s, bytes(data))
                 continue
-            self._last_s = max(self._last_s, now_s + delay_s)
+            self._last_s = max(self._last_s + takes_s, now_s + delay_s + takes_s)
             cut = chance.randrange(len(data)) if chance.random() < faults.split else len(data)
             self._arrive(self._last_s, bytes(data[:cut]))
             if cut < len(data):

@@ -138,6 +138,27 @@ def by_boot(table: Table) -> list[tuple[int, object]]:
     return told
 
 
+@pytest.mark.parametrize(
+    ("baud", "count"), [(9600, 20), (9600, 64), (38_400, 64), (57_600, 64), (38_400, 300), (115_200, 300)]
+)
+def test_a_slow_wire_is_measured_and_not_flooded(baud: int, count: int) -> None:
+    """Frames of lights as fast as they go, where the handshake was much quicker than a frame is."""
+    table = Table(Faults(bytes_per_s=baud / 10))
+    table.begin()
+    for number in range(100):
+        table.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        table.run(0.1)
+    before = table.host.statistics.counts
+    for number in range(100):
+        table.host.send(LightFrame(bytes((1 + number, 9, 9)) * count))
+        table.run(0.1)
+    after = table.host.statistics.counts
+    assert after.sessions == 1
+    assert after.resent - before.resent <= 2
+    table.run(5.0)
+    assert table.peer.shown == LightFrame(bytes((100, 9, 9)) * count)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_many_frames_under_every_fault(seed: int) -> None:

@@ -124,43 +124,61 @@ def test_being_stuck_counts_from_the_last_progress() -> None:
 def test_the_timer_follows_rfc_6298() -> None:
     timer = RetransmissionTimer()
     assert (timer.timeout_s, timer.round_trip_s) == (FIRST_S, None)
-    timer.measured(0.1)
+    timer.acknowledged(0.1, is_resent=False)
     assert timer.round_trip_s == 0.1
     assert timer.timeout_s == pytest.approx(0.1 + 4 * 0.05)
-    timer.measured(0.2)
+    timer.acknowledged(0.2, is_resent=False)
     assert timer.round_trip_s == pytest.approx(7 / 8 * 0.1 + 1 / 8 * 0.2)
     assert timer.timeout_s == pytest.approx(0.1125 + 4 * (3 / 4 * 0.05 + 1 / 4 * 0.1))
-    timer.measured(0.0125)
+    timer.acknowledged(0.0125, is_resent=False)
     assert timer.round_trip_s == pytest.approx(7 / 8 * 0.1125 + 1 / 8 * 0.0125)
     assert timer.timeout_s == pytest.approx(0.1 + 4 * (3 / 4 * 0.0625 + 1 / 4 * 0.1))
 
 
-@given(st.lists(st.one_of(st.floats(0, 10), st.none()), max_size=50))
-def test_the_timer_stays_between_its_bounds(measured: list[float | None]) -> None:
+@given(st.lists(st.tuples(st.sampled_from(["sent once", "resent", "late"]), st.floats(0, 10)), max_size=50))
+def test_the_timer_stays_between_its_bounds(happenings: list[tuple[str, float]]) -> None:
     timer = RetransmissionTimer()
-    for round_trip_s in measured:
-        before_s = timer.timeout_s
-        if round_trip_s is None:
+    for happening, round_trip_s in happenings:
+        before_s, smoothed_s = timer.timeout_s, timer.round_trip_s
+        if happening == "late":
             timer.back_off()
             assert timer.timeout_s == min(LONGEST_S, 2 * before_s)
         else:
-            timer.measured(round_trip_s)
+            timer.acknowledged(round_trip_s, is_resent=happening == "resent")
+        if happening == "resent" and smoothed_s is None:
+            assert timer.round_trip_s is None
+        elif happening == "resent" and timer.round_trip_s is not None:
+            assert timer.round_trip_s >= (smoothed_s or 0.0)
         assert SHORTEST_S <= timer.timeout_s <= LONGEST_S
 
 
-def test_what_was_sent_twice_measures_nothing_and_the_long_wait_lasts() -> None:
+def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then_that_one() -> None:
     timer = RetransmissionTimer()
     sender = SendWindow(4, timer)
+    timer.acknowledged(0.03, is_resent=False)
+    assert timer.timeout_s == pytest.approx(0.09)
     sender.send(Kind.SOUND, b"", 0.0)
-    sender.time_out(FIRST_S)
-    sender.resend(FIRST_S)
-    sender.acknowledge(1, 0.26)
-    assert timer.round_trip_s is None
-    assert timer.timeout_s == 2 * FIRST_S
+    for at_s in (0.1, 0.3, 0.7):
+        assert sender.time_out(at_s)
+        sender.resend(at_s)
+    assert timer.timeout_s == pytest.approx(0.72)
+    sender.acknowledge(1, 0.71)
+    assert timer.timeout_s == pytest.approx(0.18)
     sender.send(Kind.SOUND, b"", 1.0)
-    sender.acknowledge(2, 1.01)
-    assert timer.round_trip_s == pytest.approx(0.01)
-    assert timer.timeout_s < 0.05
+    sender.acknowledge(2, 1.03)
+    assert timer.timeout_s == pytest.approx(0.03 + 4 * 3 / 4 * 0.015)
+
+
+def test_a_packet_that_was_sent_again_measures_only_upward() -> None:
+    timer = RetransmissionTimer()
+    sender = SendWindow(4, timer)
+    timer.acknowledged(0.03, is_resent=False)
+    for took_s, smoothed_s in ((0.001, 0.03), (0.07, 0.035)):
+        sender.send(Kind.SOUND, b"", 0.0)
+        sender.time_out(2.0)
+        sender.resend(2.0)
+        sender.acknowledge(sender.acknowledged + 1, 2.0 + took_s)
+        assert timer.round_trip_s == pytest.approx(smoothed_s)
 
 
 def test_a_gap_is_told_at_once_and_then_every_ten_milliseconds() -> None:
