@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,10 @@ def breaches_of(
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], settings.side)
     kept = {place: look for place, look in base.items() if place not in seen.hidden}
     tables = [kept | named for named in named_pieces(base, changes, game.looks)]
-    return min((game.explain(state, after, sides) for after in tables for state in belief), key=len)
+    found = [min((game.explain(state, after, sides) for state in belief), key=len) for after in tables]
+    # Where only sensors felt a piece, the rule that is broken by most of what it may show is the one to name.
+    often = Counter(breaches[0].rule for breaches in found if breaches)
+    return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
 
 
 def turned_in_place(

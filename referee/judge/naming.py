@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import permutations
+from itertools import permutations, product
 
 from engine.api import EMPTY, Appearance, LookName
 from referee.judge.hypotheses import Changes
@@ -16,8 +16,8 @@ _MOST_NAMED = 24
 def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
     """Give what ``changes`` from ``base`` may look like, every piece named; two dozen at most, the likeliest first.
 
-    Pieces that only sensors felt are those that are gone from elsewhere, in every order, or any of the game's pieces
-    where there are more than that.
+    Pieces that only sensors felt are those that are gone from elsewhere, in every order and whatever they show now, or
+    any of the game's pieces where there are more than that.
     """
     named = {place: look for place, look in changes if look != PIECE}
     felt = sorted(place for place, look in changes if look == PIECE)
@@ -28,12 +28,22 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
     gone -= Counter(look for look in named.values() if look != EMPTY)
     candidates = sorted(gone.elements())
     spare = [look for look in looks if look != EMPTY]
-    given: set[tuple[LookName, ...]] = set()
     missing = max(0, len(felt) - len(candidates))
-    for extra in spare if missing else spare[:1]:
-        for order in permutations([*candidates, *[extra] * missing], len(felt)):
-            if order not in given and len(given) < _MOST_NAMED:
-                given.add(order)
-                yield named | dict(zip(felt, order, strict=True))
-            if len(given) >= _MOST_NAMED:
-                return
+    orders = (
+        shown
+        for extra in (spare if missing else spare[:1])
+        for order in permutations([*candidates, *[extra] * missing], len(felt))
+        for shown in product(*([one for one in spare if _piece(one) == _piece(look)] for look in order))
+    )
+    given: set[tuple[LookName, ...]] = set()
+    for order in orders:
+        if len(given) == _MOST_NAMED:
+            return
+        if order not in given:
+            given.add(order)
+            yield named | dict(zip(felt, order, strict=True))
+
+
+def _piece(look: LookName) -> str:
+    """The piece without what it shows: ``teal block``, whatever symbol is up."""
+    return look.partition(",")[0]

@@ -11,7 +11,7 @@ from referee.judge import words
 from referee.judge.accepting import Advance, Resolved
 from referee.judge.deciding import Decision
 from referee.judge.hypotheses import Changes, Explanation, Happening
-from referee.judge.pooling import PooledReading
+from referee.judge.pooling import PIECE, PooledReading
 from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import Occasion
 from referee.verdict import Verdict, VerdictKind
@@ -88,11 +88,12 @@ class Teller(Generic[StateT, TurnT]):
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
         """Name a fault."""
         places = [place for breach in breaches for place in breach.places]
+        only_felt = any(look == PIECE for _, look in changes)
         return verdict_about(
             self.game,
             self.belief,
             VerdictKind.ILLEGAL,
-            words.fault(breaches),
+            words.fault_felt(breaches) if only_felt else words.fault(breaches),
             seen,
             places=tuple(dict.fromkeys([*places, *self.changed(changes)])),
             shown=dict(changes),
@@ -205,6 +206,7 @@ class Teller(Generic[StateT, TurnT]):
         unchanged: bool,
     ) -> Ruling:
         touched = tuple(dict.fromkeys(change.place for change in seen.changes))
+        turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
         described = [self.game.describe(turn) for turn in turns]
         sentence = words.which_felt(described, touched, unchanged=unchanged)
         shown = dict(decision.shown)

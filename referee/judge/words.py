@@ -57,6 +57,11 @@ def fault(breaches: Sequence[Breach]) -> str:
     return first.sentence if first.remedy in first.sentence else f"{first.sentence} {first.remedy}"
 
 
+def fault_felt(breaches: Sequence[Breach]) -> str:
+    """What is wrong where only sensors tell, who know no looks."""
+    return f"{fault(breaches)} (I only feel which squares are taken.)"
+
+
 def put_right() -> str:
     """The table is as it was before the fault."""
     return "Thank you, that is put right."
