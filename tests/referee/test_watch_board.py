@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,9 +24,11 @@ from hardware.signals import Colour
 from hardware.terminal import Grid
 from referee.board_plan import WirePlan
 from referee.correcting import Correction
+from referee.entering import Entry
+from referee.errors import UnreachableError
 from referee.mapping_file import SensorMap
 from referee.requests import ask
-from referee.service_requests import asked_to_correct
+from referee.service_requests import asked_to_correct, asked_to_enter
 from referee.watch import WatchOptions, watch
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.referee.virtual_board import GUARD_S, Heard
@@ -119,6 +122,7 @@ def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]
     def sit() -> None:
         try:
             person()
+            _wait_for_the_loop(sitting.journal)
         except BaseException as error:  # noqa: BLE001 # raised below, in the test's own thread
             failures.append(error)
         os.kill(os.getpid(), signal.SIGINT)
@@ -130,6 +134,20 @@ def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]
     if failures:
         raise AssertionError(sitting.heard.getvalue()) from failures[0]
     return code
+
+
+def _wait_for_the_loop(journal: Path) -> None:
+    """Ask until somebody answers: that happens in the loop, where a signal to stop does no harm."""
+    until_s = time.monotonic() + GUARD_S
+    while True:
+        try:
+            ask(journal, {"do": "nothing"}, GUARD_S)
+        except UnreachableError:
+            if time.monotonic() > until_s:
+                raise
+            threading.Event().wait(0.02)
+        else:
+            return
 
 
 def test_a_game_by_sensors_alone_with_the_board_s_button_and_lights(sitting: Sitting) -> None:
@@ -175,3 +193,24 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert "The same command goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
     assert referee(again, sitting, lambda: sitting.heard.wait_for("The game goes on where the journal ends.")) == 0
+
+
+def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sitting) -> None:
+    game: Any = load("diaballik")
+    state = game.new()
+    turn = next(turn for turn in game.legal_turns(state) if game.format_turn(turn) == "b1-b2 b2-b3 d1*a1")
+
+    def standing(at: Any) -> set[str]:
+        return {place for place, look in game.appearance(at).items() if look != "empty"}
+
+    def person() -> None:
+        sitting.stand(standing(state))
+        sitting.heard.wait_for("The board is set up.")
+        sitting.stand(standing(game.apply(state, turn)))
+        sitting.device.press(0)
+        sitting.heard.wait_for("Please say which")
+        answer = ask(sitting.journal, asked_to_enter(Entry("turn", game.format_turn(turn), "Ann", None)))
+        assert "done" in answer, answer
+
+    watching = replace(options(sitting, "sensors"), game="diaballik")
+    assert referee(watching, sitting, person) == 0
