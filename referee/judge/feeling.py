@@ -53,10 +53,10 @@ def lies_there(
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
-    """Whether a piece leaves the board where sensors alone know a place, on which it may stand unfelt."""
+    """Whether a piece leaves the board where a sensor alone says that a place is empty: it may stand there unfelt."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
-    return gone > new and any(one.felt for one in seen.places.values())
+    return gone > new and any(one.felt and one.best == EMPTY for one in seen.places.values())
 
 
 def only_felt(changes: Changes, seen: PooledReading) -> bool:

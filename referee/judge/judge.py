@@ -73,8 +73,20 @@ class Judge(Memory[StateT, TurnT]):
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
             return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)
+        ruling = self._judged(seen.since(self._since_s), occasion)
+        asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
+        if asked:
+            self._asked_disputes = frozenset(asked & seen.disputed.keys())
+        return ruling
+
+    def _judged(self, seen: PooledReading, occasion: Occasion) -> Ruling:
+        game = self._game
         believed = game.appearance(self._belief[0])
-        seen = seen.since(self._since_s).settled_by(believed)
+        if occasion is Occasion.DECLARED and self._asked_disputes & seen.disputed.keys():
+            # Asked once, a player who declares it again says that the camera is right.
+            self._set_aside -= self._asked_disputes
+            seen = seen.by_camera()
+        seen = seen.settled_by(believed)
         self._set_aside = faults.still_odd(game, self._belief, self._set_aside, seen)
         self._word = looked_at(self._word, believed, seen)
         seen = seen.without(self._word.left_out)

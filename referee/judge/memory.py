@@ -39,6 +39,7 @@ class Memory(Generic[StateT, TurnT]):
         # The same without what only side faces told, for when a side face was misread.
         self._by_tops: tuple[StateT, ...] = tuple(belief)
         self._asked_about: Changes | None = None
+        self._asked_disputes: frozenset[Place] = frozenset()
         self._refused: frozenset[Changes] = frozenset()
         self._waiting: Waiting[TurnT] = Waiting()
         self._fault = faults.standing(fault)
@@ -117,6 +118,7 @@ class Memory(Generic[StateT, TurnT]):
         self._belief = states
         self._by_tops = by_tops or states
         self._asked_about = None
+        self._asked_disputes = frozenset()
         self._refused = frozenset()
         self._waiting = Waiting()
         self._fault = None

@@ -136,6 +136,10 @@ class PooledReading:
             if place in self.places and not self.places[place].agrees(believed.get(place, EMPTY))
         )
 
+    def by_camera(self) -> PooledReading:
+        """The same by the camera where sensors contradict it."""
+        return replace(self, disputed={})
+
     def by_sensors(self) -> PooledReading:
         """The same by the sensors where they contradict the camera."""
         felt = {place: dispute.sensor for place, dispute in self.disputed.items()}

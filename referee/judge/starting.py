@@ -86,7 +86,7 @@ def take_set_up(
     ]
     notes += [words.dropped_sighting(place) for place in dropped]
     notes += [words.taken_as_usual(felt[0], appearance[felt[0]])] if felt else []
-    notes += [words.disputed(tuple(seen.disputed))] if seen.disputed else []
+    notes += [words.felt_otherwise(tuple(seen.disputed))] if seen.disputed else []
     return Ruling((verdict,), notes=tuple(notes)), narrowed, states
 
 

@@ -122,6 +122,11 @@ def which_of(described: Sequence[str]) -> str:
     return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
 
 
+def felt_otherwise(places: Sequence[Place]) -> str:
+    """A set-up that the camera sees well, and that some sensors contradict."""
+    return f"The sensors under {listed(places)} feel something else than I see; I go by the camera there."
+
+
 def one_of(described: str, others: int) -> str:
     """A whole turn lies on the table, one of several that leave the same."""
     return f"{described.rstrip('.')}, or one of {others} other turns, if the turn ends here."
@@ -150,7 +155,10 @@ def several_felt(places: Sequence[Place]) -> str:
 
 def disputed(places: Sequence[Place]) -> str:
     """Camera and sensors contradict each other."""
-    return f"The camera and the sensors disagree about {listed(places)}. Please have a look."
+    return (
+        f"The camera and the sensors disagree about {listed(places)}. Please have a look. "
+        "If the camera is right, press the button again."
+    )
 
 
 def against_sides(described: str) -> str:

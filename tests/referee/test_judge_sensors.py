@@ -337,6 +337,9 @@ def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert not ruling.steps
     assert "sensors disagree about a1" in ruling.verdict.sentence
+    assert judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.RESTED).steps == ()
+    ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.DECLARED)
+    assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
 
 
 def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_reading: Any) -> None:
@@ -374,6 +377,8 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert set(ruling.verdict.places) == {"a1", "c1"}
     assert judge.belief == (state,)
+    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockle: Any, make_reading: Any) -> None:
@@ -381,7 +386,7 @@ def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockl
     judge: Judge[Any, Any] = Judge(deblockle)
     ruling = judge.begin(both(make_reading, looks, looks, wrong=["c3"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
-    assert any("disagree about c3" in note for note in ruling.notes)
+    assert any("sensors under c3 feel something else" in note for note in ruling.notes)
 
 
 def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle: Any) -> None:
