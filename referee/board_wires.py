@@ -20,6 +20,12 @@ from referee.board_strips import strip_sources
 from referee.board_switches import PinSensors
 from referee.sensing.values import SensorSource
 
+BOARD_LAG_S = 0.2
+"""How long a change of a board's switch may take to be read: debounced, sent, and asked for at the next tick."""
+
+PIN_LAG_S = 0.4
+"""The same for the Pi's own pins, which are scanned at each tick and must be seen alike three times."""
+
 
 @dataclass(frozen=True)
 class Wires:
@@ -29,6 +35,7 @@ class Wires:
     board: Board | None = None
     sensors: SensorSource | None = None
     health: HealthKeeper | None = None
+    sensor_lag_s: float = 0.0
 
     def presses(self) -> list[str]:
         """Give the roles of the board's buttons pressed since the last time."""
@@ -38,6 +45,29 @@ class Wires:
         """Keep what was learned of the sensors."""
         if self.health is not None:
             self.health.keep()
+
+
+class HeldPresses:
+    """Presses that wait until the switches have told what was moved just before them.
+
+    A switch is believed some moments after a piece was put down, on its way through debouncing and the cable; who
+    puts a piece down and presses at once must not be judged by the table before. ``press`` gives the roles pressed
+    since it was asked last, ``lag_s`` is how long switches may take.
+    """
+
+    def __init__(self, press: Callable[[], list[str]], lag_s: float, clock: Callable[[], float]) -> None:
+        self._press = press
+        self._lag_s = lag_s
+        self._clock = clock
+        self._held: list[tuple[float, str]] = []
+
+    def __call__(self) -> list[str]:
+        """Give the roles that have waited long enough, in order."""
+        now_s = self._clock()
+        self._held += [(now_s, role) for role in self._press()]
+        ripe = [role for pressed_s, role in self._held if now_s - pressed_s >= self._lag_s]
+        self._held = self._held[len(ripe) :]
+        return ripe
 
 
 @contextmanager
@@ -67,4 +97,5 @@ def wired(
                 stack.callback(switches.close)
                 sensors = PinSensors(switches, plan.sensor_map)
         sources = strip_sources(plan) + (() if board is None else board.driver_sources())
-        yield Wires(sources, board, sensors, health)
+        lag_s = 0.0 if sensors is None else BOARD_LAG_S if sensors is board else PIN_LAG_S
+        yield Wires(sources, board, sensors, health, lag_s)

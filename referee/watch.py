@@ -21,7 +21,7 @@ from hardware.panel import Panel
 from hardware.terminal import Grid
 from referee.board_grid import grid_of
 from referee.board_health import health_file
-from referee.board_wires import Wires, wired
+from referee.board_wires import HeldPresses, Wires, wired
 from referee.errors import ConfigError
 from referee.hint_process import HintProcess
 from referee.interrupts import InterruptibleSource, Interrupts
@@ -162,4 +162,8 @@ def _presses(options: WatchOptions, wires: Wires, say: Callable[[str], None]) ->
             keys = Keys(sys.stdin)
             say(Keys.HELP)
             askers.append(keys.poll)
-        yield lambda: [role for asker in askers for role in asker()]
+
+        def pressed() -> list[str]:
+            return [role for asker in askers for role in asker()]
+
+        yield HeldPresses(pressed, wires.sensor_lag_s, time.monotonic) if wires.sensor_lag_s else pressed

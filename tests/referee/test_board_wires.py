@@ -13,7 +13,7 @@ from gpiozero.pins import mock
 from rich.console import Console
 
 from referee.board_plan import WirePlan, wire_plan
-from referee.board_wires import Wires, wired
+from referee.board_wires import HeldPresses, Wires, wired
 from referee.config import Configuration, load
 from referee.mapping_file import SensorMap, save_sensor_map
 from referee.mapping_sensors import show_sensors
@@ -81,3 +81,10 @@ def test_switches_on_pins_are_shown(pins: mock.MockFactory, configuration: Confi
     assert show_sensors(configuration, console, once=True) == 0
     assert isinstance(console.file, StringIO)
     assert "0 of 2 squares are occupied: none." in console.file.getvalue()
+
+
+def test_a_press_waits_until_the_switches_have_told_what_was_moved_before_it() -> None:
+    pressed = [["end turn"], [], ["hint", "end turn"], [], [], []]
+    times = iter([0.0, 0.1, 0.2, 0.25, 0.4, 0.5])
+    held = HeldPresses(lambda: pressed.pop(0), 0.2, lambda: next(times))
+    assert [held() for _ in range(6)] == [[], [], ["end turn"], [], ["hint", "end turn"], []]
