@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 from rich.console import Console
 
 from firmware_bridge.errors import PortMissingError
@@ -17,6 +18,7 @@ from hardware.light_map_file import read_light_map
 from hardware.signals import Sound
 from hardware.terminal import Grid
 from referee import mapping_session
+from referee.cli.root import root
 from referee.errors import ConfigError
 from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
 from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
@@ -264,3 +266,34 @@ def test_the_picture_of_the_sensors() -> None:
     told = Sensed(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
     drawn = board_of_sensors(told, Grid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
     assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
+
+
+def test_the_commands_themselves(table: Plugged, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.settings()
+    monkeypatch.setenv("HOME", str(table.folder))
+    monkeypatch.chdir(table.folder)
+
+    def run(*arguments: str, typed: str = "") -> Result:
+        return CliRunner().invoke(root, arguments, prog_name="referee", input=typed)
+
+    mapped = run("lights", "map", typed="a1\nb1\n\nstatus\n")
+    assert mapped.exit_code == 0, mapped.output
+    assert read_light_map(table.folder / "lights.toml").status == (3,)
+    tried = run("lights", "test", "--seconds", "0.05")
+    assert tried.exit_code == 0, tried.output
+    assert "squares, fault: vermillion, blink" in tried.output
+    unmapped = run("sensors")
+    assert unmapped.exit_code == 3
+    assert "the sensor map" in unmapped.output
+    nothing = run("sensors", "map", typed="f\n")
+    assert nothing.exit_code == 1
+    save_sensor_map(SensorMap({"a1": 2}, 3), table.folder / "sensors.toml")
+    shown = run("sensors")
+    assert shown.exit_code == 0, shown.output
+    assert "0 of 1 squares are occupied" in shown.output
+    assert run("sensors", "show", "--once").output == shown.output
+    refused = run("sensors", "put-back", "A1")
+    assert refused.exit_code == 3
+    assert "the sensor under a1 is not out" in refused.output
+    looked = run("doctor")
+    assert "4 lights, 3 switches, 2 buttons, a buzzer" in looked.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,10 +14,14 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+import serial
 from rich.console import Console
 
 from engine.errors import OptionError
+from firmware_bridge.finding import WantedBoard
 from hardware.factory import LightSettings
+from hardware.light_map import LightMap
+from referee.board_plan import WirePlan
 from referee.errors import ConfigError
 from referee.events import Event, Evidence
 from referee.journal import Journal
@@ -72,6 +77,31 @@ def watched(options: WatchOptions) -> tuple[int, str]:
     code = watch(options, console)
     assert isinstance(console.file, StringIO)
     return code, console.file.getvalue()
+
+
+def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(options: WatchOptions) -> None:
+    lit = WirePlan(
+        drivers=("board",),
+        wanted=WantedBoard(port="/dev/ttyNONE"),
+        light_map=LightMap({"a1": (0,)}, lights=1),
+    )
+    code, output = watched(replace(options, debug_images=None, wire=lit, lights=LightSettings()))
+    assert code == 0
+    assert "There is no port /dev/ttyNONE" in output
+    assert "1 turn accepted" in output
+    assert "[accepted]" in output
+
+    ours, theirs = os.openpty()
+    try:
+        with serial.Serial(os.ttyname(theirs), exclusive=True):
+            taken = replace(lit, wanted=WantedBoard(port=os.ttyname(theirs)))
+            code, output = watched(replace(options, debug_images=None, resume=False, wire=taken))
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert code == 0
+    assert "is in use" in output
+    assert "1 turn accepted" in output
 
 
 def test_stills_are_refereed_one_by_one_and_a_later_start_goes_on(
