@@ -150,8 +150,8 @@ def draw_arrivals(took_s: Mapping[float, Mapping[str, Sequence[float]]], path: P
     """Draw how long messages take to arrive, by the share of each fault: medians and percentiles, both ways."""
     figure = Figure(figsize=(8, 3.4), layout="constrained")
     shares = sorted(took_s)
-    for place, direction in enumerate((TO_DEVICE, TO_HOST), start=1):
-        axes = figure.add_subplot(1, 2, place)
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, direction in zip(both, (TO_DEVICE, TO_HOST), strict=True):
         for percent in _PERCENTS:
             times_ms = [float(np.percentile(took_s[share][direction], percent)) * 1e3 for share in shares]
             label = "median" if percent == _PERCENTS[0] else f"{percent} in 100 are quicker"
@@ -159,11 +159,11 @@ def draw_arrivals(took_s: Mapping[float, Mapping[str, Sequence[float]]], path: P
         axes.set_yscale("log")
         axes.set_title("light frames, host to device" if direction == TO_DEVICE else "messages, device to host")
         axes.set_xlabel("share of frames struck by each of six faults, %")
-        axes.set_ylabel("from said to there, ms")
         axes.grid(True, which="major", alpha=0.3)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    figure.axes[0].legend(fontsize=8, frameon=False)
+    both[0].set_ylabel("from said to there, ms")
+    both[0].legend(fontsize=8, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
 
