@@ -148,7 +148,7 @@ def test_paths_in_the_file_are_relative_to_the_file(tmp_path: Path) -> None:
         ("[lights]\nbuzzer_pin = 5\nplace_pins = {d2 = 'GPIO5'}\n", r":1: lights: GPIO5 is used twice"),
         (
             '[lights]\nbuzzer_pin = 5\n[sensors]\nsource = "pins"\nrow_pins = [5, 6]\ncolumn_pins = [6, 99]\n',
-            r":3: sensors: GPIO5 is used twice: for buzzer and for sensor row 1.*GPIO6 is used twice.*99 does not",
+            r":3: sensors: GPIO5 is used twice: for buzzer and for sensor row 1.*GPIO6 is used.*99 does not",
         ),
         (
             '[sensors]\nsource = "pins"\nrow_pins = [5]\n',
