@@ -192,7 +192,8 @@ def test_faults_that_only_show_together_are_named_at_once_too(folder: Path) -> N
     with pytest.raises(ConfigError) as caught:
         load_text(
             folder,
-            "[game]\noptions = {nonsense = 1}\n[lights]\nplace_pins = {d9 = 5}\ndebounce_ms = 500\nlong_press_s = 0.4\n",
+            "[game]\noptions = {nonsense = 1}\n[lights]\nplace_pins = {d9 = 5}\ndebounce_ms = 500\n"
+            "long_press_s = 0.4\n",
         )
     assert len(str(caught.value).splitlines()) == 3
 
