@@ -12,6 +12,7 @@ from simulator.truth import TruthEvent
 
 _LATELY_S = 4.0
 _A_MOMENT_S = 0.2
+_QUICK_S = 0.5
 
 
 def misled(played: PlayedGame, places: Collection[str], time_s: float) -> bool:
@@ -27,7 +28,8 @@ def misled(played: PlayedGame, places: Collection[str], time_s: float) -> bool:
 def looks_the_same_by_occupancy(game: Game[Any, Any], events: Sequence[TruthEvent], time_s: float) -> bool:
     """Whether the turn under way, or played last, leaves the same squares taken as something else would.
 
-    That is another result of a legal turn; or nothing, where the block came back to its square.
+    That is another result of a legal turn; nothing, where the block came back to its square; a switch that missed a
+    block, where one left the board; and two turns in a row that were not felt one by one.
     """
     turns = [event for event in events if event.kind in {"turn", "tried and taken back"} and event.began_s <= time_s]
     if not turns:
@@ -38,7 +40,9 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], events: Sequence[TruthEven
         return False
     state = game.parse_state(before[-1])
     taken = _taken(last.after)
-    if taken == _taken(last.before):
+    if taken == _taken(last.before) or len(taken) < len(_taken(last.before)):
+        return True
+    if len(turns) > 1 and last.began_s - turns[-2].gone_s < _QUICK_S:
         return True
     results = {
         tuple(sorted(game.appearance(after).items()))

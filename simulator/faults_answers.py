@@ -27,7 +27,7 @@ _NOTED = ANSWERS | {"not finished"}
 """Where a touch ends a turn, a quiet light is all that a whole turn gets."""
 
 PRESS_AFTER_S = 0.2
-_POLL_S = 0.1
+POLL_S = 0.1
 _IN_A_FEW_WORDS_SHARE = 0.5
 
 Wait = Generator[Stretch, None, str]
@@ -130,7 +130,8 @@ class AnsweringGame(PlayedGame):
                 if answered:
                     self.disturbances.remove_things(self._planned_s)
                     return answered
-                if is_misdeed:
+                if is_misdeed or self._by_occupancy:
+                    # There is nothing to take away or straighten: only words can tell what no switch can.
                     return mood
             if mood == "question" or self._planned_s > deadline_s:
                 said = mood or said
@@ -139,7 +140,7 @@ class AnsweringGame(PlayedGame):
                 helped += 1
                 yield from self._help(action, helped)
                 heard_from_s, deadline_s = self._planned_s, self._deadline_s()
-            yield self._still(_POLL_S)
+            yield self._still(POLL_S)
 
     def _deadline_s(self) -> float:
         return self._planned_s + self._habits.patience_s

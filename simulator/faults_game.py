@@ -13,7 +13,7 @@ import numpy as np
 from engine.api import OptionValue
 from simulator.actions import EMPTY_LOOK, Action
 from simulator.faults import SURROUNDINGS, DisturbanceMaker
-from simulator.faults_answers import ANSWERS, PRESS_AFTER_S, AnsweringGame, Word
+from simulator.faults_answers import ANSWERS, POLL_S, PRESS_AFTER_S, AnsweringGame, Word
 from simulator.faults_misdeeds import ALL_MISDEEDS, BY_STAR, STUCK
 from simulator.faults_players import Start
 from simulator.faults_turns import BY_TURN, NO_HOP_TO_COME, WRONG_SET_UPS
@@ -100,6 +100,7 @@ class FaultyGame(AnsweringGame):
             yield from self._wrong_set_up()
         # Where any squares will do, a set-up has to rest like a turn.
         yield self._still((2 if self._start == "usual" else 5) * self._habits.settle_s)
+        yield from self._begun()
         if self._by_occupancy:
             # Blocks are put out with any side up, which no switch can tell.
             yield from self._tell("how the blocks lie")
@@ -118,6 +119,12 @@ class FaultyGame(AnsweringGame):
         if self._people.is_over:
             yield from self._carry_out(self._people.sweep())
         yield self._still(3 * self._habits.settle_s)
+
+    def _begun(self) -> Iterator[Stretch]:
+        """Wait until the table shows that the game may begin; players who wait in vain begin all the same."""
+        deadline_s = self._planned_s + 3 * self._habits.patience_s
+        while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in {"not finished", "looking"}:
+            yield self._still(POLL_S)
 
     def _rare_kinds(self) -> set[str]:
         """Kinds of misdeed that few games have room for, and this one may have."""

@@ -57,7 +57,7 @@ class SensorSettings:
     false_open: float = 0.03
     after_put_down_s: float = 0.4
     after_lift_s: float = 1.5
-    stale_s: float = 3.0
+    stale_s: float = 1.5
     camera_patience_s: float = 3.0
 
     def __post_init__(self) -> None:
