@@ -202,6 +202,8 @@ class Exchange:
 
     def _tick(self) -> None:
         host_due_s = self._host.next_due_s(self._now_s)
+        if host_due_s is not None:
+            host_due_s = max(host_due_s, self._wire_to_device.free_at_s)
         dues = [self._device_due_s, self._replug_at_s]
         if self._every_s and not self._is_calm:
             dues.append(self._says_at_s)
@@ -258,7 +260,8 @@ class Exchange:
                     self._to_host.give(*encode_message(message))
         if host.state is LinkState.LINKED and not self._is_calm and not self._every_s:
             self._send_what_fits()
-        written = host.outgoing(now_s)
+        # As the connection does: nothing new before what was given is written.
+        written = host.outgoing(now_s) if self._wire_to_device.free_at_s <= now_s else b""
         self._to_device.check_acknowledged((host.session, self._linked_boot), host.acknowledged)
         if written:
             self.result.frames += self._to_device.hear_written(written, 0, self._to_host, self._linked_boot)

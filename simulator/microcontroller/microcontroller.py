@@ -254,14 +254,18 @@ class VirtualMicrocontroller:
 
     def _round(self) -> None:
         with self._changed:
-            terminal = self._terminal
-            due_s = self._running.next_due_s - self._clock()
+            inside, terminal, now_s = self._running, self._terminal, self._clock()
+            due_s = inside.next_due_s
             reading: list[int] = [self._wake_read]
             writing: list[int] = []
             if terminal is not None:
-                reading.append(terminal.fileno())
+                # A slow wire takes no more while it carries something, so that the host's buffer fills.
+                if inside.to_device.free_at_s <= now_s:
+                    reading.append(terminal.fileno())
+                else:
+                    due_s = min(due_s, inside.to_device.free_at_s)
                 writing += [terminal.fileno()] * terminal.is_waiting
-        readable, _, _ = select.select(reading, writing, [], max(0.0, min(due_s, _LONGEST_SLEEP_S)))
+        readable, _, _ = select.select(reading, writing, [], max(0.0, min(due_s - now_s, _LONGEST_SLEEP_S)))
         if self._wake_read in readable:
             os.read(self._wake_read, 4096)
         with self._changed:
@@ -273,7 +277,7 @@ class VirtualMicrocontroller:
     def _exchange(self, terminal: PseudoTerminal | None) -> None:
         inside, now_s = self._running, self._clock()
         if terminal is not None:
-            data = terminal.read()
+            data = terminal.read() if inside.to_device.free_at_s <= now_s else b""
             if data:
                 inside.from_host(data, now_s)
         inside.advance(now_s)

@@ -64,6 +64,11 @@ class FaultyWire:
             return self._held_until_s
         return due_s
 
+    @property
+    def free_at_s(self) -> float:
+        """When a slow wire has carried what was written; 0 for one without a limit, which is always free."""
+        return 0.0 if self._faults.bytes_per_s is None else self._busy_until_s
+
     def be_silent(self, until_s: float) -> None:
         """Swallow everything that is written up to then."""
         self._silent_until_s = max(self._silent_until_s, until_s)

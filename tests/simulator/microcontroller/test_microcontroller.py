@@ -182,6 +182,16 @@ def test_a_port_that_nobody_reads_does_not_stop_the_board(pin_map: bytes) -> Non
         assert board.wait_for(lambda: board.rounds > rounds + 20)
 
 
+def test_a_slow_wire_fills_the_hosts_buffer(pin_map: bytes) -> None:
+    with (
+        VirtualMicrocontroller(pin_map, WireFaults(bytes_per_s=1000.0)) as board,
+        serial.Serial(board.port_name, write_timeout=0.05) as port,
+        pytest.raises(serial.SerialTimeoutException),
+    ):
+        # 4 kB are on the wire, and about as many fit into the buffer.
+        port.write(b"\1" * 40_000)
+
+
 def test_what_ends_its_thread_is_raised(pin_map: bytes) -> None:
     times = iter([0.0] * 12)
 

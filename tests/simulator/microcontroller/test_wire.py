@@ -179,6 +179,16 @@ def test_repeated_and_joined_frames_arrive_together() -> None:
     assert piece == b"\0abc\0" * 2
 
 
+def test_a_slow_wire_says_when_it_is_free() -> None:
+    wire = FaultyWire(WireFaults(bytes_per_s=100.0, latency_s=5.0), 1)
+    assert wire.free_at_s == 0.0
+    wire.write(b"\0" + b"a" * 48 + b"\0", 1.0)
+    assert wire.free_at_s == pytest.approx(1.5)
+    unlimited = FaultyWire(WireFaults(latency_s=5.0), 1)
+    unlimited.write(b"\0abc\0", 1.0)
+    assert unlimited.free_at_s == 0.0
+
+
 def test_silence_swallows_and_a_cut_loses_what_is_under_way() -> None:
     wire = FaultyWire(WireFaults(latency_s=1.0), 1)
     wire.be_silent(2.0)
