@@ -1,0 +1,148 @@
+"""Short games with switches under the board: what they feel, what is asked, and how that is scored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from benchmarks.soak_feeling import looks_the_same_by_occupancy, misled, seen_as, unfelt
+from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
+from benchmarks.soak_report import Report
+from benchmarks.soak_score import GameScore, Outcome, score
+from benchmarks.soak_sensors import Eyes, FeltTable, NoCamera
+from engine.registry import load
+from referee.verdict import Verdict, VerdictKind
+from simulator.faults import Disturbance
+from simulator.faults_table import FaultyTable, faulty_setting
+from simulator.scene import block_on
+from simulator.sensors import SensorFaults, VirtualSwitches
+from simulator.truth import TruthEvent, TruthLog
+from vision.errors import CameraError, EndOfFramesError
+
+SIZE = (320, 180)
+QUIET = ("nothing", "illegal turn")
+
+
+@pytest.fixture(scope="module")
+def felt() -> PlayedGame:
+    """A game that is only felt: honest turns and misdeeds."""
+    return play(GamePlan(2, turns=8, kinds=QUIET, eyes="sensors"))
+
+
+def table(*disturbances: Disturbance) -> FaultyTable:
+    made = FaultyTable(3, turns=1, setting=faulty_setting(3, SIZE), kinds=("nothing",), pictures=False)
+    for one in disturbances:
+        made.disturbances.begin(one)
+    return made
+
+
+def emptied_or_filled(event: TruthEvent) -> frozenset[str]:
+    before, after = (
+        {place for place, look in looks.items() if look != "empty"} for looks in (event.before, event.after)
+    )
+    return frozenset(before ^ after)
+
+
+def outcomes(scored: GameScore) -> set[Outcome]:
+    return {item.outcome for item in scored.items}
+
+
+def test_a_game_by_sensors_alone_asks_and_is_never_wrong(felt: PlayedGame) -> None:
+    scored = score(felt)
+    assert scored.turns == 8
+    assert outcomes(scored) <= {Outcome.AT_ONCE, Outcome.AFTER_ASKING, Outcome.UNSEEN}
+    assert scored.questions > 0
+    report = Report([replace(scored, verdict_computing_s=())], "", "sensors")
+    assert report.met
+
+
+def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(felt: PlayedGame) -> None:
+    events = felt.truth.events
+    turn = next(one for before, one in pairwise(events) if before.kind == one.kind == "turn")
+    alarm = Said(0, turn.gone_s, Verdict(VerdictKind.ILLEGAL, "No.", turn.gone_s, 0))
+    assert Outcome.WRONG in outcomes(score(replace(felt, said=[alarm, *felt.said])))
+
+
+@pytest.mark.parametrize("eyes", ["sensors", "both"])
+def test_a_game_with_switches_replays_byte_for_byte(eyes: Eyes) -> None:
+    plan = plan_of(6, 3, SIZE, perfect_eyes=True, eyes=eyes)
+    assert play(plan).digest == play(plan).digest
+
+
+def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(felt: PlayedGame) -> None:
+    both = score(play(replace(felt.plan, eyes="both", perfect_eyes=True)))
+    assert outcomes(both) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
+    assert both.questions < score(felt).questions
+
+
+def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
+    plans = [plan_of(seed, 40, SIZE, eyes="sensors") for seed in range(20)]
+    assert {plan.start for plan in plans} == {"usual"}
+    assert {plan.turn_end for plan in plans} == {"button", "rest"}
+
+
+def test_switches_tell_each_change_once_and_the_last_snapshot_while_the_cable_is_off() -> None:
+    made = table()
+    layout = made.setting.layout
+    source = FeltTable(made, VirtualSwitches(layout, 1, SensorFaults(unplugged=((3.0, 4.0),))))
+    made._blocks = (block_on(layout, "b1", "gold", "star", "slider"),)
+    first = source.latest(1.0)
+    made._blocks = (block_on(layout, "c1", "gold", "star", "slider"),)
+    second = source.latest(2.0)
+    off = source.latest(3.5)
+    assert first is not None
+    assert second is not None
+    assert first.changes == ()
+    assert [(one.place, one.put_down) for one in second.changes] == [("b1", False), ("c1", True)]
+    assert off == replace(second, changes=())
+    assert source.misfelt == [(3.5, frozenset(layout.places))]
+
+
+def test_without_a_camera_ticks_go_on_while_the_camera_is_unplugged() -> None:
+    unplugged = Disturbance("camera unplugged", 0.0, 1.0, delivery="unplugged")
+    with pytest.raises(CameraError, match="check its cable"):
+        table(unplugged).read(0.0)
+    ticks = NoCamera(table(unplugged))
+    times = [ticks.read(2.0).time_s for _ in range(20)]
+    assert times == pytest.approx([number / 15 for number in range(20)])
+
+
+def test_ticks_end_with_the_game() -> None:
+    ticks = NoCamera(table())
+    with pytest.raises(EndOfFramesError):
+        for _ in range(10_000):
+            ticks.read(2.0)
+
+
+def test_what_a_switch_tells_fits_any_piece() -> None:
+    assert seen_as("a piece", "gold block, x up")
+    assert not seen_as("a piece", "empty")
+    assert seen_as("empty", "empty")
+    assert not seen_as("gold block, x up", "teal block, x up")
+
+
+def test_a_switch_misled_only_about_its_place_and_lately() -> None:
+    played = PlayedGame(GamePlan(1, eyes="sensors"), TruthLog())
+    played.misfelt = [(10.0, frozenset({"c3"}))]
+    assert misled(played, ("c3", "d4"), 12.0)
+    assert misled(played, (), 12.0)
+    assert not misled(played, ("d4",), 12.0)
+    assert not misled(played, ("c3",), 9.9)
+    assert not misled(played, ("c3",), 20.0)
+
+
+def test_a_misdeed_under_a_dead_switch_was_not_to_be_felt(felt: PlayedGame) -> None:
+    event, changed = next((one, places) for one in felt.truth.events if (places := emptied_or_filled(one)))
+    broken = replace(felt, misfelt=[(event.gone_s + 0.1, changed)])
+    assert unfelt(broken, event)
+    assert not unfelt(felt, event)
+    assert not unfelt(replace(broken, plan=replace(felt.plan, eyes="camera")), event)
+
+
+def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(felt: PlayedGame) -> None:
+    game = load("deblockle")
+    asked = [said.time_s for said in felt.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
+    assert any(looks_the_same_by_occupancy(game, felt.truth.events, time_s) for time_s in asked)
+    assert not looks_the_same_by_occupancy(game, felt.truth.events, 0.0)
