@@ -15,8 +15,10 @@ from engine.api import Game
 from referee.board_wires import Wires
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal
+from referee.layouts import kept_by_text
 from referee.sensing.alone import SensorReader, TickSource
 from referee.sensing.fused import FusedReader
+from referee.sensing.games import told_by_occupancy
 from referee.service import Reader
 from referee.service_attention import AttentiveReader
 from referee.service_loop import FrameSource
@@ -63,6 +65,7 @@ def open_eyes(
             raise ConfigError("there are no sensors to see through; set source and map below [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
+        _say_what_is_felt(game, say)
         alone = SensorReader(wires.sensors, game.places, game.looks, settings, health)
         return Eyes(TickSource(time.monotonic, time.sleep), alone)
     learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
@@ -73,6 +76,17 @@ def open_eyes(
         seen = FusedReader(seen, wires.sensors, game.places, game.looks, settings, health)
         camera = SteadySource(camera, calibrated(options).size, time.monotonic, time.sleep, say)
     return Eyes(camera, seen, learning if isinstance(learning, LearningReader) else None)
+
+
+def _say_what_is_felt(game: Game[Any, Any], say: Callable[[str], None]) -> None:
+    """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
+    told = told_by_occupancy(game, game.new())
+    if not told.any:
+        raise ConfigError(
+            f"{game.title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
+        )
+    if told.alone < told.turns:
+        say(f"Of {told.turns} turns at the start the switches tell {told.alone} by themselves; I ask about the others.")
 
 
 def calibrated(options: WatchOptions) -> CameraModel:

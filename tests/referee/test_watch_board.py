@@ -25,7 +25,7 @@ from hardware.terminal import Grid
 from referee.board_plan import WirePlan
 from referee.correcting import Correction
 from referee.entering import Entry
-from referee.errors import UnreachableError
+from referee.errors import ConfigError, UnreachableError
 from referee.mapping_file import SensorMap
 from referee.requests import ask
 from referee.service_requests import asked_to_correct, asked_to_enter
@@ -214,3 +214,10 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
 
     watching = replace(options(sitting, "sensors"), game="diaballik")
     assert referee(watching, sitting, person) == 0
+    assert "Of 290 turns at the start the switches tell 0 by themselves" in sitting.heard.getvalue()
+
+
+def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> None:
+    watching = replace(options(sitting, "sensors"), game="blockade")
+    with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`referee turn`"):
+        watch(watching, Console(file=sitting.heard))
