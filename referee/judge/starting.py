@@ -15,6 +15,9 @@ from referee.judge.rulings import Ruling, verdict_about
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.verdict import Verdict, VerdictKind
 
+_MOST_UNFELT = 0.25
+"""The share of a board's squares that may lack a sensor for a set-up to be taken by sensors alone."""
+
 
 def take_set_up(
     game: Game[StateT, TurnT],
@@ -30,16 +33,20 @@ def take_set_up(
     There are no states when the set-up was not accepted.
     """
     appearance: Mapping[Place, str] = {place: seen.places[place].best for place in game.places if place in seen.places}
-    if seen.hidden:
+    usual = usual_start(game, options) if PIECE in appearance.values() else {}
+    unfelt = _unfelt(game, seen) if usual and not anywhere else ()
+    if unfelt:
+        appearance = {place: usual[place] if place in unfelt else appearance[place] for place in game.places}
+    elif seen.hidden:
         hidden = tuple(place for place in game.places if place in seen.hidden)
         sentence = words.unclear_set_up(hidden) if appearance else words.nothing_to_see()
         return Ruling((verdict_about(game, (), VerdictKind.CANNOT_SEE, sentence, seen, places=hidden),)), (), ()
     unclear = tuple(
         place
         for place in game.places
-        if seen.places[place].certainty < (settings.margin if place in seen.disputed else settings.set_up)
+        if place in seen.places
+        and seen.places[place].certainty < (settings.margin if place in seen.disputed else settings.set_up)
     )
-    usual = usual_start(game, options) if PIECE in appearance.values() else {}
     shown = appearance
     tables = _tables_felt(usual, shown, game.looks)
     faults: list[tuple[IllegalTurnError, Mapping[Place, str]]] = []
@@ -82,12 +89,20 @@ def take_set_up(
     notes = [
         words.please_check(place, appearance[place])
         for place in game.places
-        if seen.places[place].certainty < settings.margin
+        if place in seen.places and seen.places[place].certainty < settings.margin
     ]
     notes += [words.dropped_sighting(place) for place in dropped]
     notes += [words.taken_as_usual(felt[0], appearance[felt[0]])] if felt else []
+    notes += [words.unfelt_start(unfelt)] if unfelt else []
     notes += [words.felt_otherwise(tuple(seen.disputed))] if seen.disputed else []
     return Ruling((verdict,), notes=tuple(notes)), narrowed, states
+
+
+def _unfelt(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
+    """Give the places without a sensor that speaks where sensors are all there is, if there are only a few."""
+    unfelt = tuple(place for place in game.places if place in seen.hidden)
+    alone = all(one.felt for one in seen.places.values())
+    return unfelt if alone and len(unfelt) <= _MOST_UNFELT * len(game.places) else ()
 
 
 def _tables_felt(

@@ -41,6 +41,11 @@ def taken_as_usual(place: Place, look: str) -> str:
     )
 
 
+def unfelt_start(places: Sequence[Place]) -> str:
+    """The set-up was felt, save on a few squares."""
+    return f"I can't feel {listed(places)}, and take it that the usual start is set up there as well."
+
+
 def unknown_pieces(places: Sequence[Place]) -> str:
     """Pieces stand where the game's own start has none, and are only felt."""
     return f"I feel pieces on {listed(places)}, and can't tell which. Please say what stands there (referee correct)."

@@ -291,6 +291,19 @@ def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: An
     assert {len(facings) for facings in deblockle.facings(judge.belief[0]).values()} == {4}
 
 
+def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_few(deblockle: Any) -> None:
+    looks = deblockle.appearance(deblockle.new())
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
+    assert ruling.verdict.kind is VerdictKind.SET_UP
+    assert deblockle.appearance(judge.belief[0]) == looks
+    assert any("can't feel c3 and g4" in note for note in ruling.notes)
+    half = [place for place in deblockle.places if place[1] in "123"]
+    judge = Judge(deblockle)
+    assert judge.begin(felt(deblockle, looks, mute=half)).verdict.kind is VerdictKind.CANNOT_SEE
+    assert not judge.belief
+
+
 def test_a_set_up_that_lacks_a_piece_says_where(deblockle: Any) -> None:
     looks = {**deblockle.appearance(deblockle.new()), "c3": "empty"}
     judge: Judge[Any, Any] = Judge(deblockle)

@@ -1,0 +1,55 @@
+"""What sensors add to when a table is at rest, and to which squares are unreadable."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.judge import Settler, SettleSettings
+from referee.service_stall import StallWatch
+from vision.reading import Reading
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return dict(deblockle.appearance(deblockle.new()))
+
+
+def felt(reading: Reading, place: str, sensed: float | None) -> Reading:
+    """Give the reading with what a sensor under one place says."""
+    return replace(reading, places={**reading.places, place: replace(reading.places[place], sensed=sensed)})
+
+
+@pytest.mark.parametrize("hidden", [(), ("c2",)])
+def test_a_change_that_only_a_sensor_notices_begins_it_afresh(make_reading: Any, start: Any, hidden: Any) -> None:
+    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    for step in range(3):
+        settler.add(felt(make_reading(start, time_s=step / 10, hidden=hidden, unreadable=["c2"]), "c2", 0.03))
+    again = [
+        settler.add(felt(make_reading(start, time_s=1 + step / 10, hidden=hidden, unreadable=["c2"]), "c2", 0.99))
+        for step in range(2)
+    ]
+    assert again[0] is None
+    assert again[1] is not None
+    assert again[1].since_s == pytest.approx(1.0)
+
+
+def test_a_sensor_that_is_not_sure_may_flicker(make_reading: Any, start: Any) -> None:
+    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settled = [
+        settler.add(felt(make_reading(start, time_s=step / 10), "c2", 0.3 + 0.4 * (step % 2))) for step in range(6)
+    ]
+    assert settled[-1] is not None
+    assert settled[-1].since_s == 0.0
+
+
+def test_a_square_that_only_its_sensor_knows_is_no_stall(make_reading: Any, start: Any) -> None:
+    alone, with_sensor = StallWatch(5.0, 0.8), StallWatch(5.0, 0.8)
+    named = []
+    for second in range(10):
+        reading = make_reading(start, time_s=float(second), hidden=["c2"])
+        named += alone.add(reading)
+        assert with_sensor.add(felt(reading, "c2", 0.03)) == ()
+    assert named == ["c2"]
