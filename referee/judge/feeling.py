@@ -8,7 +8,7 @@ from dataclasses import replace
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
 from referee.judge.deciding import Decision, Standing
 from referee.judge.hypotheses import Changes, Happening
-from referee.judge.pooling import PooledReading
+from referee.judge.pooling import PIECE, PooledReading
 from referee.judge.settings import JudgeSettings, Occasion
 from referee.judge.stops import stops_among
 
@@ -57,6 +57,13 @@ def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return gone > new and any(one.felt and one.best == EMPTY for one in seen.places.values())
+
+
+def too_many_felt(believed: Appearance, changes: Changes) -> bool:
+    """Whether sensors feel more new pieces than are gone from elsewhere, as ones that err would."""
+    gone = sum(look == EMPTY for _, look in changes)
+    new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
+    return new > gone and any(look == PIECE for _, look in changes)
 
 
 def only_felt(changes: Changes, seen: PooledReading) -> bool:

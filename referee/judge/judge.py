@@ -303,6 +303,9 @@ class Judge(Memory[StateT, TurnT]):
             against_sides = self._against_sides_only(seen, occasion)
             if against_sides is not None:
                 return against_sides
+            if feeling.too_many_felt(self._game.appearance(self._belief[0]), decision.shown):
+                places = self._tell.changed(decision.shown)
+                return Ruling((self._tell.question_about(places, decision.shown, seen),))
             if self._more_turns_explain(decision.shown, seen):
                 return self._tell.more_turns(decision.shown, seen)
             breaches = self._think.breaches_of(self._belief, decision.shown, seen)

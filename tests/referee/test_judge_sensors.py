@@ -222,6 +222,15 @@ def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> Non
     assert ruling.verdict.kind is VerdictKind.PUT_RIGHT
 
 
+def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
+    """Two sensors that err feel two blocks from nowhere; that is no player's fault."""
+    state = known_start(deblockle)
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, deblockle.appearance(state), wrong=["a4", "g4"]), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == ("a4", "g4")
+
+
 def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
     base = {"a1": "red", "b1": "blue", "c1": "empty", "d1": "empty"}
     looks = ("empty", "red", "blue")
