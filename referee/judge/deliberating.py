@@ -9,7 +9,7 @@ from typing import Generic
 from engine.api import Breach, Game, Place, StateT, TurnT
 from referee.judge import faults, feeling
 from referee.judge.accepting import Advance, Resolved, advance, end_the_game, resolve, resolve_first
-from referee.judge.belief import Explorer
+from referee.judge.belief import Explorer, applied
 from referee.judge.deciding import Decision, decide
 from referee.judge.hypotheses import Changes, Explanation
 from referee.judge.pooling import PooledReading
@@ -60,6 +60,12 @@ class Deliberation(Generic[StateT, TurnT]):
     def end_the_game(self, states: Sequence[StateT], turns: Sequence[TurnT]) -> bool:
         """Say whether turns end the game from all of these states."""
         return end_the_game(self.game, states, turns)
+
+    def same_piece_goes_on(self, belief: Sequence[StateT], explanations: Sequence[Explanation[StateT, TurnT]]) -> bool:
+        """Say whether the same player is to play again after these first turns, and has begun with the same piece."""
+        after = [state for one in explanations for turn in one.first for state in applied(self.game, belief, turn)]
+        again = bool(after) and all(state.to_move == belief[0].to_move for state in after)
+        return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
 
     def weigh(
         self,

@@ -256,6 +256,9 @@ class Judge(Memory[StateT, TurnT]):
                 seen,
                 decision.margin,
             )
+        if not whole and occasion.names_faults and self._think.same_piece_goes_on(self._belief, alike):
+            # A block that its player moves on may as well have been moved against the rules.
+            return self._tell.goes_on(decision, seen)
         resolved = self._think.resolve(alike, seen) if whole else self._think.resolve_first(alike, seen)
         if feeling.only_felt(decision.best.changes, seen):
             if not occasion.names_faults:

@@ -59,6 +59,13 @@ class Teller(Generic[StateT, TurnT]):
         described = " ".join(self.game.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(words.left_the_board(described), resolved.turns, decision, seen),))
 
+    def goes_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Ask about a turn after which the same piece was moved on, which may as well be one move against the rules."""
+        best = decision.best
+        sentence = words.goes_on(self.game.describe(best.first[0]), best.to_do)
+        places = self.changed(decision.shown)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
+
     def several_felt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about more than one turn, of which sensors feel too little to tell the turns."""
         places = self.changed(decision.shown) or self.changed(decision.best.changes)

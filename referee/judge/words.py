@@ -153,6 +153,11 @@ def left_the_board(described: str) -> str:
     return f"{described} I only feel that it is gone. Press the button again if that is right, or look where it stands."
 
 
+def goes_on(described: str, to_do: str) -> str:
+    """A piece was moved on after a whole turn, by the same player."""
+    return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
+
+
 def several_felt(places: Sequence[Place]) -> str:
     """More than a turn explains what was only felt."""
     return f"More than one turn seems to have been played on {listed(places)}. Please say which (referee turn)."

@@ -182,3 +182,25 @@ def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make
     verdict = judge.consider([make_reading(swapped, sureness=0.999)], Occasion.DECLARED).verdict
     assert verdict.kind is VerdictKind.ILLEGAL
     assert "two-blocks-moved" in [breach.rule for breach in verdict.breaches]
+
+
+def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblockle: Any, make_reading: Any) -> None:
+    """Gold is walled in, so teal plays on: rolled and hopped back, then rolled again, or rolled over twice?"""
+    walled = "a1:G.star/north=slider a2:T.star/north=slider b1:T.star/north=slider"
+    asked = 0
+    for facing in ("star/north=slider", "stop/north=cross", "hoops/north=star"):
+        state = deblockle.parse_state(f"teal {walled} f7:T.{facing} removed=3,1")
+        for turn in deblockle.legal_turns(state):
+            after = deblockle.apply(state, turn)
+            if turn.places[0] != "f7" or deblockle.appearance(after)["f7"] == "empty" or after.to_move != "teal":
+                continue
+            for part in deblockle.unfinished(after):
+                seen = {**deblockle.appearance(after), **part.appearance}
+                if len(part.places) < 2 or "f7" not in part.places or not deblockle.explain(state, seen):
+                    continue
+                judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+                ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Occasion.RESTED)
+                assert ruling.steps == ()
+                if ruling.verdict.kind is VerdictKind.AMBIGUOUS:
+                    asked += "moves on" in ruling.verdict.sentence
+    assert asked > 0
