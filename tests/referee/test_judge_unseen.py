@@ -200,7 +200,8 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
                     continue
                 judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
                 ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Occasion.RESTED)
-                assert ruling.steps == ()
+                # Two whole turns may leave the same; one and a part of the next is never taken for granted.
+                assert len(ruling.steps) in {0, 2}
                 if ruling.verdict.kind is VerdictKind.AMBIGUOUS:
                     asked += "moves on" in ruling.verdict.sentence
     assert asked > 0
