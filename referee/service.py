@@ -21,6 +21,7 @@ from referee.events import Event
 from referee.journal import fold
 from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
 from referee.judge.words import word_holds
+from referee.reading_frames import read_or_hindered
 from referee.service_believing import tell_reader
 from referee.service_catch_up import CatchUp
 from referee.service_evidence import CropKeeper
@@ -42,7 +43,6 @@ from referee.signalling import (
     with_trouble,
 )
 from referee.verdict import Verdict, VerdictKind
-from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
 from vision.reading import Hindrance, Reading
 
@@ -154,7 +154,7 @@ class Service(Generic[StateT, TurnT]):
         self._frame = frame
         if self._catch_up.caught_up(frame.time_s) and self._signal is not None:
             self._display.show(replace(self._signal, sound=Sound.SILENCE), frame.time_s)
-        return self._take(self._read(frame))
+        return self._take(read_or_hindered(self._reader, frame))
 
     def bad_frame(self, message: str) -> list[Verdict]:
         """Take a frame that the camera could not even hand over; ``message`` says why."""
@@ -287,15 +287,6 @@ class Service(Generic[StateT, TurnT]):
         self._judged = None
         self._shown = None
         self._light(signal, self._time_s)
-
-    def _read(self, frame: Frame) -> Reading:
-        try:
-            return self._reader.read(frame)
-        except NotLocatedError as error:
-            hindrance = Hindrance("not located", str(error))
-        except FrameError as error:
-            hindrance = Hindrance("bad frame", str(error))
-        return Reading(frame.sequence, frame.time_s, {}, (hindrance,))
 
     def _pass_on(self, notices: Sequence[str]) -> None:
         """Say each remark once while it holds, and keep it in the journal."""

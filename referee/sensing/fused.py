@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, LookName, Place
 from referee.judge.settling import blocking_hindrance
+from referee.reading_frames import read_or_hindered
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import SensorSettings, SensorSource
 from referee.sensing.watching import Felt, SensorWatch
 from referee.service_protocols import Reader
-from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import PlaceReading, Reading
 
 _ALONE = "I can't see the table, and go by the sensors alone until I can."
 
@@ -46,7 +46,7 @@ class FusedReader:
     def read(self, frame: Frame) -> Reading:
         """Read a frame; what the other reader raises is part of the reading."""
         felt = self._watch.look(frame.time_s)
-        reading = self._see(frame)
+        reading = read_or_hindered(self._reader, frame)
         reading = replace(reading, notices=(*reading.notices, *felt.notices), changes=felt.changes)
         if felt.busy is not None:
             return replace(reading, places={}, hindrances=(felt.busy, *reading.hindrances))
@@ -72,15 +72,6 @@ class FusedReader:
     def believed(self, appearance: Appearance) -> None:
         """Hear what was accepted, so that sensors that are wrong are found."""
         self._watch.believed(appearance)
-
-    def _see(self, frame: Frame) -> Reading:
-        try:
-            return self._reader.read(frame)
-        except NotLocatedError as error:
-            hindrance = Hindrance("not located", str(error))
-        except FrameError as error:
-            hindrance = Hindrance("bad frame", str(error))
-        return Reading(frame.sequence, frame.time_s, {}, (hindrance,))
 
     def _joined(self, reading: Reading, felt: Felt, why: str = "outside the picture") -> dict[Place, PlaceReading]:
         joined: dict[Place, PlaceReading] = {}
