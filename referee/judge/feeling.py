@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from referee.judge.belief import changes_between
 from referee.judge.deciding import Decision, Standing
 from referee.judge.hypotheses import Changes, Happening
 from referee.judge.pooling import PIECE, PooledReading
@@ -69,6 +70,12 @@ def too_many_felt(believed: Appearance, changes: Changes) -> bool:
 def only_felt(changes: Changes, seen: PooledReading) -> bool:
     """Whether sensors alone know any of the places that changed."""
     return any(place in seen.places and seen.places[place].felt for place, _ in changes)
+
+
+def last_felt(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
+    """Give when sensors last felt something where accepted turns changed the table; what they felt later came after."""
+    places = {place for place, _ in changes_between(before, after)}
+    return max((change.time_s for change in seen.changes if change.place in places), default=otherwise_s)
 
 
 def asks_about_unfelt(

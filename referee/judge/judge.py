@@ -228,7 +228,7 @@ class Judge(Memory[StateT, TurnT]):
             self._asked_about = changes
             return self._tell.left_the_board(resolved, decision, seen)
         if weighed.leaning is Leaning.FOR or (weighed.leaning is Leaning.DOUBTFUL and confirmed):
-            return self._accept(taken, decision, seen)
+            return self._accept(taken, decision, seen).then(self._felt_after(seen))
         if weighed.leaning is Leaning.TURNED_BESIDES and confirmed:
             return self._accept_by_tops(taken, decision, seen)
         if not occasion.names_faults:
@@ -290,11 +290,25 @@ class Judge(Memory[StateT, TurnT]):
         accepted = self._tell.accepted(turns, moved, expected, decision.margin, seen)
         word = self._word.without(accepted.places)
         self._believe(moved.states, by_tops.states)
-        self._set_aside, self._word, self._since_s = set_aside, word, left.time_s
+        self._set_aside, self._word = set_aside, word
+        self._since_s = feeling.last_felt(expected, game.appearance(moved.states[0]), seen, left.time_s)
         self._doubt(left.felt, game.appearance(moved.states[0]))
         questions = (self._tell.question_about(decision.set_aside, decision.shown, seen),) if decision.set_aside else ()
         notes = tuple(words.dropped_sighting(place) for place in moved.dropped)
         return Ruling((accepted, *questions), moved.steps, notes)
+
+    def _felt_after(self, seen: PooledReading) -> Ruling:
+        """Ask about a turn that left nothing to feel, where its piece was touched after an accepted turn."""
+        later = seen.since(self._since_s)
+        if not later.changes:
+            return Ruling(())
+        decision = self._think.decide(self._belief, later.without(self._set_aside), Occasion.RESTED)
+        if decision.standing is Standing.UNDECIDED and decision.alike:
+            return self._tell.undecided(decision, later, Occasion.DECLARED)
+        touched = {change.place for change in later.changes}
+        if any(turn.places[0] in touched for one in decision.unfelt for turn in one.first):
+            return self._tell.unfelt(decision, later)
+        return Ruling(())
 
     def _accept_by_tops(self, turns: Sequence[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Accept turns, and withdraw what side faces told before."""

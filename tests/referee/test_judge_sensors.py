@@ -74,6 +74,10 @@ def after(game: Any, state: Any, text: str) -> tuple[Any, dict[str, str]]:
     return turn, dict(game.appearance(game.apply(state, turn)))
 
 
+def taken(game: Any, state: Any, turn: Any) -> set[str]:
+    return {place for place, look in game.appearance(game.apply(state, turn)).items() if look != "empty"}
+
+
 def known_start(game: Any) -> Any:
     """A Deblockle start in which every net is known, so that few turns leave the same squares taken."""
     return game.new()
@@ -436,3 +440,28 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     after_it = game.appearance(game.apply(state, other))
     ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Occasion.RESTED)
     assert "c1-c2=hoops-a1" not in ruling.verdict.turns
+
+
+def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one(deblockle: Any) -> None:
+    """Two quick turns, one press: the first is felt, the second comes back to its square, and stopped on the way."""
+    game, state = deblockle, known_start(deblockle)
+    first, looks = after(game, state, "c1-c2=hoops-a1")
+    reached = game.apply(state, first)
+    unfelt = next(turn for turn in game.legal_turns(reached) if taken(game, reached, turn) == taken(game, state, first))
+    start, stop = unfelt.places[:2]
+    changes = (
+        PlaceChange("c1", False, 5.0),
+        PlaceChange("a1", True, 6.0),
+        PlaceChange(start, False, 7.0),
+        PlaceChange(stop, True, 7.5),
+        PlaceChange(stop, False, 8.0),
+        PlaceChange(start, True, 8.5),
+    )
+    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    judge.consider(felt(game, game.appearance(state), time_s=1.0), Occasion.RESTED)
+    ruling = judge.consider(felt(game, looks, changes=changes), Occasion.DECLARED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
+    assert game.format_turn(unfelt) in ruling.verdicts[1].candidates
+    judge = Judge(game, belief=(state,))
+    ruling = judge.consider(felt(game, looks, changes=changes[:2]), Occasion.DECLARED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
