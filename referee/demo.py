@@ -56,6 +56,9 @@ from vision.frame import Frame
 from vision.locating import locate
 from vision.reader import TableReader
 
+LinkFaults = WireFaults
+"""What goes wrong on the microcontroller's wire."""
+
 FRAMES_PER_SECOND = 15.0
 _VIRTUAL_DAY = datetime(2025, 1, 1, 12, tzinfo=UTC)
 
@@ -80,7 +83,7 @@ class DemoOptions:
     journal: Path | None = None
     lights: str = "terminal"
     eyes: str = "camera"
-    link_faults: WireFaults | None = None
+    link_faults: LinkFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     keys: Iterable[str] | None = None
 

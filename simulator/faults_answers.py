@@ -126,7 +126,8 @@ class AnsweringGame(PlayedGame):
             if mood is not None and mood in awaited:
                 return mood
             if mood == "question":
-                answered = self._mood_since(since_s, awaited, frozenset())
+                # What was accepted in the same breath may be the turn before.
+                answered = None if self._by_occupancy else self._mood_since(since_s, awaited, frozenset())
                 if answered:
                     self.disturbances.remove_things(self._planned_s)
                     return answered

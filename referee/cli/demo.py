@@ -13,7 +13,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE
 
 if TYPE_CHECKING:
-    from simulator.microcontroller.faults import WireFaults
+    from referee.demo import LinkFaults
 
 
 @click.command(cls=ExampleCommand)
@@ -87,14 +87,14 @@ def command(
     return run_demo(options, output())
 
 
-def _faults(text: str | None, *, used: bool) -> WireFaults | None:
-    from simulator.microcontroller.faults import WireFaults
+def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
+    from referee.demo import LinkFaults
 
     if text is None:
         return None
     if not used:
         raise click.UsageError("--link-faults strike the microcontroller's wire; add --lights pico, or --eyes both.")
     try:
-        return WireFaults.from_text(text)
+        return LinkFaults.from_text(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--link-faults") from error
