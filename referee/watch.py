@@ -101,6 +101,11 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
     values = read_options(game.options, given)
     if options.turn_end not in {"button", "touch", "rest"}:
         raise ConfigError(f"turn_end is {options.turn_end!r}; expected button, touch or rest")
+    if options.by_sensors_alone and options.turn_end == "touch":
+        raise ConfigError(
+            "turn.end is touch, and sensors alone can't tell which piece of the next player was touched; end turns by "
+            "the button or by rest, or use a camera as well"
+        )
     return ServiceSettings(
         options={**{name: values[name] for name in given}, **either},
         anywhere=options.anywhere,

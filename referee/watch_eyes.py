@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api import Game
+from engine.printed import has_sheet
 from referee.board_wires import Wires
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal
@@ -80,6 +81,11 @@ def open_eyes(
 
 def _say_what_is_felt(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
+    if has_sheet(game):
+        raise ConfigError(
+            f"{game.title} can't be followed by sensors: it is written on sheets, where they feel nothing; "
+            f"{kept_by_text()}"
+        )
     told = told_by_occupancy(game, game.new())
     if not told.any:
         raise ConfigError(

@@ -221,3 +221,19 @@ def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> No
     watching = replace(options(sitting, "sensors"), game="blockade")
     with pytest.raises(ConfigError, match=r"Blockade can't be followed by sensors alone: .*`referee turn`"):
         watch(watching, Console(file=sitting.heard))
+
+
+@pytest.mark.parametrize(
+    ("game", "turn_end", "message"),
+    [
+        ("number_drop", "button", r"Number Drop can't be followed by sensors: it is written on sheets.*`referee turn`"),
+        (
+            "deblockle",
+            "touch",
+            r"turn\.end is touch, and sensors alone can't tell .*; end turns by the button or by rest",
+        ),
+    ],
+)
+def test_what_sensors_alone_can_t_do_is_refused(sitting: Sitting, game: str, turn_end: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        watch(replace(options(sitting, "sensors"), game=game, turn_end=turn_end), Console(file=sitting.heard))
