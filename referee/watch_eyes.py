@@ -81,16 +81,15 @@ def open_eyes(
 
 def _say_what_is_felt(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
+    title = game.title
     if has_sheet(game):
         raise ConfigError(
-            f"{game.title} can't be followed by sensors: it is written on sheets, where they feel nothing; "
-            f"{kept_by_text()}"
+            f"{title} can't be followed by sensors: it is written on sheets, where they feel nothing; {kept_by_text()}"
         )
     told = told_by_occupancy(game, game.new())
     if not told.any:
         raise ConfigError(
-            f"{game.title} can't be followed by sensors alone: its turns leave the same squares occupied; "
-            f"{kept_by_text()}"
+            f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
         )
     if told.alone < told.turns:
         say(f"Of {told.turns} turns at the start the switches tell {told.alone} by themselves; I ask about the others.")

@@ -57,6 +57,9 @@ def take_set_up(
             break
         except IllegalTurnError as error:
             faults.append((error, appearance))
+    odd = _felt_otherwise_than(usual, shown, seen)
+    if not states and len(odd) == 1:
+        return Ruling((_one_sensor_says_otherwise(game, odd[0], shown[odd[0]], seen, occasion),)), (), ()
     if not states:
         nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
         return Ruling((_fault(game, nearest, unclear, appearance, seen, occasion),)), (), ()
@@ -117,6 +120,20 @@ def _tables_felt(
     known = {place: usual[place] if look == PIECE and usual[place] != EMPTY else look for place, look in shown.items()}
     changes = frozenset((place, look) for place, look in known.items() if look != usual[place])
     return tuple({**known, **named} for named in named_pieces(usual, changes, looks))
+
+
+def _felt_otherwise_than(usual: Appearance, shown: Mapping[Place, str], seen: PooledReading) -> tuple[Place, ...]:
+    """Give the places that are taken and should not be, or the reverse, if sensors alone say so of all of them."""
+    odd = tuple(place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY))
+    return odd if all(place in seen.places and seen.places[place].felt for place in odd) else ()
+
+
+def _one_sensor_says_otherwise(
+    game: Game[StateT, TurnT], place: Place, look: str, seen: PooledReading, occasion: Occasion
+) -> Verdict:
+    kind = VerdictKind.AMBIGUOUS if occasion.names_faults else VerdictKind.NOT_FINISHED
+    sentence = words.one_sensor_against_start(place, taken=look != EMPTY)
+    return verdict_about(game, (), kind, sentence, seen, places=(place,), shown={place: look})
 
 
 def _unknown_pieces(

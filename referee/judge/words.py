@@ -51,6 +51,15 @@ def unknown_pieces(places: Sequence[Place]) -> str:
     return f"I feel pieces on {listed(places)}, and can't tell which. Please say what stands there (referee correct)."
 
 
+def one_sensor_against_start(place: Place, *, taken: bool) -> str:
+    """The set-up is the usual one but for a single place that is only felt."""
+    felt, check = ("a piece", "Take it off") if taken else ("nothing", "Put one there")
+    return (
+        f"This is the usual start, save that I feel {felt} on {place}. {check}; if it is so already, the sensor is "
+        "wrong, and then please say how the pieces stand (referee correct)."
+    )
+
+
 def unclear_set_up(places: Sequence[Place]) -> str:
     """The set-up can't be read everywhere."""
     return f"I can't tell what stands on {listed(places)}. Please clear the view or place it again."

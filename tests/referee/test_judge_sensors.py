@@ -317,12 +317,26 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
     assert not judge.belief
 
 
-def test_a_set_up_that_lacks_a_piece_says_where(deblockle: Any) -> None:
-    looks = {**deblockle.appearance(deblockle.new()), "c3": "empty"}
+@pytest.mark.parametrize(
+    ("place", "look", "said"),
+    [("c3", "empty", "I feel nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
+)
+def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
+    looks = {**deblockle.appearance(deblockle.new()), place: look}
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks))
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == (place,)
+    assert said in ruling.verdict.sentence
+    assert not judge.belief
+
+
+def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
+    looks = {**deblockle.appearance(deblockle.new()), "c3": "empty", "e7": "empty"}
     judge: Judge[Any, Any] = Judge(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
-    assert "c3" in ruling.verdict.places
+    assert {"c3", "e7"} & set(ruling.verdict.places)
     assert not judge.belief
 
 
