@@ -226,7 +226,7 @@ def test_a_game_that_switches_feel_nothing_of_is_refused(sitting: Sitting) -> No
 @pytest.mark.parametrize(
     ("game", "turn_end", "message"),
     [
-        ("number_drop", "button", r"Number Drop can't be followed by sensors: it is written on sheets.*`referee turn`"),
+        ("number-drop", "button", r"Number Drop can't be followed by sensors: it is written on sheets.*`referee turn`"),
         (
             "deblockle",
             "touch",
