@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
@@ -44,16 +45,35 @@ def was_touched(
     more_than_one = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
     if decision.standing is Standing.ALLOWED and not more_than_one:
         return False
-    if least_against(game, belief, waiting.turns, seen) >= settings.side:
-        return False
     after = tuple(belief)
     for turn in waiting.turns:
         after = applied(game, after, turn)
     following = decide(game, explorer, after, seen, settings)
+    if least_against(game, belief, waiting.turns, seen) >= settings.side and not _was_played_on(
+        game, belief, waiting, following, seen, settings
+    ):
+        return False
     if following.standing is Standing.FORBIDDEN:
         waited = seen.coarse(game.appearance(belief[0]), waiting.changes)
         return occasion is Occasion.TOUCH_RESTED and waited < decision.shown
     return following.best.happening is not Happening.NOTHING
+
+
+def _was_played_on(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    waiting: Waiting[TurnT],
+    following: Decision[StateT, TurnT],
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> bool:
+    """Say whether the side faces fit whole turns that followed: they may have moved the waiting turn's piece again."""
+    if following.standing is not Standing.ALLOWED or following.best.happening is not Happening.TWO_TURNS:
+        return False
+    return any(
+        least_against(game, belief, (*waiting.turns, *turns), seen) < settings.side
+        for turns in product(following.best.first, following.best.second)
+    )
 
 
 def left_by(
