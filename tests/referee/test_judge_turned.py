@@ -149,3 +149,23 @@ def test_a_turn_that_was_taken_back_waits_no_longer(
     three = {**after_turn, "e5": "empty", "e7": "empty", "a5": START["e5"], "b6": START["e7"]}
     ruling = judge.consider([make_reading(three)], Occasion.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ILLEGAL]
+
+
+def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle: Any, make_reading: Any) -> None:
+    state = deblockle.parse_state(
+        "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
+    )
+    judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
+    states = [state]
+    for text in ("c2-c3=cross-c2", "d5-e5=hoops-d5", "c2-c1=hoops-c2"):
+        states.append(deblockle.apply(states[-1], deblockle.parse_turn(states[-1], text)))
+
+    def seen(state: Any) -> Any:
+        facings = {place: dict(ways[0]) for place, ways in deblockle.facings(state).items()}
+        south = {place: {"south": facing["south"]} for place, facing in facings.items()}
+        return make_reading(deblockle.appearance(state), sides=south)
+
+    waits = judge.consider([seen(states[1])], Occasion.TOUCH)
+    assert waits.verdict.kind is VerdictKind.NOT_FINISHED
+    ruling = judge.consider([seen(states[3])], Occasion.TOUCH)
+    assert [verdict.turns for verdict in ruling.verdicts if verdict.turns][0] == ("c2-c3=cross-c2",)
