@@ -168,4 +168,4 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
     waits = judge.consider([seen(states[1])], Occasion.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
     ruling = judge.consider([seen(states[3])], Occasion.TOUCH)
-    assert [verdict.turns for verdict in ruling.verdicts if verdict.turns][0] == ("c2-c3=cross-c2",)
+    assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
