@@ -114,9 +114,8 @@ def _ask(connection: BoardConnection) -> tuple[float, int]:
     began_s = time.perf_counter()
     connection.ask_for_snapshot()
     while not any(isinstance(event, SensorsReported) for event in connection.poll()):
-        if time.perf_counter() - began_s > _GUARD_S:
+        if not connection.wait_for(lambda: connection.has_events, _GUARD_S):
             raise TimeoutError("the virtual board did not answer within 10 s")
-        time.sleep(_LOOK_EVERY_S)
     return time.perf_counter() - began_s, connection.statistics.received_bytes - received
 
 
@@ -162,11 +161,8 @@ def _pour_echo(port: serial.Serial, size: int, seconds: float) -> int:
 def _connected(board: ListPortInfo) -> Iterator[BoardConnection]:
     wanted = WantedBoard(serial_number=board.serial_number)
     with BoardConnection(wanted, time.monotonic, lambda _: None, list_ports=lambda: [board]) as connection:
-        until_s = time.perf_counter() + _GUARD_S
-        while connection.welcome is None:
-            if time.perf_counter() > until_s:
-                raise TimeoutError(f"no link with the virtual board within 10 s: {connection.trouble}")
-            time.sleep(0.01)
+        if not connection.wait_for(lambda: connection.welcome is not None, _GUARD_S):
+            raise TimeoutError(f"no link with the virtual board within 10 s: {connection.trouble}")
         yield connection
 
 
