@@ -22,7 +22,13 @@ _THING_HEIGHT_MM = 85.0
 _GRID = 8
 
 
-def sides_in_plain_view(setting: Setting, pose: Pose, blocks: Mapping[str, BlockSolid], place: str) -> list[str]:
+def sides_in_plain_view(
+    setting: Setting,
+    pose: Pose,
+    blocks: Mapping[str, BlockSolid],
+    place: str,
+    least_height_px: float = PLAIN_HEIGHT_PX,
+) -> list[str]:
     """The compass sides of the block on ``place`` that are high enough in the picture and that no block hides."""
     solid = blocks[place]
     nearer = [
@@ -38,7 +44,7 @@ def sides_in_plain_view(setting: Setting, pose: Pose, blocks: Mapping[str, Block
         outline = project(setting.camera, pose, corners)
         width = float(np.linalg.norm(outline[1] - outline[0]) + np.linalg.norm(outline[2] - outline[3])) / 2
         height = abs(float(cv2.contourArea(outline.astype(np.float32)))) / max(width, 1.0)
-        if height >= PLAIN_HEIGHT_PX and _open_share(outline, nearer) >= _PLAIN_OPEN_SHARE:
+        if height >= least_height_px and _open_share(outline, nearer) >= _PLAIN_OPEN_SHARE:
             found.append(side)
     return found
 

@@ -223,7 +223,11 @@ class _Scorer:
         quiet = [said for said in self._played.said if event.began_s <= said.time_s <= until_s]
         if not quiet or quiet[-1].verdict.kind is not VerdictKind.NOT_FINISHED:
             return False
-        return all(seen_as(look, event.after.get(place, look)) for place, look in quiet[-1].verdict.seen.items())
+        last = quiet[-1]
+        return all(
+            seen_as(look, event.after.get(place, look)) or misled(self._played, (place,), last.time_s)
+            for place, look in last.verdict.seen.items()
+        )
 
     def _fault_still_shown(self, event: TruthEvent) -> bool:
         until_s = event.gone_s + 1.8
