@@ -12,7 +12,6 @@ from simulator.faults_table import faulty_setting
 from simulator.truth import TruthEvent
 from vision.solids import BlockSolid
 
-
 _SLACK_PX = 2.0
 """A block stands a little off the middle of its square, so that a face just high enough there may be too low."""
 
