@@ -41,6 +41,9 @@ DOINGS = (
 
 KINDS_OF_MISDEED = (*ALL_MISDEEDS, *BY_TURN, NO_HOP_TO_COME)
 PLAIN = "nothing"
+_NOT_BEGUN = frozenset({"looking", "not finished", "fault", "question", "cannot see"})
+"""What the table shows as long as the set-up does not count."""
+
 _TOGETHER_SHARE = 0.25
 _WRONG_SET_UP_SHARE = 0.3
 
@@ -123,7 +126,7 @@ class FaultyGame(AnsweringGame):
     def _begun(self) -> Iterator[Stretch]:
         """Wait until the table shows that the game may begin; players who wait in vain begin all the same."""
         deadline_s = self._planned_s + 3 * self._habits.patience_s
-        while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in {"not finished", "looking"}:
+        while self._planned_s < deadline_s and self._heard and self._heard[-1][1] in _NOT_BEGUN:
             yield self._still(POLL_S)
 
     def _rare_kinds(self) -> set[str]:
