@@ -141,11 +141,10 @@ class BareBoard:
         self._port = port
         with self._explained("does not come to its prompt"):
             self._transport = SerialTransport(port, baudrate=baud, timeout=_ANSWER_S)
-            try:
+            with contextlib.ExitStack() as unless_ready:
+                unless_ready.callback(self.close)
                 self._transport.enter_raw_repl(soft_reset=True, timeout_overall=_ANSWER_S)
-            except BaseException:
-                self.close()
-                raise
+                unless_ready.pop_all()
 
     def __enter__(self) -> Self:
         return self

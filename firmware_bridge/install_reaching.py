@@ -6,7 +6,7 @@ import secrets
 import select
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,14 +166,14 @@ def bare_board(reached: Reached, baud: int, around: Surroundings) -> BareBoard:
 
 def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: Surroundings) -> BareBoard:
     """Reset a board whose firmware was interrupted: its watchdog can't be stopped, and would reset it in 8 s."""
-    try:
+    with ExitStack() as unless_kept:
+        unless_kept.callback(board.close)
         if not board.survey().has_firmware:
+            unless_kept.pop_all()
             return board
         board.stay_after_reset()
         board.reset()
-    except BaseException:
-        board.close()
-        raise
+        unless_kept.pop_all()
     name = _knock(port, baud, around, _KNOCKING_S)
     if name is None:
         raise InstallError(
