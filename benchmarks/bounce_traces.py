@@ -32,12 +32,6 @@ class Trace:
         """From the first change to the last."""
         return (self.edges_us[-1] - self.edges_us[0]) / 1000
 
-    @property
-    def longest_return_ms(self) -> float:
-        """The longest time that it was back at its old level."""
-        pairs = zip(self.edges_us[1::2], self.edges_us[2::2], strict=True)
-        return max((back - away for away, back in pairs), default=0) / 1000
-
 
 ROCKER = "rocker switch"
 WORN = "worn push button"

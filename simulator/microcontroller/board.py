@@ -87,7 +87,6 @@ class VirtualBoard(Board):
     Lights keep what they show when the board resets, as real ones do, and go out with the power.
 
     Attributes:
-        frames_shown: how many frames the lights were given.
         watchdog_fed_s: when the watchdog was last told that the loop is alive.
         moved_s: when a contact was last moved.
         wanted_lights: the firmware's own frame buffer, to remember what was wanted with what is shown.
@@ -107,12 +106,10 @@ class VirtualBoard(Board):
         self._buttons = [Contact(rng, bounce_s) for _ in range(wiring.buttons)]
         self._shown: deque[ShownFrame] = deque(maxlen=_REMEMBERED_FRAMES)
         self._tones: deque[SoundedTone] = deque(maxlen=_REMEMBERED_TONES)
-        self._unread_bytes = 0
         self._masks: list[int] = []
         self._moving_until_s: float | None = clock()
         self.moved_s = clock()
         self.wanted_lights: LightFrame | None = None
-        self.frames_shown = 0
         self.watchdog_fed_s = clock()
         self.lose_power()
         self.start(POWER)
@@ -159,7 +156,6 @@ class VirtualBoard(Board):
 
     def show_lights(self, colours: bytearray) -> None:
         """Show and remember a frame."""
-        self.frames_shown += 1
         wanted = self.wanted_lights
         frame = (bytes(colours), False) if wanted is None else (bytes(wanted.wanted), wanted.is_waiting)
         self._shown.append(ShownFrame(self._clock(), frame[0], bytes(colours), frame[1]))
@@ -222,15 +218,9 @@ class VirtualBoard(Board):
         """Whether bytes wait that the firmware has not read."""
         return bool(self._inbox)
 
-    @property
-    def unread_bytes(self) -> int:
-        """How many bytes came while the firmware read too slowly, and were lost."""
-        return self._unread_bytes
-
     def receive(self, data: bytes) -> None:
-        """Let bytes arrive from the host."""
+        """Let bytes arrive from the host; those that the firmware reads too slowly for are lost."""
         if self._inbox_bytes + len(data) > _MOST_INBOX:
-            self._unread_bytes += len(data)
             return
         self._inbox.append(data)
         self._inbox_bytes += len(data)

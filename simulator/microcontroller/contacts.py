@@ -19,12 +19,10 @@ class Contact:
         self._bounce_s = bounce_s
         self._closed = closed
         self._edges: list[float] = []
-        self._aim = closed
 
     def move(self, closed: bool, time_s: float) -> None:
         """Close or open it."""
         level = self.is_closed(time_s)
-        self._aim = closed
         self._edges = []
         if self._bounce_s > 0:
             chatters = 2 * self._rng.randrange(_MOST_CHATTERS // 2 + 1)

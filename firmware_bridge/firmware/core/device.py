@@ -47,7 +47,6 @@ LONGEST_DEBOUNCE_MS = 500
 
 WATCHDOG_CAUSE = 1
 
-LEVEL_INFO = 20
 LEVEL_ERROR = 40
 
 # Sending 300 lights takes 9 ms in which nothing else happens; what comes faster is shown at its newest.
