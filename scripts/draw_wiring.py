@@ -33,6 +33,11 @@ PI_ROWS = (4, 5, 6, 7, 8, 9, 10)
 PI_COLUMNS = (11, 12, 16, 17, 20, 21, 22)
 """A matrix for 7 × 7 squares on a Pi that has no edge lights: their pins, see docs/hardware.md."""
 
+PI_LIGHTS = {"column a": 4, "row 1": 11, "status, red": 13, "status, green": 19, "status, blue": 26}
+PI_BUTTONS = {"end turn": 23, "hint": 24, "take back": 25}
+PI_BUZZER = 18
+"""Lights, buttons and buzzer on a Pi: the wiring that docs/hardware.md proposes, one column and one row of it."""
+
 _SUPPLY = {"pico": "VBUS (5 V)", "esp32-s3": "5V"}
 _LEGEND = ((FIVE_VOLTS, "5 V"), (GROUND, "ground"), (DATA, "light data"), (PLAIN, "USB"))
 
@@ -52,6 +57,7 @@ def drawings() -> dict[str, str]:
     made["wiring-sensors-pi.svg"] = _matrix(
         "Raspberry Pi", [f"GPIO{pin}" for pin in PI_ROWS], [f"GPIO{pin}" for pin in PI_COLUMNS]
     )
+    made["wiring-lights-pi.svg"] = _pi_lights()
     made["wiring-hall.svg"] = _hall()
     return made
 
@@ -69,13 +75,14 @@ def _strip(board: str, pins: Mapping[str, Any]) -> str:
     pi = draw.board((20, 60), (130, 86), "Raspberry Pi", right=["USB"])
     micro = draw.board((230, 60), (190, 150), kind.title, left=["USB"], right=[data_pin, supply_pin, "GND"])
     draw.wire([pi["USB"], micro["USB"]], PLAIN)
-    draw.text((190, 90), "carries\ndata", size=11)
+    draw.text((190, 74), "carries\ndata", size=11)
     shifter = draw.board(
         (510, 60), (150, 130), "74AHCT125", left=["1A (2)", "1OE (1)", "GND (7)"], right=["1Y (3)", "VCC (14)"]
     )
     strip_y = 330.0
     draw.wire([micro[data_pin], shifter["1A (2)"]], DATA)
     draw.text((465, micro[data_pin][1] - 8), "3.3 V", size=11)
+    draw.text((585, 206), "100 nF from VCC to GND;\nother inputs to GND", size=11)
     ground_x = 480.0
     draw.wire([micro["GND"], (ground_x, micro["GND"][1]), (ground_x, strip_y + 150)], GROUND)
     enable = shifter["1OE (1)"]
@@ -85,7 +92,7 @@ def _strip(board: str, pins: Mapping[str, Any]) -> str:
     # The supply's two rails, the strip between them.
     supply = draw.board((20, strip_y - 20), (150, 110), "5 V supply", right=["+5 V", "GND", ""])
     plus_y, minus_y = strip_y - 40, strip_y + 150
-    fuse_left, fuse_right = draw.fuse((250, plus_y), "fuse")
+    fuse_left, fuse_right = draw.fuse((250, plus_y), "fuse, near the supply")
     draw.wire([supply["+5 V"], (190, supply["+5 V"][1]), (190, plus_y), fuse_left], FIVE_VOLTS)
     draw.wire([fuse_right, (930, plus_y), (930, strip_y + 62), (900, strip_y + 62)], FIVE_VOLTS)
     draw.wire([supply["GND"], (190, supply["GND"][1]), (190, minus_y), (950, minus_y)], GROUND)
@@ -123,7 +130,7 @@ def _strip(board: str, pins: Mapping[str, Any]) -> str:
         ],
         DATA,
     )
-    draw.text((812, 250), "as near to the\nstrip as you can", size=11, anchor="end")
+    draw.text((760, shifter["1Y (3)"][1] + 22), "as near to the\nstrip as you can", size=11)
     draw.text(
         (20, 515), f"{supply_pin} stays free: the {kind.title} runs on USB, the strip on its supply.", anchor="start"
     )
@@ -224,6 +231,54 @@ def _buttons(board: str, pins: Mapping[str, Any]) -> str:
     draw.ground((rail_x, bottom_y - 30))
     draw.dot((rail_x, bottom_y - 30))
     draw.text((30, 315), "The pull-ups are inside the chip.", size=12, anchor="start")
+    return draw.svg()
+
+
+def _pi_lights() -> str:
+    draw = Drawing(
+        "Lights, buttons and a buzzer on a Raspberry Pi",
+        "Each LED goes from its pin through 470 ohms to ground, each button from its pin through 1 kiloohm to ground, "
+        "and the buzzer from its pin straight to ground.",
+        680,
+        480,
+    )
+    names = [f"GPIO{pin}" for pin in (*PI_LIGHTS.values(), PI_BUZZER, *PI_BUTTONS.values())]
+    pi = draw.board(
+        (30, 30), (150, 400), "Raspberry Pi", right=[*names[:5], "", *names[5:6], "", *names[6:], "", "GND"]
+    )
+    rail_x = 620.0
+    for name, (light, pin) in zip(names, PI_LIGHTS.items(), strict=False):
+        y = pi[f"GPIO{pin}"][1]
+        first, last = draw.resistor((260, y), "470 Ω each" if pin == PI_LIGHTS["column a"] else "")
+        left, right = draw.led_right((380, y), light)
+        for way, colour in (([pi[name], first], SENSE), ([last, left], SENSE), ([right, (rail_x, y)], GROUND)):
+            draw.wire(way, colour)
+        draw.dot((rail_x, y))
+    y = pi[f"GPIO{PI_BUZZER}"][1]
+    draw.box((350, y - 16), (130, 32), fill="#eeeeee")
+    draw.text((415, y + 4), "+  active buzzer", size=12)
+    draw.wire([pi[f"GPIO{PI_BUZZER}"], (350, y)], SENSE)
+    draw.wire([(480, y), (rail_x, y)], GROUND)
+    draw.dot((rail_x, y))
+    for role, pin in PI_BUTTONS.items():
+        y = pi[f"GPIO{pin}"][1]
+        first, last = draw.resistor((260, y), "1 kΩ each" if role == "end turn" else "")
+        left, right = draw.switch((400, y))
+        for way, colour in (([pi[f"GPIO{pin}"], first], SENSE), ([last, left], SENSE), ([right, (rail_x, y)], GROUND)):
+            draw.wire(way, colour)
+        draw.dot((rail_x, y))
+        draw.text((440, y - 5), role, size=12, anchor="start")
+    y = pi["GND"][1]
+    draw.wire([pi["GND"], (rail_x, y)], GROUND)
+    draw.wire([(rail_x, pi[names[0]][1]), (rail_x, y)], GROUND)
+    draw.ground((rail_x, y))
+    draw.dot((rail_x, y))
+    draw.text(
+        (30, 462),
+        "The other columns and rows are wired alike. The three of the status light are one RGB LED.",
+        size=12,
+        anchor="start",
+    )
     return draw.svg()
 
 

@@ -128,6 +128,19 @@ class Drawing:
         self.wire([(x - 8, y + 7), (x + 8, y + 7)], "#222222")
         return (x, y - 7), (x, y + 7)
 
+    def led_right(self, at: Point, words: str = "") -> tuple[Point, Point]:
+        """Draw a lying LED with its middle at ``at``, its cathode to the right; gives its left and right end."""
+        x, y = at
+        self._parts.append(
+            f"<path d='M {x - 7:g} {y - 8:g} L {x - 7:g} {y + 8:g} L {x + 7:g} {y:g} Z' fill='#222222'/>"
+        )
+        self.wire([(x + 7, y - 8), (x + 7, y + 8)], "#222222")
+        for shift in (0, 6):
+            self.wire([(x - 2 + shift, y - 9), (x + 4 + shift, y - 16)], "#222222")
+        if words:
+            self.text((x + 16, y - 12), words, size=12, anchor="start")
+        return (x - 7, y), (x + 7, y)
+
     def ground(self, at: Point) -> None:
         """Draw the sign for ground, hanging from ``at``."""
         x, y = at

@@ -104,6 +104,18 @@ def test_the_pi_has_the_pins_of_its_sensors_beside_status_light_buzzer_and_butto
     assert (made.rows, made.columns) == (DRAWN["PI_ROWS"], DRAWN["PI_COLUMNS"])
 
 
+def test_the_drawing_of_the_pis_lights_has_the_pins_that_are_proposed() -> None:
+    lights = tomllib.loads(PI[PI.index("```toml") + 7 :].split("```")[0])["lights"]
+    proposed = {
+        "column a": lights["column_pins"]["a"],
+        "row 1": lights["row_pins"]["1"],
+        **{f"status, {colour}": lights[f"status_{colour}_pin"] for colour in ("red", "green", "blue")},
+    }
+    assert proposed == DRAWN["PI_LIGHTS"]
+    assert lights["button_pins"] == DRAWN["PI_BUTTONS"]
+    assert lights["buzzer_pin"] == DRAWN["PI_BUZZER"]
+
+
 def test_every_drawing_is_drawn_anew_and_shown() -> None:
     drawings = DRAWN["drawings"]()
     assert [picture.name for picture in PICTURES] == sorted(drawings)
