@@ -1,14 +1,18 @@
-"""Synthetic readings: what a reader would say of a table, with noise, hidden places and side faces."""
+"""Synthetic readings: what a reader would say of a table, with noise, hidden places and side faces; and a table."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from engine.registry import load
+from referee.journal import Journal
+from referee.service_settings import ServiceSettings
+from tests.referee.service_table import START, Table, wall_clock
 from vision.reading import Hindrance, PlaceReading, Reading
 
 MakeReading = Callable[..., Reading]
@@ -24,6 +28,11 @@ def _probabilities(rng: random.Random, looks: tuple[str, ...], look: str, surene
 @pytest.fixture(scope="session")
 def deblockle() -> Any:
     return load("deblockle")
+
+
+@pytest.fixture(scope="session")
+def diaballik() -> Any:
+    return load("diaballik")
 
 
 @pytest.fixture(scope="session")
@@ -59,5 +68,27 @@ def make_reading(deblockle: Any) -> MakeReading:
             }
             places[place] = PlaceReading(probabilities, seen, "object" if place in hidden else None)
         return Reading(round(time_s * 15), time_s, places, hindrances)
+
+    return make
+
+
+@pytest.fixture
+def start(deblockle: Any) -> dict[str, str]:
+    return {place: START.get(place, "empty") for place in deblockle.places}
+
+
+@pytest.fixture
+def new_journal() -> Iterator[Callable[[], Journal]]:
+    """Give a maker of journals in memory, which are closed at the end."""
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+
+
+@pytest.fixture
+def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal]) -> Any:
+    def make(journal: Any = None, **settings: Any) -> Table:
+        settings.setdefault("rest_s", 1.0)
+        chosen = journal or new_journal()
+        return Table(deblockle, make_reading, chosen, ServiceSettings(**settings))
 
     return make

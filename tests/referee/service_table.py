@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from hardware.signals import Mood, Signal
 from referee.service import Service
 from referee.service_settings import ServiceSettings
-from referee.verdict import Verdict
+from referee.verdict import Verdict, VerdictKind
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, Reading
@@ -116,3 +116,7 @@ class Table:
 
 def wall_clock() -> datetime:
     return datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def kinds_of(verdicts: Sequence[Verdict]) -> list[VerdictKind]:
+    return [verdict.kind for verdict in verdicts]

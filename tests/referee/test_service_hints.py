@@ -61,11 +61,6 @@ Make = Callable[..., Table]
 
 
 @pytest.fixture
-def start(deblockle: Any) -> dict[str, str]:
-    return {place: START.get(place, "empty") for place in deblockle.places}
-
-
-@pytest.fixture
 def at_table(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Iterator[Make]:
     """Give a maker of tables that are set up, with a source of hints."""
     with ExitStack() as opened:

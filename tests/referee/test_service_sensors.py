@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from engine.registry import load
 from referee.correcting import Correction
 from referee.entering import Entry
 from referee.journal import Journal, fold
@@ -28,11 +27,6 @@ REST = ServiceSettings(turn_end="rest", rest_s=2.0)
 def journal() -> Iterator[Journal]:
     with ExitStack() as opened:
         yield opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
-
-
-@pytest.fixture(scope="module")
-def diaballik() -> Any:
-    return load("diaballik")
 
 
 def begun(game: Any, journal: Journal, settings: ServiceSettings, *, with_camera: bool = False) -> SensedTable:

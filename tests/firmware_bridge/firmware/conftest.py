@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.firmware_bridge.firmware.device_host import EVERYTHING, Host
+
 ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "firmware_bridge" / "firmware"
 MICROPYTHON = ROOT / "tests" / "micropython"
@@ -77,3 +79,12 @@ def make_bench(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         return bench.Bench(json.dumps(form).encode(), **how)
 
     return make
+
+
+@pytest.fixture
+def host(make_bench: Callable[..., Any]) -> Host:
+    """Give a host beside a device that has everything and is up."""
+    bench = make_bench(EVERYTHING, boot_id=0xABCDEF01)
+    bench.run_until(100)
+    bench.sent()
+    return Host(bench)

@@ -1,0 +1,243 @@
+"""The judge where sensors speak alone: which turns they decide, and which are asked about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge, Occasion
+from referee.judge.naming import named_pieces
+from referee.judge.pooling import PIECE, pool
+from referee.judge.stops import stops_among
+from referee.verdict import VerdictKind
+from tests.referee.felt_readings import after, felt, known_start
+from vision.reading import PlaceChange
+
+
+def taken(game: Any, state: Any, turn: Any) -> set[str]:
+    return {place for place, look in game.appearance(game.apply(state, turn)).items() if look != "empty"}
+
+
+def test_a_place_that_is_only_felt_shows_a_piece_and_agrees_with_any(deblockle: Any) -> None:
+    looks = {"c3": "gold block, x up", "c4": "empty"}
+    seen = pool(felt(deblockle, looks), ("c3", "c4", "c5"), deblockle.looks, 1e-5)
+    assert (seen.places["c3"].best, seen.places["c4"].best) == (PIECE, "empty")
+    assert seen.places["c3"].agrees("teal block, star up")
+    assert not seen.places["c3"].agrees("empty")
+    assert seen.places["c3"].lead(PIECE, "empty") == pytest.approx(4.575, abs=0.01)
+    assert seen.places["c3"].lead("gold block, x up", "teal block, star up") == 0
+    assert seen.places["c4"].certainty == pytest.approx(3.497, abs=0.01)
+    assert seen.hidden == {"c5"}
+
+
+def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any) -> None:
+    state = known_start(deblockle)
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(deblockle.set_up(deblockle.appearance(state)),))
+    _, looks = after(deblockle, judge.belief[0], "c1-b1=x-a2")
+    ruling = judge.consider(felt(deblockle, looks), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "c1-b1=x-a2" in ruling.verdict.candidates
+    assert len(ruling.verdict.candidates) > 1
+    assert "referee turn" in ruling.verdict.sentence
+    assert set(ruling.verdict.places) == {"c1", "a2"}
+    assert not ruling.steps
+
+
+def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) -> None:
+    game, accepted = deblockle, 0
+    state = known_start(game)
+    leaving: dict[frozenset[str], list[Any]] = {}
+    for turn in game.legal_turns(state):
+        looks = game.appearance(game.apply(state, turn))
+        leaving.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
+    for turns in leaving.values():
+        if len(turns) > 1:
+            continue
+        judge: Judge[Any, Any] = Judge(game, belief=(state,))
+        looks = game.appearance(game.apply(state, turns[0]))
+        ruling = judge.consider(felt(game, looks), Occasion.DECLARED)
+        assert ruling.verdict.turns == (game.format_turn(turns[0]),)
+        assert game.appearance(judge.belief[0]) == looks
+        accepted += 1
+    assert accepted > 20
+
+
+def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) -> None:
+    game, state = deblockle, known_start(deblockle)
+    leaving: dict[frozenset[str], list[Any]] = {}
+    for turn in game.legal_turns(state):
+        looks = game.appearance(game.apply(state, turn))
+        leaving.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
+    start = frozenset(place for place, look in game.appearance(state).items() if look != "empty")
+    settled = 0
+    for taken, turns in leaving.items():
+        if len(turns) != 2 or taken == start or turns[0].places[1] == turns[1].places[1]:
+            continue
+        for turn in turns:
+            first, stop, end = turn.places[0], turn.places[1], turn.places[-1]
+            if stop == end:
+                continue
+            changes = (
+                PlaceChange(first, False, 5.0),
+                PlaceChange(stop, True, 6.0),
+                PlaceChange(stop, False, 7.0),
+                PlaceChange(end, True, 8.0),
+            )
+            looks = game.appearance(game.apply(state, turn))
+            judge: Judge[Any, Any] = Judge(game, belief=(state,))
+            judge.consider(felt(game, game.appearance(state), time_s=1.0), Occasion.RESTED)
+            ruling = judge.consider(felt(game, looks, changes=changes), Occasion.DECLARED)
+            assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+            assert ruling.verdict.candidates[0] == game.format_turn(turn)
+            settled += 1
+    assert settled > 0
+
+
+def test_a_piece_that_slid_over_a_place_did_not_stop_there() -> None:
+    slid = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.1), PlaceChange("c3", True, 1.3))
+    assert stops_among(slid, 0.25) == frozenset()
+    stopped = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.3), PlaceChange("c3", True, 1.5))
+    assert stops_among(stopped, 0.25) == {"c2"}
+
+
+def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
+    state = known_start(deblockle)
+    looks = deblockle.appearance(state)
+    for place in ("c1", "c2", "a4"):
+        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        ruling = judge.consider(felt(deblockle, looks, wrong=[place]), Occasion.DECLARED)
+        assert ruling.verdict.kind is VerdictKind.AMBIGUOUS, place
+        assert place in ruling.verdict.places
+        assert judge.belief == (state,)
+
+
+def test_a_sensor_that_errs_elsewhere_is_set_aside_while_the_turn_counts(deblockle: Any) -> None:
+    state = known_start(deblockle)
+    turn = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
+    looks = deblockle.appearance(deblockle.apply(state, turn))
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, looks, wrong=["g4"]), Occasion.DECLARED)
+    assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
+    assert ruling.verdicts[1].places == ("g4",)
+    assert judge.set_aside == ("g4",)
+
+
+def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle: Any) -> None:
+    """A block left c5; both b3 and b6 feel taken, and a turn leads to either: one sensor errs, and none says which."""
+    game, state = deblockle, known_start(deblockle)
+    ends: dict[str, list[Any]] = {}
+    for turn in game.legal_turns(state):
+        if turn.places[-1] != turn.places[0]:
+            ends.setdefault(turn.places[0], []).append(turn)
+    start, turns = next((start, turns) for start, turns in ends.items() if len(turns) > 1)
+    first, second = turns[0].places[-1], next(one.places[-1] for one in turns if one.places[-1] != turns[0].places[-1])
+    looks = {**game.appearance(state), start: "empty"}
+    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    ruling = judge.consider(felt(game, looks, wrong=[first, second]), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.belief == (state,)
+
+
+def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> None:
+    state = known_start(deblockle)
+    looks = dict(deblockle.appearance(state))
+    looks["a4"], looks["c1"] = looks["c1"], "empty"
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, looks), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert {"c1", "a4"} <= set(ruling.verdict.places)
+    assert ruling.verdict.seen["a4"] == PIECE
+    ruling = judge.consider(felt(deblockle, deblockle.appearance(state)), Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
+    """Two sensors that err feel two blocks from nowhere; that is no player's fault."""
+    state = known_start(deblockle)
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, deblockle.appearance(state), wrong=["a4", "g4"]), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == ("a4", "g4")
+
+
+def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
+    base = {"a1": "red", "b1": "blue", "c1": "empty", "d1": "empty"}
+    looks = ("empty", "red", "blue")
+    moved = frozenset({("a1", "empty"), ("c1", PIECE)})
+    assert list(named_pieces(base, moved, looks)) == [{"a1": "empty", "c1": "red"}]
+    swapped = frozenset({("a1", "empty"), ("b1", "empty"), ("c1", PIECE), ("d1", PIECE)})
+    assert {(one["c1"], one["d1"]) for one in named_pieces(base, swapped, looks)} == {("red", "blue"), ("blue", "red")}
+    added = frozenset({("c1", PIECE)})
+    assert {one["c1"] for one in named_pieces(base, added, looks)} == {"red", "blue"}
+    assert list(named_pieces(base, frozenset({("c1", "red")}), looks)) == [{"c1": "red"}]
+
+
+def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_is_over(diaballik: Any) -> None:
+    state = diaballik.new()
+    looks = diaballik.appearance(state)
+    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    assert judge.consider(felt(diaballik, looks), Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    ruling = judge.consider(felt(diaballik, looks), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "d1*a1" in ruling.verdict.candidates
+    turn = diaballik.parse_turn(state, "d1*a1")
+    judge.correct((diaballik.apply(state, turn),), turn.places)
+    ruling = judge.consider(felt(diaballik, looks), Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_a_move_with_or_without_a_pass_is_asked_about(diaballik: Any) -> None:
+    state = diaballik.new()
+    _, looks = after(diaballik, state, "c1-c2")
+    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    ruling = judge.consider(felt(diaballik, looks), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert {"c1-c2", "c1-c2 d1*a1"} <= set(ruling.verdict.candidates)
+    assert "more" in ruling.verdict.sentence
+
+
+def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(diaballik: Any) -> None:
+    state = diaballik.new()
+    turn, _ = after(diaballik, state, "c1-c2")
+    _, looks = after(diaballik, diaballik.apply(state, turn), "e7-e6")
+    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    ruling = judge.consider(felt(diaballik, looks), Occasion.DECLARED)
+    assert not ruling.steps
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+
+
+def test_a_turn_taken_back_that_still_lies_there_is_no_question(deblockle: Any) -> None:
+    state = deblockle.set_up(deblockle.appearance(deblockle.new()))
+    turn, looks = after(deblockle, state, "c1-b1=x-a2")
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(deblockle.apply(state, turn),))
+    judge.consider(felt(deblockle, looks), Occasion.RESTED)
+    judge.correct((state,))
+    ruling = judge.consider(felt(deblockle, looks), Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.NOT_FINISHED
+    assert "taken back" in ruling.verdict.sentence
+
+
+def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one(deblockle: Any) -> None:
+    """Two quick turns, one press: the first is felt, the second comes back to its square, and stopped on the way."""
+    game, state = deblockle, known_start(deblockle)
+    first, looks = after(game, state, "c1-c2=hoops-a1")
+    reached = game.apply(state, first)
+    unfelt = next(turn for turn in game.legal_turns(reached) if taken(game, reached, turn) == taken(game, state, first))
+    start, stop = unfelt.places[:2]
+    changes = (
+        PlaceChange("c1", False, 5.0),
+        PlaceChange("a1", True, 6.0),
+        PlaceChange(start, False, 7.0),
+        PlaceChange(stop, True, 7.5),
+        PlaceChange(stop, False, 8.0),
+        PlaceChange(start, True, 8.5),
+    )
+    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    judge.consider(felt(game, game.appearance(state), time_s=1.0), Occasion.RESTED)
+    ruling = judge.consider(felt(game, looks, changes=changes), Occasion.DECLARED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
+    assert game.format_turn(unfelt) in ruling.verdicts[1].candidates
+    judge = Judge(game, belief=(state,))
+    ruling = judge.consider(felt(game, looks, changes=changes[:2]), Occasion.DECLARED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]

@@ -1,0 +1,70 @@
+"""The judge at the start of a game that sensors alone feel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge
+from referee.verdict import VerdictKind
+from tests.referee.felt_readings import felt
+
+
+def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: Any) -> None:
+    looks = deblockle.appearance(deblockle.new())
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks), {"starts": "either"})
+    assert ruling.verdict.kind is VerdictKind.SET_UP
+    assert deblockle.appearance(judge.belief[0]) == looks
+    assert len(judge.belief) == 2
+    assert any("referee correct" in note and "star up" in note for note in ruling.notes)
+    # Nobody felt how the blocks are turned, so all four ways stay possible.
+    assert {len(facings) for facings in deblockle.facings(judge.belief[0]).values()} == {4}
+
+
+def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_few(deblockle: Any) -> None:
+    looks = deblockle.appearance(deblockle.new())
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
+    assert ruling.verdict.kind is VerdictKind.SET_UP
+    assert deblockle.appearance(judge.belief[0]) == looks
+    assert any("can't feel c3 and g4" in note for note in ruling.notes)
+    half = [place for place in deblockle.places if place[1] in "123"]
+    judge = Judge(deblockle)
+    assert judge.begin(felt(deblockle, looks, mute=half)).verdict.kind is VerdictKind.CANNOT_SEE
+    assert not judge.belief
+
+
+@pytest.mark.parametrize(
+    ("place", "look", "said"),
+    [("c3", "empty", "I feel nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
+)
+def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
+    looks = {**deblockle.appearance(deblockle.new()), place: look}
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks))
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == (place,)
+    assert said in ruling.verdict.sentence
+    assert not judge.belief
+
+
+def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
+    looks = {**deblockle.appearance(deblockle.new()), "c3": "empty", "e7": "empty"}
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks))
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert {"c3", "e7"} & set(ruling.verdict.places)
+    assert not judge.belief
+
+
+def test_pieces_elsewhere_than_in_the_games_own_set_up_are_asked_about(deblockle: Any) -> None:
+    looks = dict(deblockle.appearance(deblockle.new()))
+    looks["a4"], looks["c3"] = looks["c3"], "empty"
+    judge: Judge[Any, Any] = Judge(deblockle)
+    ruling = judge.begin(felt(deblockle, looks), anywhere=True)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert ruling.verdict.places == ("a4",)
+    assert not judge.belief
+    assert judge.begin(felt(deblockle, looks)).verdict.kind is VerdictKind.ILLEGAL

@@ -1,0 +1,152 @@
+"""The service and its journal: what is kept when, a full disk, and a start that goes on where the journal ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hardware.signals import Mood
+from referee.errors import JournalFullError
+from referee.events import Event, Evidence
+from referee.journal import BufferedJournal, Journal
+from referee.verdict import VerdictKind
+from tests.referee.service_table import START, kinds_of, wall_clock
+from vision.reading import Reading
+
+
+def test_events_are_in_the_journal_before_a_light_shows_them(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    accepted = on.lamp.moods.index(Mood.ACCEPTED)
+    assert on.lamp.events_then[accepted] == 3
+
+
+def test_a_restart_goes_on_where_the_journal_ends(table: Any, start: Any, tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        wrong = {**after, "e5": "empty", "a4": START["e5"]}
+        on.show(wrong, 3)
+        belief = on.service.belief
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        again = table(journal)
+        again.service.start()
+        assert again.service.belief == belief
+        assert again.show(wrong, 3)[0].kind is VerdictKind.ILLEGAL
+        assert again.kinds()[-1] == "illegal"
+        assert kinds_of(again.show(after, 1)) == [VerdictKind.PUT_RIGHT]
+        _, later = again.play(player="teal")
+        assert VerdictKind.ACCEPTED in kinds_of(again.show(later, 2))
+        assert again.kinds().count("new game") == 1
+
+
+def test_a_new_game_can_be_asked_for(table: Any, start: Any, new_journal: Callable[[], Journal]) -> None:
+    journal = new_journal()
+    on = table(journal)
+    on.service.start()
+    on.show(start, 2)
+    again = table(journal)
+    again.service.start(resume=False)
+    assert again.service.belief == ()
+    assert again.kinds().count("new game") == 2
+
+
+class FullDisk:
+    """A journal whose disk is full from some event on."""
+
+    def __init__(self, journal: Journal, room: int) -> None:
+        self._journal = journal
+        self.room = room
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._journal, name)
+
+    def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
+        if self.room <= 0:
+            raise JournalFullError("no room on the disk; free some space")
+        self.room -= 1
+        return self._journal.append(event, evidence)
+
+
+def test_with_a_full_disk_the_game_goes_on_in_memory(
+    table: Any, start: Any, new_journal: Callable[[], Journal]
+) -> None:
+    inner = FullDisk(new_journal(), 2)
+    said: list[str] = []
+    on = table(BufferedJournal(inner, said.append))  # type: ignore[arg-type]
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+    assert on.lamp.moods[-1] is Mood.TROUBLE
+    _, later = on.play(player="teal")
+    on.show(later, 2)
+    assert len(said) == 1
+    assert on.kinds() == ["new game", "set up", "turn", "turn"]
+
+
+def test_notices_are_said_once_and_noted(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    frame = on.frame()
+    reading = on.make_reading(start, time_s=frame.time_s)
+    on.reader.following = Reading(1, frame.time_s, reading.places, (), ("the camera moved and was located again",))
+    on.service.step(frame)
+    on.service.step(on.frame())
+    assert on.said == ["the camera moved and was located again"]
+    assert on.kinds()[-1] == "note"
+
+
+def test_the_same_frames_give_the_same_journal(table: Any, start: Any) -> None:
+    def events() -> list[tuple[int, Event]]:
+        on = table()
+        on.service.start(seed=3)
+        on.show(start, 2)
+        _, after = on.play(start="e1")
+        on.show(after, 2)
+        return on.journal.events()
+
+    assert events() == events()
+
+
+def test_a_start_after_any_event_ends_in_the_same_state(
+    table: Any, start: Any, new_journal: Callable[[], Journal]
+) -> None:
+    on = table()
+    on.service.start()
+    shown: list[tuple[int, dict[str, str]]] = []
+
+    def lay(appearance: dict[str, str]) -> None:
+        shown.append((len(on.journal.events()), appearance))
+        on.show(appearance, 2)
+
+    lay(start)
+    lay(on.play(start="c1", top="hoops")[1])
+    before = on.game.appearance(on.service.belief[0])
+    lay({**before, "e5": "empty", "a4": START["e5"]})
+    lay(before)
+    lay(on.play(player="teal", start="e5")[1])
+    lay(on.play(player="gold")[1])
+    events = on.journal.events()
+    for kept in range(1, len(events) + 1):
+        journal = new_journal()
+        for _, event in events[:kept]:
+            journal.append(event)
+        again = table(journal)
+        again.service.start()
+        for events_then, appearance in shown:
+            if events_then >= kept - 1:
+                again.show(appearance, 2)
+        assert again.service.belief == on.service.belief, f"after {kept} events"
+        assert [event.data.get("turn") for _, event in again.journal.events() if event.kind == "turn"] == [
+            event.data["turn"] for _, event in events if event.kind == "turn"
+        ]

@@ -1,0 +1,190 @@
+"""What a person tells the service: turns, corrections, what is taken back; the camera does not overrule it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import EngineError
+from hardware.signals import Mood, Sound
+from referee.correcting import Correction
+from referee.entering import Entry
+from referee.errors import CorrectionError
+from referee.journal import Journal, fold
+from referee.service_loop import press
+from referee.verdict import VerdictKind
+from tests.referee.service_table import START, kinds_of, wall_clock
+
+
+def test_a_turn_is_taken_back_on_a_persons_word(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    before = on.service.belief
+    assert not on.service.take_back("gold")
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    assert on.service.take_back("gold")
+    assert on.service.belief == before
+    assert VerdictKind.ACCEPTED not in kinds_of(on.show(after, 3))
+    on.show(start, 1)
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(after, 2))
+    assert on.kinds() == ["new game", "set up", "turn", "take back", "turn"]
+
+
+def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: Any, deblockle: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    looks = {place: look for place, look in after.items() if look != start[place]}
+    done = on.service.correct(Correction("Ann", looks, to_move="teal", why="I played that"))
+    assert on.show(after, 2) == []
+    event = on.journal.events()[-1][1]
+    assert (event.kind, event.data["by"], event.data["why"]) == ("correction", "Ann", "I played that")
+    assert event.data["places"] == list(done.places) == sorted(looks, key=deblockle.places.index)
+    assert fold(deblockle, on.journal.events()).states == on.service.belief == done.states
+    assert deblockle.appearance(on.service.belief[0]) == after
+    assert on.service.belief[0].to_move == "teal"
+    lit = {light.place for signal in on.lamp.signals for light in signal.lights if light.role == "hint"}
+    assert lit == set(looks)
+
+
+def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show({**start, "c1": "gold block, x up"}, 2)
+    on.service.correct(Correction("Ann", {"c1": "gold block, cross up"}))
+    misread = {**start, "c1": "gold block, x up"}
+    assert on.show(misread, 4) == []
+    assert on.said[-1] == "c1 looks different to me, but a person's word holds."
+    assert on.show(start, 1) == on.show(misread, 4) == [], "the camera may waver"
+    _, after = on.play(start="e1")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "c1": "gold block, x up"}, 2))
+    wrong = {**after, "c1": "empty", "a5": START["c1"]}
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(wrong, 3)), "it has visibly changed now"
+
+
+@pytest.mark.parametrize("word", ["correction", "take back"])
+def test_a_person_s_word_survives_a_restart(table: Any, start: Any, tmp_path: Path, word: str) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        on = table(journal)
+        on.service.start()
+        on.show(start, 2)
+        _, after = on.play(start="c1", top="hoops")
+        on.show(after, 2)
+        if word == "take back":
+            on.service.take_back("Ann")
+        else:
+            on.service.correct(Correction("Ann", {place: start[place] for place in after}, to_move="gold"))
+        belief = on.service.belief
+        assert on.game.appearance(belief[0]) == start
+    with Journal.open(path, wall_clock=wall_clock) as journal:
+        again = table(journal)
+        again.service.start()
+        assert again.service.belief == belief
+        assert VerdictKind.ACCEPTED not in kinds_of(again.show(after, 4))
+        assert again.service.belief == belief
+        assert again.kinds().count("turn") == 1
+
+
+def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    with pytest.raises(CorrectionError, match="not set up yet"):
+        on.service.correct(Correction("Ann", to_move="teal"))
+    on.service.correct(Correction("Ann", {place: look for place, look in start.items() if look != "empty"}))
+    assert on.game.appearance(on.service.belief[0]) == start
+    on.service.correct(Correction("Ann", {place: "empty" for place in start if start[place].startswith("teal")}))
+    assert on.service.finished
+    assert on.lamp.moods[-1] is Mood.FINISHED
+    assert on.kinds() == ["new game", "correction", "correction", "end"]
+    on.service.correct(Correction("Ann", {"e7": START["e7"]}, to_move="gold"))
+    assert not on.service.finished
+    assert fold(on.game, on.journal.events()).outcome is None
+
+
+def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    ghost = {**start, "g4": "teal block, stop up"}
+    assert VerdictKind.ILLEGAL in kinds_of(on.show(ghost, 2))
+    on.service.overrule(["g4"], "Ann")
+    on.show(ghost, 2)
+    _, after = on.play(start="c1", top="hoops")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
+
+
+def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 1)
+    assert press(on.service, "hint") == []
+    assert on.said[-1] == "There are no hints here."
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 1)
+    press(on.service, "end turn")
+    press(on.service, "take back")
+    assert on.kinds()[-1] == "take back"
+    assert press(on.service, "no such button") == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, start: Any, restarted: bool) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    turn, after = on.play(start="c1", top="hoops")
+    text = on.game.format_turn(turn)
+    assert on.service.enter(Entry("turn", text, "Ann")) == on.game.describe(turn)
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.ACCEPTED, Sound.ACCEPTED)
+    assert [light.place for light in on.lamp.signals[-1].lights] == list(turn.places)
+    assert on.lamp.signals[-1].words == f"{on.game.describe(turn)} Teal to play."
+    assert on.kinds() == ["new game", "set up", "turn"]
+    if restarted:
+        on = table(on.journal)
+        on.service.start()
+    # The pieces stand as before for a while, then somebody moves them.
+    assert {verdict.kind for verdict in on.show(start, 3)} <= {VerdictKind.UNCHANGED}
+    on.hand(start, 1)
+    assert {verdict.kind for verdict in on.show(after, 3)} <= {VerdictKind.UNCHANGED}
+    on.hand(after, 1)
+    _, later = on.play(player="teal", start="e5")
+    assert VerdictKind.ACCEPTED in kinds_of(on.show(later, 3))
+    assert on.kinds() == ["new game", "set up", "turn", "turn"]
+
+
+def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    with pytest.raises(CorrectionError, match="not set up yet"):
+        on.service.enter(Entry("turn", "c1-c2=hoops", "Ann"))
+    on.show(start, 2)
+    shown = len(on.lamp.signals)
+    with pytest.raises(EngineError):
+        on.service.enter(Entry("turn", "c7-c6=hoops", "Ann"))
+    with pytest.raises(EngineError):
+        on.service.enter(Entry("rolled", "4", "Ann"))
+    assert on.kinds() == ["new game", "set up"]
+    assert len(on.lamp.signals) == shown
+
+
+def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    assert on.service.enter(Entry("announced", "resign", "Ann")) == "Gold announces: resign."
+    assert on.service.finished
+    assert on.lamp.signals[-1].mood is Mood.FINISHED
+    assert on.lamp.signals[-1].words == "Gold announces: resign. Teal wins: gold resigned."
+    assert on.kinds()[-2:] == ["announced", "end"]
+    assert on.service.take_back("Ann")
+    assert not on.service.finished
+    assert on.lamp.signals[-1].mood is Mood.WAITING
+    again = table(on.journal)
+    again.service.start()
+    assert again.service.belief == on.service.belief
