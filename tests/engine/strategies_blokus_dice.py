@@ -1,9 +1,10 @@
-"""Hypothesis strategies for the Blokus Dice Game, and an oracle's table as the engine's text."""
+"""Hypothesis strategies for the Blokus Dice Game, an oracle's table as the engine's text, and rolls by their faces."""
 
 import random
 
 from hypothesis import strategies as st
 
+from engine.api import Roll
 from engine.dice import drawn
 from engine.registry import load
 from tests.engine import oracle_blokus_dice as oracle
@@ -21,6 +22,9 @@ OPTIONS = st.fixed_dictionaries(
     },
 )
 """Any options a game may be begun with."""
+
+SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
+"""A sheet on which games are short."""
 
 
 def positions(*, most_turns=60):
@@ -88,3 +92,17 @@ def as_oracle(turn):
     """An engine's turn as the oracle has it."""
     cells = frozenset(("abcdefghijklmnopqrst".index(square[0]), int(square[1:]) - 1) for square in turn.squares)
     return turn.die, turn.shape, cells, turn.strike
+
+
+def roll(text):
+    return Roll(tuple(text.split(",")))
+
+
+def rolled(text, options=None):
+    return GAME.rolled(GAME.new(options), roll(text))
+
+
+def only_open(squares, strikes=0):
+    """A sheet of 5 by 5 with these squares alone open."""
+    closed = [f"{column}{row}" for row in range(1, 6) for column in "abcde" if f"{column}{row}" not in squares.split()]
+    return f"5x5/{strikes}/{','.join(closed)}/1,2/I3/V3/I4/L4/O4"

@@ -1,4 +1,4 @@
-"""The whole game: rounds, markers, dice, strikes, who is out, who wins."""
+"""The whole game: rounds, markers, strikes, who is out, who wins."""
 
 import random
 
@@ -8,18 +8,7 @@ from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.blokus_dice.shapes import NAMES, shape_of
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.polyomino import orientations
-from tests.engine.strategies_blokus_dice import GAME
-
-SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
-"""A sheet on which games are short."""
-
-
-def roll(text):
-    return Roll(tuple(text.split(",")))
-
-
-def rolled(text, options=None):
-    return GAME.rolled(GAME.new(options), roll(text))
+from tests.engine.strategies_blokus_dice import GAME, SMALL, only_open, roll, rolled
 
 
 def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
@@ -28,13 +17,6 @@ def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
     assert sum(map(len, shapes)) == 89
     assert sum(len(orientations(shape)) for shape in shapes) == 91
     assert [int(name[-1]) for name in NAMES] == [len(shape) for shape in shapes]
-
-
-@pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", None])
-def test_sheets_that_the_first_turn_reaches(colour):
-    state = GAME.count_from(GAME.new(), roll("4,2,1,3"), colour)
-    assert GAME.count_results(state) == len(GAME.counted_turns(state)) == 184
-    assert {turn.colour for turn in GAME.counted_turns(state)} == {colour or "red"}
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -67,53 +49,6 @@ def test_the_places_are_those_of_the_house_sheet():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         GAME.new(options)
-
-
-def test_dice_are_taken_one_by_one():
-    state = rolled("2,5,5,6")
-    assert GAME.roll_of(state) == roll("2,5,5,6")
-    after = GAME.apply(state, GAME.parse_turn(state, "5:T5:a1,a2,a3,b2,c2"))
-    assert (after.to_move, GAME.roll_of(after)) == ("p2", roll("2,5,6"))
-    assert after.sheets[0].strikes == 0
-    assert GAME.appearance(after)["p1.c2"] == "red"
-    assert GAME.scores(after) == {"p1": 5, "p2": 0, "p3": 0, "p4": 0}
-
-
-def test_rolls_are_canonical_and_add_up():
-    rolls = GAME.possible_rolls(GAME.new())
-    assert len(rolls) == 126
-    assert sum(each.probability for each in rolls) == 1
-    assert all(list(each.roll.faces) == sorted(each.roll.faces) for each in rolls)
-    assert GAME.possible_rolls(rolled("1,2,3,4")) == ()
-    assert len(GAME.possible_rolls(GAME.new({"players": 2}))) == 21
-    assert GAME.parse_roll(GAME.new(), " 4 1,3,1 ") == roll("1,1,3,4")
-    assert GAME.parse_roll(GAME.new(), "6543") == roll("3,4,5,6")
-    assert GAME.format_roll(roll("1,1,3,4")) == "1,1,3,4"
-
-
-@pytest.mark.parametrize("text", ["", " , ", "1,2,3,7", "1,2,3,x", "1,2,3,0", "1,2,3,-4"])
-def test_rolls_that_cannot_be_read(text):
-    with pytest.raises(UnreadableError) as raised:
-        GAME.parse_roll(GAME.new(), text)
-    assert raised.value.column
-
-
-@pytest.mark.parametrize("text", ["1,2,3", "1,2,3,4,5", "1"])
-def test_rolls_that_cannot_be(text):
-    with pytest.raises(IllegalTurnError, match="expected 4 dice"):
-        GAME.parse_roll(GAME.new(), text)
-    with pytest.raises(IllegalTurnError, match="expected 4 dice"):
-        GAME.rolled(GAME.new(), roll(text))
-
-
-def test_a_roll_comes_when_it_is_awaited_only():
-    with pytest.raises(IllegalTurnError, match=r"1,2,3,4 lie on the table"):
-        GAME.rolled(rolled("1,2,3,4"), roll("1,2,3,4"))
-    over = GAME.parse_state("over p1=-:0:out p2=-:0:out")
-    with pytest.raises(IllegalTurnError, match="over"):
-        GAME.rolled(over, roll("1,2"))
-    with pytest.raises(IllegalTurnError, match="each from 1 to 6"):
-        GAME.rolled(GAME.new(), roll("1,2,3,9"))
 
 
 def hands(options, rounds):
@@ -151,12 +86,6 @@ def test_the_roll_goes_round():
     assert starters == ["p1", "p2", "p3", "p1"]
 
 
-def test_dice_that_show_the_same_are_one_choice():
-    once, twice = rolled("3,4", {"players": 2}), rolled("3,3", {"players": 2})
-    assert {turn.die for turn in GAME.legal_turns(twice)} == {3}
-    assert len(GAME.counted_turns(twice)) < len(GAME.counted_turns(once))
-
-
 def test_strikes_take_a_shape_of_another_row():
     state = rolled("3,3", {"players": 2})
     turns = GAME.legal_turns(state)
@@ -174,12 +103,6 @@ def test_strikes_take_a_shape_of_another_row():
         GAME.combine([one, other])
     with pytest.raises(AmbiguousError, match="at least one"):
         GAME.combine([])
-
-
-def only_open(squares, strikes=0):
-    """A sheet of 5 by 5 with these squares alone open."""
-    closed = [f"{column}{row}" for row in range(1, 6) for column in "abcde" if f"{column}{row}" not in squares.split()]
-    return f"5x5/{strikes}/{','.join(closed)}/1,2/I3/V3/I4/L4/O4"
 
 
 def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
@@ -207,25 +130,6 @@ def test_the_strikes_that_are_left_keep_a_player_in():
     assert [filled.standing for filled in none_left.sheets] == ["out", "out"]
     assert GAME.outcome(none_left).shared_by == ("p1", "p2")
     assert GAME.legal_turns(none_left)[:] == []
-
-
-def test_one_die_leaves_the_pool_from_the_next_roll_on():
-    state = GAME.announce(GAME.new(), Announcement("resign", "p2"))
-    assert len(GAME.possible_rolls(state)[0].roll.faces) == 3
-    state = GAME.rolled(state, roll("1,2,3"))
-    order = []
-    while not GAME.awaits_roll(state):
-        order.append((state.to_move, len(state.dice)))
-        state = GAME.apply(state, next(iter(GAME.legal_turns(state))))
-    assert order == [("p1", 3), ("p3", 2), ("p4", 1)]
-    # p2 is skipped when it comes to rolling, and still passed a marker on.
-    assert (state.to_move, state.markers) == ("p3", (3, 0, 1, 2))
-
-
-def test_a_die_stays_on_the_table_when_someone_leaves_in_mid_round():
-    state = GAME.announce(rolled("1,2,3,4"), Announcement("resign", "p1"))
-    assert (state.to_move, state.dice) == ("p2", (1, 2, 3, 4))
-    assert GAME.parse_state(GAME.format_state(state)) == state
 
 
 def test_resigning():
@@ -302,30 +206,6 @@ def test_turns_of_another_game_are_refused():
     assert GAME.certainty(small, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match="no turn of this game"):
         GAME.apply(small, turn)
-
-
-def test_legal_turns_after_a_roll():
-    state = GAME.new()
-    turns = GAME.legal_turns(state, roll("1,2,3,4"))
-    assert list(turns) == list(GAME.legal_turns(rolled("1,2,3,4")))
-    assert turns[-1] == turns[len(turns) - 1]
-    assert list(turns[3:5]) == [turns[3], turns[4]]
-    with pytest.raises(IndexError, match="no item"):
-        turns[len(turns)]
-
-
-@pytest.mark.parametrize(
-    ("colour", "roll_given"), [("pink", "1,2,3,4"), ("red", "1,2,3"), ("red", "1,2,3,7"), ("red", None)]
-)
-def test_counting_from_what_cannot_be(colour, roll_given):
-    with pytest.raises(IllegalTurnError):
-        GAME.count_from(GAME.new(), None if roll_given is None else roll(roll_given), colour)
-
-
-def test_counting_from_dice_that_lie_there_or_thrown_anew():
-    lying = rolled("1,2,3,4")
-    assert GAME.count_from(lying, None, None) == lying
-    assert GAME.count_from(lying, roll("6,6,6,6"), "green").dice == (6, 6, 6, 6)
 
 
 def test_set_up_takes_empty_sheets_only():

@@ -15,9 +15,7 @@ from engine.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit,
 from engine.number_drop.turn_text import read_turn
 from engine.number_drop.turns import is_legal
 from tests.engine.strategies_number_drop import GAME, position
-
-TILES = "slots=I4,L4,O4,T4,S4"
-LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
+from tests.engine.texts_number_drop import LETTERED, TILES
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"

@@ -5,35 +5,17 @@ from fractions import Fraction
 import pytest
 
 from engine import perft
-from engine.api import Announcement, Outcome, Roll
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
-from engine.number_drop.components import printed_components, read_components
+from engine.api import Outcome, Roll
+from engine.errors import ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from tests.engine.strategies_number_drop import GAME
-
-TILES = "slots=I4,L4,O4,T4,S4"
+from tests.engine.texts_number_drop import TILES, after, state_of
 
 GOLDEN = (
     ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."
     "|loop:a6+b6+a5|loop:e8+f8+g8+f9|loop:a10+b10+b9+c9+b8|loop:b5+c5+a4+b4+c4+a3"
     "|loop:g7+f7+g6+f5+g5+f4+g4|loop:a7+b7+c7+c8|loop:d1+d2+e2+f2+f3+g3"
 )
-
-
-def state_of(text):
-    return GAME.parse_state(text)
-
-
-def after(state, *moves):
-    """The state after rolls (texts with commas and no equals sign) and turns."""
-    for move in moves:
-        if GAME.awaits_roll(state):
-            state = GAME.rolled(state, GAME.parse_roll(state, move))
-        else:
-            player, colon, text = move.partition(": ")
-            turn = GAME.parse_turn(state, text, player) if colon else GAME.parse_turn(state, move)
-            state = GAME.apply(state, turn)
-    return state
 
 
 def test_the_golden_sheet_scores_54():
@@ -213,79 +195,6 @@ def test_eight_of_a_kind_fill_the_one_bonus_box():
         )
 
 
-def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
-    state = state_of(f"drop p1=555..../1234...|loop:a1+b1+c1 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == [
-        "none",
-        "loop:a2+b2+c2",
-        "loop:a2+b2+c2/A",
-    ]
-    circled = after(state, "loop:a2+b2+c2/A")
-    assert circled.sheets[0].letters == 1
-    assert GAME.scores(circled)["p1"] == 6
-    plain = after(state, "loop:a2+b2+c2")
-    assert plain.sheets[0].letters == 0
-    assert {**GAME.appearance(plain)} == {**GAME.appearance(circled)}
-    with pytest.raises(AmbiguousError, match="another state"):
-        GAME.combine(GAME.legal_turns(state)[1:])
-
-
-LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
-
-
-def test_a_star_lets_the_first_circled_letter_strike_all_who_have_not_circled_it():
-    state = state_of(f"roll p1={LETTERED} p2=2...... p3=3...... {TILES} players=3 first=p2")
-    struck = after(state, "*,1,3,4,T")
-    assert GAME.players_to_move(struck) == ("p2", "p3")
-    assert GAME.roll_of(struck) is None
-    assert {turn.player for turn in GAME.counted_turns(struck)} == {"p2"}
-    assert len(GAME.counted_turns(struck)) == 11
-    done = after(struck, "p3: g1=X,g2=X,g3=X,g4=X", "p2: d1=X,e1=X,f1=X,g1=X")
-    assert done.crossed_off == 1
-    assert GAME.awaits_roll(done)
-    assert done.to_move == "p3"
-    assert GAME.scores(done) == {"p1": 6, "p2": 0, "p3": 0}
-    again = after(done, "*,1,3,4,T")
-    assert GAME.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
-
-
-def test_no_star_no_strike():
-    state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
-    assert GAME.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
-
-
-def test_the_star_of_the_shape_die_lets_strike_too():
-    state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
-    assert GAME.players_to_move(after(state, "1,3,4,5,*")) == ("p2",)
-
-
-def test_the_higher_letter_strikes_first_and_one_a_turn():
-    a = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
-    b = "5555.../1234...|loop:a1+b1+c1+d1|loop:a2+b2+c2+d2|letters:B"
-    state = state_of(f"roll p1={b} p2={a} {TILES}")
-    first = after(state, "*,1,3,4,T")
-    assert GAME.players_to_move(first) == ("p1",)
-    assert GAME.format_state(first).split()[1] == "penalty"
-    second = after(first, GAME.format_turn(GAME.legal_turns(first)[0]), "*,1,3,4,T")
-    assert GAME.players_to_move(second) == ("p2",)
-    assert second.slot == 1
-
-
-def test_a_letter_that_all_have_circled_is_crossed_off_and_the_turn_is_over():
-    state = state_of(f"roll p1={LETTERED} p2={LETTERED} {TILES}")
-    done = after(state, "*,1,3,4,T")
-    assert GAME.awaits_roll(done)
-    assert done.to_move == "p2"
-    assert done.crossed_off == 1
-
-
-def test_a_crossed_off_letter_cannot_be_circled():
-    state = state_of(
-        f"drop p1=555..../1234...|loop:a1+b1+c1 p2={LETTERED} {TILES} crossed_off=A roll=1,2,3,4,O then=p1"
-    )
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == ["none", "loop:a2+b2+c2"]
-
-
 def test_a_shape_falls_past_nothing_and_may_leave_holes():
     state = state_of(f"drop p1=..X..../..X..../X.XX... p2=2...... {TILES} roll=1,3,4,5,I to=p1")
     squares = {turn.squares for turn in GAME.legal_turns(state)}
@@ -295,167 +204,9 @@ def test_a_shape_falls_past_nothing_and_may_leave_holes():
     assert len(squares) == 11
 
 
-def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
-    tall = "/".join(["X......"] * 11)
-    state = state_of(f"drop p1={tall} p2=2...... {TILES} roll=1,3,4,5,O to=p1,p2")
-    crossed = after(state, "p1: a12=1,b12=3,a13=4,b13=5")
-    assert crossed.to_move == "p2"
-    assert GAME.outcome(crossed) is None
-    over = after(crossed, "p2: f1=1,g1=3,f2=4,g2=5")
-    assert over.to_move is None
-    assert GAME.scores(over) == {"p1": -10, "p2": 0}
-    assert GAME.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
-    with pytest.raises(IllegalTurnError, match="game is over"):
-        GAME.apply(over, GAME.legal_turns(state)[0])
-    with pytest.raises(IllegalTurnError, match="game is over"):
-        GAME.rolled(over, Roll(("1", "3", "4", "5", "T")))
-
-
-@pytest.mark.parametrize(("x_counts", "phase", "points"), [("true", "over", -15), ("false", "p2 roll", 0)])
-def test_crosses_above_the_line_count_as_agreed(x_counts, phase, points):
-    tall = "/".join(["1......"] * 11)
-    state = state_of(
-        f"penalty p1={LETTERED} p2={tall} {TILES} slot=A to=p2 x_counts_above_line={x_counts}".replace("I4,L4", "L4,I4")
-    )
-    done = after(state, "p2: a12=X,a13=X,a14=X,b14=X")
-    assert GAME.format_state(done).startswith(phase)
-    assert GAME.scores(done)["p2"] == points
-
-
-def test_a_shape_that_fits_nowhere_ends_the_game():
-    tall = "/".join(["XXXXXXX"] * 13)
-    state = state_of(f"roll p1={tall} p2=2...... {TILES} x_counts_above_line=false")
-    begun = after(state, "1,3,4,5,O")
-    assert begun.last_turn
-    assert GAME.players_to_move(begun) == ("p2",)
-    over = after(begun, "f1=1,g1=3,f2=4,g2=5")
-    assert GAME.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points win")
-
-
-def test_a_tie_is_shared():
-    tall = "/".join(["1......"] * 12)
-    state = state_of(f"over p1={tall} p2={tall} p3={tall} players=3 gone=p3")
-    assert GAME.outcome(state) == Outcome(
-        None, "p1 and p2 crossed the Game Over line; -5 points win together", ("p1", "p2")
-    )
-
-
-SOLO = "I4,L4,O4,T4,S4"
-
-
-def test_alone_a_tile_slides_each_turn_and_a_star_slides_its_own():
-    state = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,T")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == [f"slide:{letter}" for letter in "ABCDE"]
-    assert GAME.format_state(after(state, "slide:A")).startswith("p1 drop")
-    starred = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,*,T", "slide:A")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(starred)] == ["slide:D"]
-    assert after(starred, "slide:D").notches == (1, 0, 0, 1, 0)
-    wild = after(GAME.new({"players": 1}), SOLO, "d1=1", "1,3,4,5,*", "slide:A")
-    assert len(GAME.legal_turns(wild)) == 5
-
-
-def test_alone_a_tile_at_the_bottom_does_not_slide():
-    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=0,0,0,4,0 crossed_off=D players=1")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == ["slide:A", "slide:B", "slide:C", "slide:E"]
-    assert GAME.format_state(after(state, "slide:A")).startswith("p1 drop")
-
-
-def test_alone_a_tile_at_go_drops_its_penalty_and_the_turn_goes_on():
-    state = state_of(f"slide p1=1...... slots={SOLO} roll=1,3,4,*,T to=p1 notches=3,0,0,3,0 players=1")
-    first = after(state, "slide:A")
-    assert GAME.format_state(first).split()[1] == "penalty"
-    starred = after(first, "d1=X,e1=X,f1=X,g1=X")
-    assert GAME.format_state(starred).split()[1] == "star-slide"
-    second = after(starred, "slide:D")
-    assert second.slot == 3
-    dropping = after(second, "d2=X,e2=X,f2=X,e3=X")
-    assert GAME.roll_of(dropping) == Roll(("1", "3", "4", "*", "T"))
-    assert GAME.format_state(dropping).split()[1] == "drop"
-
-
-def test_alone_a_circled_letter_keeps_its_penalty_away():
-    state = state_of(f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,0,0,3,0 players=1")
-    assert GAME.format_state(after(state, "slide:A")).split()[1] == "drop"
-
-
-def test_alone_the_game_ends_when_all_tiles_are_down():
-    state = state_of(
-        f"slide p1={LETTERED} slots={SOLO} roll=1,3,4,5,T to=p1 notches=3,4,4,4,4 crossed_off=BCDE players=1"
-    )
-    over = after(state, "slide:A", "e1=1,f1=3,g1=4,f2=5")
-    assert GAME.outcome(over) == Outcome("p1", "all tiles are down; the score is 8")
-
-
-def test_who_resigns_is_out_and_the_last_one_left_wins():
-    state = after(GAME.new({"players": 3}), "I4,L4,O4,T4,S4", "p1: a1=1", "p2: a1=2", "p3: a1=3")
-    assert [each.player for each in GAME.announcements(state)] == ["p1", "p2", "p3"]
-    two = GAME.announce(state, Announcement("resign", "p1"))
-    assert two.to_move == "p2"
-    assert GAME.players_to_move(after(two, "1,3,4,5,T")) == ("p2", "p3")
-    one = GAME.announce(two, Announcement("resign", "p3"))
-    assert GAME.outcome(one) == Outcome("p2", "p1 and p3 resigned")
-    with pytest.raises(IllegalTurnError, match="may be announced"):
-        GAME.announce(one, Announcement("resign", "p2"))
-
-
-def test_resigning_last_of_a_turn_ends_the_turn():
-    state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p2 players=3")
-    assert GAME.awaits_roll(GAME.announce(state, Announcement("resign", "p2")))
-
-
-def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
-    drawn = GAME.announce(GAME.new(), Announcement("draw"))
-    assert GAME.outcome(drawn) == Outcome(None, "both agreed on a draw")
-    assert GAME.parse_state(GAME.format_state(drawn)) == drawn
-    with pytest.raises(IllegalTurnError):
-        GAME.announce(GAME.new({"players": 3}), Announcement("draw"))
-    alone = GAME.announce(GAME.new({"players": 1}), Announcement("resign", "p1"))
-    assert GAME.outcome(alone) == Outcome(None, "p1 resigned")
-
-
 def test_side_faces_are_never_there():
     state = GAME.new()
     assert GAME.facings(state) == {}
     assert GAME.narrow(state, {"p1.a1": {}}) == state
     with pytest.raises(ContradictionError, match=r"p1\.a1"):
         GAME.narrow(state, {"p1.a1": {"north": "x"}})
-
-
-COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457", "12*456", "234*67", "123567"],
-"shape_die": "IOTLS*", "shapes": {"I4": "XXXX", "L4": "X../XXX", "O4": "XX/XX", "T4": ".X./XXX", "S4": ".XX/XX.",
-"V3": "X./XX", "I3": "XXX", "U5": "X.X/XXX", "X5": ".X./XXX/.X.", "T5": "XXX/.X./.X."},
-"tiles": [{"solo": "I4", "other": "V3"}, {"solo": "L4", "other": "I3"}, {"solo": "O4", "other": "U5"},
-{"solo": "T4", "other": "X5"}, {"solo": "S4", "other": "T5"}]}"""
-
-
-def test_the_components_that_come_with_the_game_are_the_known_ones():
-    read = read_components(COMPONENTS)
-    printed = printed_components()
-    assert (read.dice, read.tiles, dict(read.shapes)) == (printed.dice, printed.tiles, dict(printed.shapes))
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "message"),
-    [
-        ("{", "[", "not JSON"),
-        ('"format"', '"form"', "expected format"),
-        ("components 1", "components 2", "format is"),
-        ("1*3457", "1*345", "6 faces"),
-        ("1*3457", "1*345I", "6 faces"),
-        ('["1*3457", "12*456", "234*67", "123567"]', "7", "number_dice is 7"),
-        ("IOTLS*", "IOTLSX", "faces out of IOTLS"),
-        ('"XXXX"', '"XX.XX"', "hang together"),
-        ('"XXXX"', '"XX?X"', "column 3"),
-        ('"XXXX"', '"XXX"', "not four squares"),
-        ('"I4": "XXXX", ', "", "lacks I4"),
-        ('"X./XX"', "3", "shapes is"),
-        ('{"solo": "I4", "other": "V3"}, ', "", "expected 5 tiles"),
-        ('"other": "V3"', '"back": "V3"', "solo and an other"),
-        ('"other": "V3"', '"other": "W3"', "tile 1 shows 'W3'"),
-        ('"other": "V3"', '"other": "I3"', "expected ten faces"),
-    ],
-)
-def test_damaged_components_are_refused(before, now, message):
-    assert before in COMPONENTS
-    with pytest.raises(UnreadableError, match=message):
-        read_components(COMPONENTS.replace(before, now, 1))

@@ -15,9 +15,7 @@ from engine.number_drop.sliding import chances_of, left_from, tiles_of
 from engine.search.budget import CountingClock
 from tests.engine import oracle_number_drop as oracle
 from tests.engine.strategies_number_drop import GAME, OPTIONS, position
-
-TILES = "slots=I4,L4,O4,T4,S4"
-LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
+from tests.engine.texts_number_drop import LETTERED, TILES
 
 
 def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):

@@ -10,10 +10,9 @@ from engine.number_drop.loose import LooseSheet, any_digits
 from engine.number_drop.settings import Settings
 from engine.playing import play_out
 from tests.engine.strategies_number_drop import GAME, position
+from tests.engine.texts_number_drop import LETTERED, TILES
 
 COMPONENTS = Settings().components
-TILES = "slots=I4,L4,O4,T4,S4"
-LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"
 
 
 @pytest.mark.parametrize("seed", range(30))
