@@ -11,7 +11,9 @@ import pytest
 
 from engine.registry import load
 from referee.journal import Journal
+from referee.judge import Judge
 from referee.service_settings import ServiceSettings
+from referee.verdict import VerdictKind
 from tests.referee.service_table import START, Table, wall_clock
 from vision.reading import Hindrance, PlaceReading, Reading
 
@@ -92,3 +94,10 @@ def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal])
         return Table(deblockle, make_reading, chosen, ServiceSettings(**settings))
 
     return make
+
+
+@pytest.fixture
+def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    assert judge.begin([make_reading(start)]).verdict.kind is VerdictKind.SET_UP
+    return judge

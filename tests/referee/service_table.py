@@ -106,11 +106,7 @@ class Table:
     def play(self, **wanted: Any) -> tuple[Any, Any]:
         """Give a legal turn and the appearance after it."""
         state = self.service.belief[0]
-        turn = next(
-            one
-            for one in self.game.legal_turns(state)
-            if all(getattr(one, key) == value for key, value in wanted.items())
-        )
+        turn = known_turn(self.game, state, **wanted)
         return turn, self.game.appearance(self.game.apply(state, turn))
 
 
@@ -120,3 +116,10 @@ def wall_clock() -> datetime:
 
 def kinds_of(verdicts: Sequence[Verdict]) -> list[VerdictKind]:
     return [verdict.kind for verdict in verdicts]
+
+
+def known_turn(game: Any, state: Any, **wanted: Any) -> Any:
+    """Give a legal turn of which some fields are known."""
+    return next(
+        turn for turn in game.legal_turns(state) if all(getattr(turn, key) == value for key, value in wanted.items())
+    )

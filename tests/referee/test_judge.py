@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +12,7 @@ import pytest
 
 from referee.judge import Judge, JudgeSettings, Occasion
 from referee.verdict import VerdictKind
-
-START = {
-    "c1": "gold block, cross up",
-    "e1": "gold block, hoops up",
-    "c3": "gold block, stop up",
-    "e3": "gold block, x up",
-    "c5": "teal block, slider up",
-    "e5": "teal block, cross up",
-    "c7": "teal block, star up",
-    "e7": "teal block, hoops up",
-}
-
-
-@pytest.fixture
-def start(deblockle: Any) -> dict[str, str]:
-    return {place: START.get(place, "empty") for place in deblockle.places}
-
-
-@pytest.fixture
-def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
-    judge: Judge[Any, Any] = Judge(deblockle)
-    assert judge.begin([make_reading(start)]).verdict.kind is VerdictKind.SET_UP
-    return judge
-
-
-def known_turn(game: Any, state: Any, **wanted: Any) -> Any:
-    return next(
-        turn for turn in game.legal_turns(state) if all(getattr(turn, key) == value for key, value in wanted.items())
-    )
+from tests.referee.service_table import START, known_turn
 
 
 def test_a_set_up_gives_the_belief_and_says_who_plays(deblockle: Any, make_reading: Any, start: Any) -> None:
@@ -253,58 +225,6 @@ def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
     assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(before)
 
 
-def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
-    state = judge.belief[0]
-    groups: dict[Any, list[Any]] = {}
-    for turn in deblockle.legal_turns(state):
-        groups.setdefault((turn.start, turn.top, turn.end), []).append(turn)
-    alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
-    after = deblockle.apply(state, alike[0])
-    appearance = deblockle.appearance(after)
-    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Occasion.RESTED)
-    assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
-    told = 0
-    for turn in alike:
-        facing = deblockle.facings(deblockle.apply(state, turn))[turn.end]
-        others = [
-            one
-            for other in alike
-            if other != turn
-            for one in deblockle.facings(deblockle.apply(state, other))[turn.end]
-        ]
-        sides = next((dict(one) for one in facing if one not in others), None)
-        if sides is None:
-            continue
-        told += 1
-        reading = make_reading(appearance, sides={turn.end: sides})
-        ruling = Judge(deblockle, belief=(state,)).consider([reading], Occasion.RESTED)
-        assert ruling.verdict.turns == (deblockle.format_turn(turn),)
-    assert told
-
-
-def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
-    deblockle: Any, make_reading: Any, start: Any
-) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
-    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
-    assert len(deblockle.facings(judge.belief[0])["c1"]) == 1
-    doubting: Judge[Any, Any] = Judge(deblockle)
-    ruling = doubting.begin([make_reading(start, sides={"c1": {"south": "cross"}})])
-    assert len(deblockle.facings(doubting.belief[0])["c1"]) == 4
-    assert "c1" in ruling.notes[0]
-
-
-def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
-    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
-    turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
-    ruling = judge.consider([turned], Occasion.RESTED)
-    assert ruling.verdict.kind is VerdictKind.ILLEGAL
-    assert "c1" in ruling.verdict.places
-    right = make_reading(start, sides={"c1": {"south": "star"}})
-    assert judge.consider([right], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
-
-
 def test_a_person_outranks_the_camera(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     after = deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
@@ -365,29 +285,6 @@ def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
         JudgeSettings(**wrong)
 
 
-def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believed(
-    deblockle: Any, make_reading: Any, start: Any
-) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
-    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
-    plain = deblockle.set_up(start)
-    turn = next(
-        turn
-        for turn in deblockle.legal_turns(plain)
-        if turn.start == "c1" and deblockle.explain(judge.belief[0], deblockle.appearance(deblockle.apply(plain, turn)))
-    )
-    after = make_reading(deblockle.appearance(deblockle.apply(plain, turn)))
-    asked = judge.consider([after], Occasion.DECLARED)
-    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
-    assert asked.steps == ()
-    assert judge.consider([after], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
-    ruling = judge.consider([after], Occasion.DECLARED)
-    assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert ruling.withdrawn == (deblockle.format_state(plain),)
-    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Occasion.DECLARED).steps]
-    assert [ruling.steps] == with_roll_alone
-
-
 def test_the_guide_names_every_setting_and_its_value() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "judge.md").read_text(encoding="utf-8")
     section = guide.split("## Settings of the judge")[1].split("##")[0].replace("−", "-")
@@ -408,31 +305,3 @@ def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
     assert set(ruling.verdicts[1].places) == {"e5", "a5"}
     assert judge.consider([make_reading(middle)], Occasion.TOUCH).verdict.kind is VerdictKind.PUT_RIGHT
-
-
-@pytest.mark.parametrize(("sureness", "kind"), [(0.999, VerdictKind.ILLEGAL), (0.9, VerdictKind.AMBIGUOUS)])
-def test_a_turn_whose_sides_cannot_be_is_not_accepted(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
-) -> None:
-    state = judge.belief[0]
-    turn = known_turn(deblockle, state, start="c1", top="hoops")
-    after = deblockle.apply(state, turn)
-    possible = {
-        facing["south"]
-        for one in deblockle.legal_turns(state)
-        if (one.start, one.top, one.end) == (turn.start, turn.top, turn.end)
-        for facing in deblockle.facings(deblockle.apply(state, one))[turn.end]
-    }
-    impossible = next(name for name in ("hoops", "star", "stop", "cross", "x", "slider") if name not in possible)
-    reading = make_reading(deblockle.appearance(after))
-    seen = dict(reading.places)
-    rest = (1 - sureness) / 5
-    symbols = ("star", "stop", "cross", "x", "slider", "hoops")
-    side = {name: sureness if name == impossible else rest for name in symbols}
-    seen[turn.end] = replace(seen[turn.end], sides={"south": side})
-    odd = replace(reading, places=seen)
-    ruling = judge.consider([odd], Occasion.DECLARED)
-    assert ruling.verdict.kind is kind
-    assert judge.belief == (state,)
-    again = judge.consider([odd], Occasion.DECLARED)
-    assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)

@@ -1,0 +1,20 @@
+"""Events, pictures and a clock for tests of the journal."""
+
+import itertools
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from referee.events import Event, Evidence
+
+START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})
+TURN = Event("turn", {"turn": "c3-c4=stop", "state": "s1", "legal_turns": 31}, frame_time_s=12.25)
+
+
+def ticking_clock() -> Callable[[], datetime]:
+    ticks = itertools.count()
+    return lambda: START + timedelta(seconds=next(ticks))
+
+
+def picture(name: str, size: int) -> Evidence:
+    return Evidence(name, "image/png", bytes([len(name)]) * size)

@@ -1,0 +1,201 @@
+"""Journals that cannot be used: damaged, another's, held by somebody, on a disk that may not be written."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.errors import (
+    JournalBusyError,
+    JournalFullError,
+    JournalMissingError,
+    JournalNewerError,
+    JournalReadOnlyError,
+    JournalUnreadableError,
+)
+from referee.journal import Journal, codec
+from referee.journal.journal import connect
+from referee.journal.lock import holder, lock_path
+from tests.referee.journal_samples import NEW_GAME, START, TURN, picture, ticking_clock
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a journal.sqlite"
+
+
+def test_refuses_a_newer_version(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    before = path.read_bytes()
+    for read_only in (False, True):
+        with pytest.raises(JournalNewerError, match=r"a journal\.sqlite.*version 99.*up to 2"):
+            Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+    assert path.read_bytes() == before
+    assert holder(path) is None
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("content", [b"not a database at all, just text " * 10, b"\x89PNG\r\n" + bytes(4096)])
+def test_refuses_what_is_no_database(path: Path, content: bytes, read_only: bool) -> None:
+    path.write_bytes(content)
+    with pytest.raises(JournalUnreadableError, match=r"a journal\.sqlite"):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=read_only)
+    assert path.read_bytes() == content
+
+
+def test_refuses_another_application_s_database(path: Path) -> None:
+    raw = sqlite3.connect(path)
+    raw.execute("CREATE TABLE cake (slices)")
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(JournalUnreadableError, match="another application"):
+        Journal.open(path, wall_clock=ticking_clock())
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_page_is_found(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        for event in (NEW_GAME, *[TURN] * 200):
+            journal.append(event)
+    content = bytearray(path.read_bytes())
+    content[-4096:] = b"\xff" * 4096
+    path.write_bytes(content)
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal,
+        pytest.raises(JournalUnreadableError),
+    ):
+        journal.check()
+
+
+def test_a_whole_journal_passes_the_check(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+        journal.check()
+
+
+@pytest.mark.parametrize(("kind", "data"), [("dance", "{}"), ("note", "[]")])
+def test_an_event_that_cannot_be_read_is_named(path: Path, kind: str, data: str) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+    raw = sqlite3.connect(path)
+    raw.execute("INSERT INTO event (game, kind, data, wall_time) VALUES (1, ?, ?, '')", (kind, data))
+    raw.commit()
+    raw.close()
+    with (
+        Journal.open(path, wall_clock=ticking_clock()) as journal,
+        pytest.raises(JournalUnreadableError, match="event 1"),
+    ):
+        journal.events()
+
+
+def test_text_that_is_no_json_is_named() -> None:
+    with pytest.raises(JournalUnreadableError, match="event 3 cannot be read"):
+        codec.decode(3, "note", "{", None, "")
+
+
+def test_reading_needs_a_journal(path: Path) -> None:
+    with pytest.raises(JournalMissingError, match="there is no journal"):
+        Journal.open(path, wall_clock=ticking_clock(), read_only=True)
+    assert not path.exists()
+
+
+def test_a_folder_is_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(JournalReadOnlyError, match="is a folder"):
+        Journal.open(tmp_path, wall_clock=ticking_clock())
+    with pytest.raises(JournalReadOnlyError, match="there is no folder"):
+        Journal.open(tmp_path / "nowhere" / "journal.sqlite", wall_clock=ticking_clock())
+
+
+def test_reading_leaves_nothing_behind(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+    before = sorted(path.parent.iterdir())
+    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+        assert len(journal.events()) == 1
+    assert sorted(path.parent.iterdir()) == before
+
+
+def test_an_empty_file_reads_as_an_empty_journal(path: Path) -> None:
+    path.touch()
+    with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as journal:
+        assert journal.events() == []
+    assert path.read_bytes() == b""
+
+
+# One writer
+def test_a_second_writer_hears_who_has_it(path: Path) -> None:
+    with Journal.open(path, wall_clock=lambda: START) as journal:
+        journal.append(NEW_GAME)
+        with pytest.raises(JournalBusyError, match=rf"process {os.getpid()} on .* since 2026-05-01T18:30:00"):
+            Journal.open(path, wall_clock=ticking_clock())
+        assert f"process {os.getpid()}" in str(holder(path))
+        with Journal.open(path, wall_clock=ticking_clock(), read_only=True) as reader:
+            assert len(reader.events()) == 1
+            journal.append(TURN)
+            assert len(reader.events()) == 2
+    assert holder(path) is None
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+def test_a_lock_file_left_by_a_dead_process_does_not_matter(path: Path) -> None:
+    lock_path(path).write_text("process 1 on elsewhere since long ago\n")
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+# Disks that are full or may not be written
+def small_disk(pages: int) -> Callable[[str], sqlite3.Connection]:
+    def open_small(target: str) -> sqlite3.Connection:
+        connection = connect(target)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    return open_small
+
+
+def test_a_full_disk_is_named_and_nothing_is_half_written(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(24)) as journal:
+        journal.append(NEW_GAME)
+        for _ in range(4):
+            journal.append(TURN, [picture("before", 5000)])
+        with pytest.raises(JournalFullError, match="no room on the disk"):
+            journal.append(TURN, [picture(f"p{index}", 5000) for index in range(20)])
+        written = journal.events()
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        assert journal.events() == written
+        assert len(written) == 5
+        journal.check()
+
+
+def test_a_disk_too_full_to_begin_with(path: Path) -> None:
+    with pytest.raises(JournalFullError):
+        Journal.open(path, wall_clock=ticking_clock(), connect=small_disk(1))
+    assert holder(path) is None
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+
+def test_a_file_that_may_not_be_written(path: Path) -> None:
+    Journal.open(path, wall_clock=ticking_clock()).close()
+
+    def only_reading(target: str) -> sqlite3.Connection:
+        return connect(target.replace("mode=rwc", "mode=ro"))
+
+    with (
+        Journal.open(path, wall_clock=ticking_clock(), connect=only_reading) as journal,
+        pytest.raises(JournalReadOnlyError, match="may not be written"),
+    ):
+        journal.append(NEW_GAME)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(path: Path) -> None:
+    path.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        with pytest.raises(JournalReadOnlyError):
+            Journal.open(path, wall_clock=ticking_clock())
+    finally:
+        path.parent.chmod(stat.S_IRWXU)

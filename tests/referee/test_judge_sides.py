@@ -1,0 +1,115 @@
+"""The judge and the sides of blocks: what they tell apart, narrow down, and forbid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.judge import Judge, Occasion
+from referee.verdict import VerdictKind
+from tests.referee.service_table import known_turn
+
+
+def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+    state = judge.belief[0]
+    groups: dict[Any, list[Any]] = {}
+    for turn in deblockle.legal_turns(state):
+        groups.setdefault((turn.start, turn.top, turn.end), []).append(turn)
+    alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
+    after = deblockle.apply(state, alike[0])
+    appearance = deblockle.appearance(after)
+    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Occasion.RESTED)
+    assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
+    told = 0
+    for turn in alike:
+        facing = deblockle.facings(deblockle.apply(state, turn))[turn.end]
+        others = [
+            one
+            for other in alike
+            if other != turn
+            for one in deblockle.facings(deblockle.apply(state, other))[turn.end]
+        ]
+        sides = next((dict(one) for one in facing if one not in others), None)
+        if sides is None:
+            continue
+        told += 1
+        reading = make_reading(appearance, sides={turn.end: sides})
+        ruling = Judge(deblockle, belief=(state,)).consider([reading], Occasion.RESTED)
+        assert ruling.verdict.turns == (deblockle.format_turn(turn),)
+    assert told
+
+
+def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
+    deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    assert len(deblockle.facings(judge.belief[0])["c1"]) == 1
+    doubting: Judge[Any, Any] = Judge(deblockle)
+    ruling = doubting.begin([make_reading(start, sides={"c1": {"south": "cross"}})])
+    assert len(deblockle.facings(doubting.belief[0])["c1"]) == 4
+    assert "c1" in ruling.notes[0]
+
+
+def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
+    ruling = judge.consider([turned], Occasion.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert "c1" in ruling.verdict.places
+    right = make_reading(start, sides={"c1": {"south": "star"}})
+    assert judge.consider([right], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believed(
+    deblockle: Any, make_reading: Any, start: Any
+) -> None:
+    judge: Judge[Any, Any] = Judge(deblockle)
+    judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
+    plain = deblockle.set_up(start)
+    turn = next(
+        turn
+        for turn in deblockle.legal_turns(plain)
+        if turn.start == "c1" and deblockle.explain(judge.belief[0], deblockle.appearance(deblockle.apply(plain, turn)))
+    )
+    after = make_reading(deblockle.appearance(deblockle.apply(plain, turn)))
+    asked = judge.consider([after], Occasion.DECLARED)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert asked.steps == ()
+    assert judge.consider([after], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    ruling = judge.consider([after], Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.ACCEPTED
+    assert ruling.withdrawn == (deblockle.format_state(plain),)
+    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Occasion.DECLARED).steps]
+    assert [ruling.steps] == with_roll_alone
+
+
+@pytest.mark.parametrize(("sureness", "kind"), [(0.999, VerdictKind.ILLEGAL), (0.9, VerdictKind.AMBIGUOUS)])
+def test_a_turn_whose_sides_cannot_be_is_not_accepted(
+    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
+) -> None:
+    state = judge.belief[0]
+    turn = known_turn(deblockle, state, start="c1", top="hoops")
+    after = deblockle.apply(state, turn)
+    possible = {
+        facing["south"]
+        for one in deblockle.legal_turns(state)
+        if (one.start, one.top, one.end) == (turn.start, turn.top, turn.end)
+        for facing in deblockle.facings(deblockle.apply(state, one))[turn.end]
+    }
+    impossible = next(name for name in ("hoops", "star", "stop", "cross", "x", "slider") if name not in possible)
+    reading = make_reading(deblockle.appearance(after))
+    seen = dict(reading.places)
+    rest = (1 - sureness) / 5
+    symbols = ("star", "stop", "cross", "x", "slider", "hoops")
+    side = {name: sureness if name == impossible else rest for name in symbols}
+    seen[turn.end] = replace(seen[turn.end], sides={"south": side})
+    odd = replace(reading, places=seen)
+    ruling = judge.consider([odd], Occasion.DECLARED)
+    assert ruling.verdict.kind is kind
+    assert judge.belief == (state,)
+    again = judge.consider([odd], Occasion.DECLARED)
+    assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)
