@@ -204,7 +204,12 @@ class FaultyGame(AnsweringGame):
         free = tuple(place for place in self._people.open_squares() if place not in self._layout.star_places)
         if kind == "table bumped":
             self._people.slip()
-        blocks = self._people.blocks_left_alone()
+        under_coins = self._places_under_coins()
+        blocks = tuple(
+            block
+            for block in self._people.blocks_left_alone()
+            if self._place_of(block.x_mm, block.y_mm) not in under_coins
+        )
         return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, blocks))
 
     def _end(self, number: int) -> None:
@@ -219,13 +224,13 @@ class FaultyGame(AnsweringGame):
 
     def _watch_coin(self) -> None:
         """A coin on a block stays until somebody asks; until then that block is left alone where that can be."""
-        lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a block"]
-        if lying and self._heard and self._heard[-1][1] == "question":
+        if self._places_under_coins() and self._heard and self._heard[-1][1] == "question":
             self.disturbances.remove_things(self._planned_s)
-            lying = []
-        self._people.avoided = frozenset(
-            self._place_of(thing.x_mm, thing.y_mm) for one in lying for thing in one.things
-        )
+        self._people.avoided = self._places_under_coins()
+
+    def _places_under_coins(self) -> frozenset[str]:
+        lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a block"]
+        return frozenset(self._place_of(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
         if self._people.is_over or self._played >= self._turns:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks.soak_play import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import load
 from simulator.faults import SURROUNDINGS, Disturbance, DisturbanceMaker, Disturbances
@@ -315,3 +317,14 @@ def test_players_under_a_referee_who_only_feels_turn_no_block_and_hide_no_misdee
     assert len(found) > 3
     for action in found:
         assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))
+
+
+def test_no_coin_is_laid_on_a_coin() -> None:
+    """A block that is out of sight already, and was named, would seem to be passed over in silence the second time."""
+    plan = GamePlan(3, 8, turn_end="touch", perfect_eyes=True, kinds=("coin on a block",))
+    coins = [one for one in play(plan).disturbances if one.things]
+    assert len(coins) > 3
+    for number, later in enumerate(coins):
+        lying = [one.things[0] for one in coins[:number] if one.holds_at(later.began_s)]
+        x_mm, y_mm = later.things[0].x_mm, later.things[0].y_mm
+        assert all(math.hypot(one.x_mm - x_mm, one.y_mm - y_mm) > one.radius_mm for one in lying)
