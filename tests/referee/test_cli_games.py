@@ -1,0 +1,164 @@
+"""Commands on games and journals: new, replay, export and perft."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from referee.cli.context import utc_now
+from referee.events import Event, Evidence
+from referee.journal import Journal
+from tests.referee.conftest import Run
+
+GAME = load("deblockle")
+
+
+@pytest.fixture
+def journal_path(tmp_path: Path) -> Path:
+    """A journal of two games, the second with two turns, one of them taken back."""
+    path = tmp_path / "journal.sqlite"
+    options: dict[str, Any] = {"blocks_gold": 1, "blocks_teal": 1}
+    start = GAME.new(options)
+    turn = GAME.legal_turns(start)[0]
+    after = GAME.apply(start, turn)
+    reply = GAME.legal_turns(after)[0]
+    last = GAME.apply(after, reply)
+    events = [
+        Event("new game", {"game": "deblockle", "options": {}}),
+        Event("new game", {"game": "deblockle", "options": options, "players": {"gold": "Ann {A}"}}),
+        Event("set up", {"state": GAME.format_state(start)}),
+        Event("turn", {"turn": GAME.format_turn(turn), "state": GAME.format_state(after)}),
+        Event("illegal", {"sentence": "No block was rolled."}),
+        Event("put right", {"sentence": "Thank you."}),
+        Event("turn", {"turn": GAME.format_turn(reply), "state": GAME.format_state(last)}),
+        Event("take back", {"by": "Ben"}),
+    ]
+    with Journal.open(path, wall_clock=utc_now) as journal:
+        for event in events:
+            pictures = [Evidence("before-d1", "image/png", b"PNG")] if event.kind == "illegal" else []
+            journal.append(event, pictures)
+    return path
+
+
+# perft
+def test_perft_s_count_is_the_last_thing_on_the_last_line(run: Run) -> None:
+    assert run("perft", "deblockle", "--depth", "0").output == "1\n"
+    whole = run("perft", "deblockle", "--depth", "2").output
+    assert whole == "2760\n"
+    split = run("perft", "deblockle", "--depth", "2", "--split").output.splitlines()
+    assert split[-1].split()[-1] == "2760"
+    assert sum(int(line.split()[-1]) for line in split[:-1]) == 2760
+    assert len(split) == 59
+
+
+def test_perft_from_a_roll(run: Run) -> None:
+    flags = ("--roll", "1,3,4,5,T")
+    assert run("perft", "number-drop", "--depth", "1", *flags).output == "528\n"
+    split = run("perft", "number-drop", "--depth", "1", "--split", *flags).output.splitlines()
+    assert split[-1] == "number-drop to depth 1: 528"
+    assert len(split) == 529
+
+
+def test_perft_from_a_position_and_with_options(run: Run) -> None:
+    position = GAME.format_state(GAME.new({"blocks_gold": 1, "blocks_teal": 1}))
+    by_position = run("perft", "deblockle", "--depth", "2", "--position", position).output
+    by_options = run(
+        "perft", "deblockle", "--depth", "2", "--option", "blocks_gold=1", "--option", "blocks_teal=1"
+    ).output
+    assert by_position == by_options != "2760\n"
+
+
+# new, replay, export
+def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
+    result = run("new", "--option", "blocks_gold=3", "--player", "gold=Ann")
+    assert result.exit_code == 0, result.stderr
+    assert "Game 1 of" in result.output
+    path = tmp_path / ".local/share/tabletop-referee/journal.sqlite"
+    with Journal.open(path, wall_clock=utc_now) as journal:
+        assert journal.events()[0][1].data == {
+            "game": "deblockle",
+            "options": {"blocks_gold": 3},
+            "players": {"gold": "Ann"},
+        }
+        busy = run("new")
+    assert busy.exit_code == 6
+    assert f"process {os.getpid()}" in busy.stderr
+
+
+def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run) -> None:
+    begun = run("new", "number-drop", "--journal", "a.sqlite")
+    assert begun.exit_code == 0, begun.stderr
+    assert "No camera can see Number Drop yet; keep it by text with `referee turn`" in begun.output
+    assert "No camera" not in run("new", "deblockle", "--journal", "a.sqlite").output
+    refused = run("watch", "--game", "number-drop", "--frames", ".")
+    assert refused.exit_code == 5
+    assert (
+        "no layout comes with number-drop yet, so a camera can't see it (there is one for deblockle)" in refused.stderr
+    )
+    assert "play it with `referee play number-drop`" in refused.stderr
+
+
+def test_new_may_leave_open_who_starts(run: Run) -> None:
+    assert run("new", "--option", "starts=either").exit_code == 0
+    assert "starts=either" in run("replay").output
+    wrong = run("new", "--option", "starts=nobody")
+    assert (wrong.exit_code, "it takes one of gold, teal" in wrong.stderr) == (4, True)
+
+
+def test_replay_tells_a_journal(run: Run, journal_path: Path, tmp_path: Path) -> None:
+    result = run("replay", journal_path, "--evidence", tmp_path / "pictures")
+    assert result.exit_code == 0, result.stderr
+    assert "gold is Ann {A}" in result.output
+    assert "No block was rolled." in result.output
+    assert "is taken back by Ben" in result.output
+    assert "1 turns, 7 events, each follows from those before; the game is open." in result.output
+    assert "1 pictures in" in result.output
+    assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["0005-illegal-before-d1.png"]
+
+
+def test_replay_names_the_event_that_does_not_follow(run: Run, journal_path: Path) -> None:
+    with Journal.open(journal_path, wall_clock=utc_now) as journal:
+        journal.append(Event("turn", {"turn": "a1-a2=stop", "state": "nonsense"}))
+    result = run("replay", journal_path)
+    assert result.exit_code == 4
+    assert "event 9 (turn)" in result.stderr
+
+
+def test_export_and_replay_go_round(run: Run, journal_path: Path, tmp_path: Path) -> None:
+    record = run("export", "--journal", journal_path).output
+    assert '[Gold "Ann (A)"]' in record
+    assert run("export", "--journal", journal_path, "--out", tmp_path / "game.txt").exit_code == 0
+    assert (tmp_path / "game.txt").read_text() == record
+    from_file = run("replay", tmp_path / "game.txt")
+    assert from_file.exit_code == 0, from_file.stderr
+    assert "1 turns, all legal. Result: *" in from_file.output
+    assert run("replay", "-", input=record).output == from_file.output
+
+
+def test_export_of_a_game_that_is_not_there(run: Run, journal_path: Path) -> None:
+    result = run("export", "--journal", journal_path, "--game", "5")
+    assert (result.exit_code, "it has games 1 to 2" in result.stderr) == (6, True)
+    never_set_up = run("export", "--journal", journal_path, "--game", "1")
+    assert (never_set_up.exit_code, "never set up" in never_set_up.stderr) == (4, True)
+
+
+def test_replay_of_a_record_with_an_illegal_turn_names_the_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "game.txt").write_text('[Game "deblockle"]\n\n1. c1-c2=hoops-a1\n2. a1-a9=stop\n')
+    result = run("replay", tmp_path / "game.txt")
+    assert result.exit_code == 4
+    assert "line 4" in result.stderr
+
+
+def test_replay_of_something_else(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
+    result = run("replay", tmp_path / "picture.png")
+    assert (result.exit_code, "neither a journal nor a game record" in result.stderr) == (4, True)
+    (tmp_path / "game.txt").write_text('[Game "deblockle"]\n')
+    assert run("replay", tmp_path / "game.txt", "--game", "1").exit_code == 2
+
+
+def test_no_color_and_pipes_get_plain_text(run: Run, journal_path: Path) -> None:
+    for arguments in (["config"], ["doctor"], ["replay", journal_path]):
+        assert "\x1b" not in run(*arguments).output
