@@ -147,6 +147,9 @@ class BoardTalk:
             self.last_heard_s = now_s
             self._is_ours = True
             self._take(message, now_s)
+        if self.is_linked:
+            # While lights are shown the board may send nothing for two seconds but acknowledgements.
+            self.last_heard_s = self.link.heard_s
 
     def outgoing(self, now_s: float) -> bytes:
         """Give what to write now, and find out whether the talk has ended. Call it once what it gave is written."""

@@ -85,6 +85,11 @@ class HostLink:
         return self._session
 
     @property
+    def heard_s(self) -> float:
+        """When the last packet of a link came, an acknowledgement included; 0 before the first link."""
+        return self._heard_s
+
+    @property
     def is_settled(self) -> bool:
         """Whether all that was sent is acknowledged and nothing waits."""
         return self.undelivered == 0

@@ -267,3 +267,14 @@ def test_a_port_that_vanishes_while_leaving_has_left(table: Table) -> None:
 def test_lines_of_the_log_may_come_before_the_greeting(table: Table) -> None:
     table.say(Log(40, 0, 5, "OSError: fault before the last start"))
     assert [getattr(event, "text", None) for event in table.events] == ["OSError: fault before the last start"]
+
+
+def test_a_board_that_only_acknowledges_lights_is_heard_all_the_same() -> None:
+    table = Table()
+    table.run(1.0)
+    for step in range(60):
+        table.talk.send(LightFrame(bytes((step, 0, 0))))
+        table.run(0.05)
+        heard_s = table.talk.last_heard_s
+        assert heard_s is not None
+        assert table.now_s - heard_s <= 0.05
