@@ -6,7 +6,7 @@ same verdicts and the same events. Every event is in the journal before any ligh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Generic
@@ -86,7 +86,7 @@ class Service(Generic[StateT, TurnT]):
         self._reading: Reading | None = None
         self._settled: Settled | None = None
         self._judged: tuple[float, Occasion] | None = None
-        self._asked_since_s: float | None = None
+        self._asked_about: Mapping[str, str] | None = None
         self._pressed = False
         self._shown: Verdict | None = None
         self._recorded: tuple[object, ...] | None = None
@@ -95,7 +95,7 @@ class Service(Generic[StateT, TurnT]):
         self._finished = False
         self._against: tuple[str, ...] = ()
         self._catch_up = CatchUp(journal)
-        self._signal: Signal | None = None
+        self._signal = looking_signal(_WAITING_FOR_SET_UP)
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -135,9 +135,8 @@ class Service(Generic[StateT, TurnT]):
                 self._options = dict(folded.options)
                 self._judge = judge_from(self._game, self._settings.judge, self._journal.events(number), folded)
                 if folded.states:
-                    self._display.show(resumed_signal(self._game, folded.states[0], len(folded.turns)), self._time_s)
-                else:
-                    self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
+                    self._signal = resumed_signal(self._game, folded.states[0], len(folded.turns))
+                self._light(self._signal, self._time_s)
                 return
             end = events.missing_end(folded, self._journal.events(number))
             if end is not None:
@@ -146,13 +145,13 @@ class Service(Generic[StateT, TurnT]):
         hints = self._settings.hints.strength
         self._journal.append(events.new_game_event(self._game.name, self._options, seed, hints))
         self._game_number = self._journal.latest_game() or 0
-        self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
+        self._light(self._signal, self._time_s)
 
     def step(self, frame: Frame) -> list[Verdict]:
         """Take one frame; give the verdicts that are new."""
         self._time_s = frame.time_s
         self._frame = frame
-        if self._catch_up.caught_up(frame.time_s) and self._signal is not None:
+        if self._catch_up.caught_up(frame.time_s):
             self._display.show(replace(self._signal, sound=Sound.SILENCE), frame.time_s)
         return self._take(read_or_hindered(self._reader, frame))
 
@@ -260,32 +259,27 @@ class Service(Generic[StateT, TurnT]):
         if said.event is not None and not said.repeated:
             self._journal.append(said.event)
         self._say(said.words)
-        before = self._signal or looking_signal()
-        signal = hint_signal(said.places, said.words) if said.event else replace(before, words=said.words)
+        signal = hint_signal(said.places, said.words) if said.event else replace(self._signal, words=said.words)
         self._light(replace(signal, sound=Sound.SILENCE), self._time_s)
         for reply in said.replies:
             reply({"refused" if said.refused else "done": said.words})
 
     def say_trouble(self, sentence: str) -> None:
-        """Show trouble that is not the table's, such as a camera that went away."""
+        """Show trouble that is not the table's, such as a camera that went away; what is lit stays lit."""
         self._say(sentence)
-        self._display.show(with_trouble(looking_signal(), sentence), self._time_s)
-        self._shown = None
+        quiet = replace(self._signal, sound=Sound.SILENCE, words="")
+        self._display.show(with_trouble(quiet, sentence), self._time_s)
 
     def end_trouble(self, sentence: str) -> None:
         """Say that trouble is over, and show again what holds."""
         self._say(sentence)
         self._judged = None
-        if self._judge.belief:
-            self._display.show(waiting_signal(self._game, self._judge.belief[0]), self._time_s)
-        else:
-            self._display.show(looking_signal(_WAITING_FOR_SET_UP), self._time_s)
+        self._light(replace(self._signal, sound=Sound.SILENCE), self._time_s)
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
         self._finished = self._game.outcome(self._judge.belief[0]) is not None
-        self._judged = None
-        self._shown = None
+        self._judged = self._shown = self._asked_about = None
         self._light(signal, self._time_s)
 
     def _pass_on(self, notices: Sequence[str]) -> None:
@@ -339,14 +333,13 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
-            asking = self._settled is not None and self._settled.since_s == self._asked_since_s
-            unsettled = self._judge.fault is not None or bool(self._judge.set_aside) or asking
+            unsettled = self._judge.fault is not None or bool(self._judge.set_aside) or self._is_asking
             if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
             self._show(verdict)
             about = self._settled if verdict.kind is VerdictKind.AMBIGUOUS else None
-            self._asked_since_s = about.since_s if about else None
+            self._asked_about = about.shown if about else None
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
         tell_reader(self._reader, self._game, self._judge, ruling)
@@ -355,6 +348,12 @@ class Service(Generic[StateT, TurnT]):
             self._say(word_holds(against))
         self._against = against
         return news
+
+    @property
+    def _is_asking(self) -> bool:
+        """Whether a question is open: neither a hand over the table nor a cable that was pulled answers it."""
+        asked = self._asked_about
+        return asked is not None and (self._settled is None or self._settled.looks_like(asked))
 
     def _record(self, verdict: Verdict, steps: Sequence[Step]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)

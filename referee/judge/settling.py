@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vision.reading import EMPTY, Hindrance, Reading
@@ -42,15 +43,20 @@ STILLS = SettleSettings(readings=1, quiet_s=0.0, most_readings=1)
 
 @dataclass(frozen=True)
 class Settled:
-    """A table at rest: the readings that agree, and since when it has shown the same."""
+    """A table at rest: the readings that agree, since when it has shown the same, and what it surely shows."""
 
     readings: tuple[Reading, ...]
     since_s: float
+    shown: Mapping[str, str]
 
     @property
     def rested_s(self) -> float:
         """For how long the table has shown the same thing without a hand."""
         return self.readings[-1].time_s - self.since_s
+
+    def looks_like(self, shown: Mapping[str, str]) -> bool:
+        """Whether no place surely shows anything else than a table did that showed this."""
+        return all(shown.get(place, look) == look for place, look in self.shown.items())
 
 
 def blocking_hindrance(reading: Reading) -> Hindrance | None:
@@ -96,7 +102,7 @@ class Settler:
         self._take(reading, sure)
         enough = len(self._window) >= self._settings.readings
         if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
-            return Settled(tuple(self._window), self._since_s)
+            return Settled(tuple(self._window), self._since_s, dict(self._shown))
         return None
 
     def clear(self) -> None:
@@ -107,7 +113,7 @@ class Settler:
 
     def pending(self) -> Settled | None:
         """The readings collected so far, however few: what there is to judge when no more frames will come."""
-        return Settled(tuple(self._window), self._since_s) if self._window else None
+        return Settled(tuple(self._window), self._since_s, dict(self._shown)) if self._window else None
 
     def _take(self, reading: Reading, sure: dict[str, str]) -> None:
         if not self._window:

@@ -1,0 +1,89 @@
+"""A question stays on the lights until somebody answers it: no hand, no cable and no camera that goes takes it away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from hardware.signals import Mood
+from referee.entering import Entry
+from referee.journal import Journal
+from referee.service_settings import ServiceSettings
+from referee.verdict import VerdictKind
+from tests.referee.sensed_table import SensedTable
+from tests.referee.service_table import wall_clock
+
+Interrupt = Callable[[SensedTable], None]
+
+
+def hand_over_the_board(table: SensedTable) -> None:
+    table.sensors.put("d4", True, table.time_s)
+    table.wait(0.2)
+    table.sensors.put("d4", False, table.time_s)
+
+
+def cable_pulled(table: SensedTable) -> None:
+    table.sensors.silent = True
+    table.wait(12.0)
+    table.sensors.silent = False
+
+
+def nothing_came_for_a_moment(table: SensedTable) -> None:
+    table.sensors.heard_s = table.time_s - 2.0
+    table.wait(0.2)
+    table.sensors.heard_s = None
+
+
+def camera_gone(table: SensedTable) -> None:
+    table.service.say_trouble("The camera is gone.")
+    lit = table.lamp.signals[-1]
+    assert (lit.mood, lit.words) == (Mood.TROUBLE, "The camera is gone.")
+    assert lit.lights
+    table.service.end_trouble("The camera is back.")
+
+
+@pytest.fixture
+def asked(deblockle: Any) -> Iterator[SensedTable]:
+    """A table by sensors alone, at which a turn is asked about that the switches can't tell."""
+    with ExitStack() as opened:
+        journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+        game = deblockle
+        settings = ServiceSettings(turn_end="button")
+        table = SensedTable(game, journal, settings, dict(game.appearance(game.new())))
+        table.service.start()
+        table.wait(4.0)
+        turn = game.parse_turn(table.service.belief[0], "c1-b1=x-a2")
+        table.carry(game.appearance(game.apply(table.service.belief[0], turn)))
+        assert [verdict.kind for verdict in table.press()] == [VerdictKind.AMBIGUOUS]
+        yield table
+
+
+@pytest.mark.parametrize("interrupt", [hand_over_the_board, cable_pulled, nothing_came_for_a_moment, camera_gone])
+def test_a_question_outlasts_what_answers_nothing(asked: SensedTable, interrupt: Interrupt) -> None:
+    question = asked.lamp.signals[-1]
+    assert question.mood is Mood.QUESTION
+    recorded = asked.kinds()
+    interrupt(asked)
+    assert asked.wait(6.0) == []
+    again = asked.lamp.signals[-1]
+    assert (again.mood, again.lights, again.words) == (question.mood, question.lights, question.words)
+    assert asked.kinds() == recorded
+
+
+@pytest.mark.parametrize("interrupt", [cable_pulled, camera_gone])
+def test_it_is_answered_afterwards_as_before(asked: SensedTable, interrupt: Interrupt) -> None:
+    interrupt(asked)
+    asked.service.enter(Entry("turn", "c1-b1=x-a2", "Ann"))
+    assert asked.lamp.signals[-1].mood is Mood.ACCEPTED
+    asked.wait(4.0)
+    assert asked.kinds()[-1] == "turn"
+
+
+def test_another_table_answers_it(asked: SensedTable, deblockle: Any) -> None:
+    start = deblockle.appearance(deblockle.new())
+    verdicts = asked.carry(start) + asked.wait(4.0)
+    assert [verdict.kind for verdict in verdicts] == [VerdictKind.UNCHANGED]
+    assert asked.lamp.signals[-1].mood is Mood.WAITING
