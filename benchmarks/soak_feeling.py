@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from benchmarks.soak_play import PlayedGame
 from engine.api import EMPTY, Game
 from referee.judge.pooling import PIECE
-from simulator.truth import TruthEvent
+from simulator.truth import TruthEvent, TruthLog
 
 _LATELY_S = 4.0
 _A_MOMENT_S = 0.2
@@ -25,20 +25,19 @@ def misled(played: PlayedGame, places: Collection[str], time_s: float) -> bool:
     )
 
 
-def looks_the_same_by_occupancy(game: Game[Any, Any], events: Sequence[TruthEvent], time_s: float) -> bool:
+def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
     """Whether the turn under way, or played last, leaves the same squares taken as something else would.
 
     That is another result of a legal turn; nothing, where the block came back to its square; a switch that missed a
     block, where one left the board; and two turns in a row that were not felt one by one.
     """
+    events = truth.events
     turns = [event for event in events if event.kind in {"turn", "tried and taken back"} and event.began_s <= time_s]
     if not turns:
         return False
     last = turns[-1]
     before = [event.state for event in events if event.gone_s < last.began_s and event.state]
-    if not before:
-        return False
-    state = game.parse_state(before[-1])
+    state = game.parse_state(before[-1] if before else truth.start)
     taken = _taken(last.after)
     if taken == _taken(last.before) or len(taken) < len(_taken(last.before)):
         return True

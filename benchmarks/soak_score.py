@@ -311,7 +311,7 @@ class _Scorer:
         if self._played.plan.eyes != "camera" and misled(self._played, asked.verdict.places, time_s):
             return True
         if self._played.plan.eyes == "sensors":
-            return looks_the_same_by_occupancy(self._game, self._events, time_s)
+            return looks_the_same_by_occupancy(self._game, self._played.truth, time_s)
         lying = [one for one in self._played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
         things = [thing for one in lying for thing in one.things]
         if not things:

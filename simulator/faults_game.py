@@ -238,7 +238,9 @@ class FaultyGame(AnsweringGame):
         action = replace(self._people.turn(), rest_s=stays_s)
         self._played += 1
         yield from self._carry_out(action)
-        yield from self._dealt_with(action, self._planned_s)
+        # Switches feel no hand: who is only felt may be answered while it still lies on the block.
+        heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
+        yield from self._dealt_with(action, heard_from_s)
         return action
 
     def _two_quick_turns(self) -> Generator[Stretch, None, Action | None]:

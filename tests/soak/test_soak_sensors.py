@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -148,5 +149,36 @@ def test_a_misdeed_under_a_dead_switch_was_not_to_be_felt(felt: PlayedGame) -> N
 def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(felt: PlayedGame) -> None:
     game = load("deblockle")
     asked = [said.time_s for said in felt.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
-    assert any(looks_the_same_by_occupancy(game, felt.truth.events, time_s) for time_s in asked)
-    assert not looks_the_same_by_occupancy(game, felt.truth.events, 0.0)
+    assert any(looks_the_same_by_occupancy(game, felt.truth, time_s) for time_s in asked)
+    assert not looks_the_same_by_occupancy(game, felt.truth, 0.0)
+
+
+def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
+    """Nothing went before it, and yet some first turns leave the same squares taken as another, and some don't."""
+    game = load("deblockle")
+    start = game.new()
+    for place, facings in game.facings(start).items():
+        start = game.narrow(start, {place: facings[0]})
+    before = game.appearance(start)
+
+    def taken(looks: Mapping[str, str]) -> frozenset[str]:
+        return frozenset(place for place, look in looks.items() if look != "empty")
+
+    leaving: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    results = [game.appearance(game.apply(start, turn)) for turn in game.legal_turns(start)]
+    for looks in results:
+        leaving.setdefault(taken(looks), set()).add(tuple(looks[place] for place in game.places))
+    called_for = set()
+    for looks in results:
+        truth = TruthLog(game.format_state(start), [TruthEvent("turn", "gold", 1.0, 2.0, before, looks, {})])
+        called_for.add(looks_the_same_by_occupancy(game, truth, 2.5))
+        came_back = taken(looks) == taken(before)
+        assert looks_the_same_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
+    assert called_for == {True, False}
+
+
+@pytest.mark.parametrize("seed", [9, 13])
+def test_players_hear_what_is_said_while_a_hand_stays_on_a_block(seed: int) -> None:
+    """Switches feel no hand, so the light comes while it still lies there: nobody presses and asks again."""
+    played = play(plan_of(seed, 3, SIZE, ("hand stays on the block",), eyes="sensors"))
+    assert [event.kind for event in played.truth.events] == ["turn"] * 3
