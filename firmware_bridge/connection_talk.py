@@ -25,6 +25,7 @@ from firmware_bridge.connection_strangers import QUESTION, is_certain_stranger, 
 from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
 from firmware_bridge.ports import SerialPort
 from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import (
     NEWEST_VERSION,
@@ -106,9 +107,10 @@ class BoardTalk:
         """Why the port should be closed; ``None`` while it should not."""
         return self._ended
 
-    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float) -> None:
+    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float, line: Line) -> None:
         """Begin on a port that was just opened, and be patient for so many rounds of greeting."""
         self._port, self._baud = port, baud
+        self.link.use_line(line)
         self._stage = _Stage.GREETING
         self._rounds_left = rounds
         self._must_ask = False

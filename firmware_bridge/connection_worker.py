@@ -18,8 +18,8 @@ from firmware_bridge.errors import (
     PortMissingError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard, candidates
-from firmware_bridge.opening import Port
+from firmware_bridge.finding import WantedBoard, candidates, which_one
+from firmware_bridge.opening import Port, line_of
 from firmware_bridge.port_holders import Holder, holders
 from firmware_bridge.ports import SerialPort, serial_ports
 from firmware_bridge.protocol.link import HostLink
@@ -69,6 +69,8 @@ class Worker:
         self._talk = BoardTalk(self._link, random_session)
         self._troubles = Troubles()
         self._known: SerialPort | None = None
+        self._listed: frozenset[str] = frozenset()
+        self._beside: frozenset[str] = frozenset()
         self._state = ConnectionState.FINDING
         self._farewell_s: float | None = None
 
@@ -93,7 +95,9 @@ class Worker:
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
-        found = candidates(self._wanted, self._ports(), self._known)
+        ports = self._ports()
+        self._listed = frozenset(port.device for port in ports)
+        found = candidates(self._wanted, ports, self._known, self._beside)
         return found[0] if len(found) == 1 else self._only_one_answering(found)
 
     def _ports(self) -> tuple[SerialPort, ...]:
@@ -120,10 +124,7 @@ class Worker:
                 chosen = port
                 answering.append(f"{port} ({talk.link.welcome.board})")
         if len(answering) > 1:
-            raise PortAmbiguousError(
-                f"{len(answering)} boards answer: {'; '.join(answering)}; which one is it? Give its serial number, or "
-                "name its port, in the settings"
-            )
+            raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {which_one(found)}")
         if not answering and silent:
             raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
         return chosen
@@ -142,7 +143,7 @@ class Worker:
     ) -> None:
         opened = self._open_port(port.device, self._wanted.baud)
         try:
-            talk.opened(port, self._wanted.baud, rounds, self._clock())
+            talk.opened(port, self._wanted.baud, rounds, self._clock(), line_of(port.device, self._wanted.baud))
             self._pump(talk, opened, is_over)
         except (WrongDeviceError, ConnectionLostError) as error:
             told = type(error)(f"{error}{self._others(port)}")
@@ -152,8 +153,8 @@ class Worker:
             talk.closed(str(error), self._clock())
             raise
         finally:
-            if not talk.link.is_settled:
-                opened.discard()
+            # What still waits is of no use any more, and closing would wait for a device that takes nothing.
+            opened.discard()
             opened.close()
 
     def _others(self, port: SerialPort) -> str:
@@ -236,6 +237,7 @@ class Worker:
     def _linked(self, event: Linked) -> None:
         self._state = ConnectionState.LINKED
         self._known = event.port
+        self._beside = self._listed - {event.port.device}
         cause = event.welcome.reset_cause if event.restarted else None
         word = self._troubles.worked(event.time_s, event.port.device, cause)
         if word is None and event.restarted:

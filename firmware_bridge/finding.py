@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +61,7 @@ def candidates(
     wanted: WantedBoard,
     ports: Sequence[SerialPort],
     known: SerialPort | None = None,
+    beside: Collection[str] = (),
     resolve: Callable[[str], str] = lambda name: str(Path(name).resolve()),
 ) -> tuple[SerialPort, ...]:
     """Give the ports that the wanted board may be on; more than one only if nothing was asked for.
@@ -69,13 +70,14 @@ def candidates(
         wanted: what was asked for.
         ports: the ports there are.
         known: the port on which the board answered before; it is looked for by its USB numbers under any name.
+        beside: the names of the other ports there were then: what is on those is another device, however alike.
         resolve: follows links, such as those in ``/dev/serial/by-id``.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.
         PortAmbiguousError: several fit what was asked for and can't be told apart by it.
     """
-    again = () if known is None or known.vendor_id is None else _again(wanted, ports, known)
+    again = () if known is None or known.vendor_id is None else _again(wanted, ports, known, beside)
     if again:
         return again
     if wanted.port is not None:
@@ -86,20 +88,24 @@ def candidates(
     if not fitting:
         raise PortMissingError(f"found no port for {wanted}; {ports_named(ports)}")
     if len(fitting) > 1:
-        raise PortAmbiguousError(f"{len(fitting)} ports fit {wanted}: {_listed(fitting)}; {_which(fitting)}")
+        raise PortAmbiguousError(f"{len(fitting)} ports fit {wanted}: {_listed(fitting)}; {which_one(fitting)}")
     return (fitting[0],)
 
 
-def _again(wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort) -> tuple[SerialPort, ...]:
+def _again(
+    wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, beside: Collection[str]
+) -> tuple[SerialPort, ...]:
     """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""
-    alike = tuple(port for port in ports if _is_same_board(port, known))
+    # Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
+    alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in beside)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):
             return tuple(port for port in alike if port.device == name)
     if len(alike) < 2 or wanted.is_any:
         return alike
     raise PortAmbiguousError(
-        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_listed(alike)}; {_which(alike)}"
+        f"the board that was on {known.device} is gone, and {len(alike)} are like it: {_listed(alike)}; "
+        f"{which_one(alike)}"
     )
 
 
@@ -137,7 +143,8 @@ def _listed(ports: Sequence[SerialPort]) -> str:
     return "; ".join(str(port) for port in ports)
 
 
-def _which(ports: Sequence[SerialPort]) -> str:
+def which_one(ports: Sequence[SerialPort]) -> str:
+    """Ask which of several ports is meant, and say what tells them apart."""
     numbers = [port.serial_number for port in ports]
     if all(numbers) and len(set(numbers)) == len(numbers):
         return "which one is it? Give its serial number in the settings"

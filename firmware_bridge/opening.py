@@ -12,6 +12,7 @@ import errno
 import grp
 import os
 import pwd
+import re
 import select
 import stat
 import termios
@@ -33,11 +34,15 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.port_holders import Holder, holders
 from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.protocol.line import Line
 
 DEFAULT_BAUD = 115_200
 """Bits a second on a UART; a port that is USB all the way takes any figure and leaves it alone."""
 
 _READ_BYTES = 4096
+_BITS_A_BYTE = 10
+# Linux's names: converters on USB, and a computer's own UARTs. What is USB all the way is called ttyACM.
+_UART = re.compile(r"tty(USB|AMA|S)\d+")
 
 
 class Port(Protocol):
@@ -158,6 +163,11 @@ def open_port(
     except (OSError, termios.error, ValueError) as error:
         raise _explained(error, name, baud, list_records, find_holders) from error
     return OpenedPort(device)
+
+
+def line_of(name: str, baud: int) -> Line:
+    """Give what is known of the line behind a port: a UART's rate, 10 bits a byte (8N1); of any other port nothing."""
+    return Line(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
 
 
 def _explained(

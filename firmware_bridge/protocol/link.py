@@ -12,6 +12,7 @@ from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.errors import MessageError, UnknownKindError
 from firmware_bridge.protocol.greeting import Greeting
 from firmware_bridge.protocol.heartbeat import Heartbeat, PingExchange
+from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.messages import (
     NEWEST_VERSION,
     OLDEST_VERSION,
@@ -75,6 +76,7 @@ class HostLink:
         self._timer = RetransmissionTimer()
         self._greeting = Greeting(0.0)
         self._heartbeat = Heartbeat()
+        self._line = Line()
         self._session = 0
         self._heard_s = 0.0
         self._start_session()
@@ -116,6 +118,10 @@ class HostLink:
             timeout_s=self._timer.timeout_s,
         )
 
+    def use_line(self, line: Line) -> None:
+        """Take in that another port was opened; the timer allows for what waits on its line."""
+        self._line = line
+
     def begin(self, now_s: float, session: int) -> None:
         """Begin a new session: say HELLO from now on.
 
@@ -156,7 +162,7 @@ class HostLink:
         if self.state is LinkState.LINKED:
             self._converse(packets, now_s)
         self._counts.sent += len(packets)
-        return b"".join(packet_frame(packet) for packet in packets)
+        return b"".join([self._framed(packet, now_s) for packet in packets])
 
     def next_due_s(self, now_s: float) -> float | None:
         """Say when ``outgoing`` is due unless something comes or is sent before: not earlier than ``now_s``.
@@ -318,6 +324,13 @@ class HostLink:
 
     def _may_go(self, letter: Letter) -> bool:
         return letter.slot is not Slot.LIGHTS or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+
+    def _framed(self, packet: Packet, now_s: float) -> bytes:
+        frame = packet_frame(packet)
+        at_s = self._line.carried_s(len(frame), now_s)
+        if at_s > now_s and is_sequenced(packet.kind):
+            self._window.carried(packet.sequence, at_s)
+        return frame
 
     def _packet(self, message: HostMessage) -> Packet:
         kind, payload = encode_message(message)

@@ -12,7 +12,7 @@ from firmware_bridge.protocol.timer import RetransmissionTimer
 
 @dataclass
 class Sent:
-    """A packet that was sent, at ``sent_s`` for the last time, and is not acknowledged yet."""
+    """A packet that is not acknowledged yet; the line had carried it by ``sent_s`` when it was sent last."""
 
     sequence: int
     kind: int
@@ -81,6 +81,13 @@ class SendWindow:
         self._outstanding.append(sent)
         return sent
 
+    def carried(self, sequence: int, at_s: float) -> None:
+        """Take in that a packet that is sent now waits for a slow line, and is at the other end at ``at_s``."""
+        sent = self._outstanding[(sequence - self._outstanding[0].sequence) % SEQUENCE_NUMBERS]
+        sent.sent_s = at_s
+        if sent is self._outstanding[0]:
+            self._due_s = at_s + self._timer.timeout_s
+
     def acknowledge(self, expected: int, now_s: float) -> None:
         """Take in that the peer expects number ``expected`` next; a number that can't be is ignored."""
         if not self._outstanding:
@@ -89,12 +96,12 @@ class SendWindow:
         if not 0 < count <= len(self._outstanding):
             return
         newest = [self._outstanding.popleft() for _ in range(count)][-1]
-        self._timer.acknowledged(now_s - newest.sent_s, is_resent=newest.is_resent)
+        self._timer.acknowledged(max(0.0, now_s - newest.sent_s), is_resent=newest.is_resent)
         self.acknowledged += count
         self._moved_on_s = now_s
         self._is_gap_answered = False
         self._must_resend = self._must_resend and bool(self._outstanding)
-        self._due_s = now_s + self._timer.timeout_s if self._outstanding else None
+        self._due_s = max(now_s, self._outstanding[0].sent_s) + self._timer.timeout_s if self._outstanding else None
 
     def missing(self, expected: int, now_s: float) -> None:
         """Take in that the peer misses number ``expected`` and had later ones: everything from there is sent again.
@@ -108,7 +115,7 @@ class SendWindow:
             self._must_resend = True
 
     def time_out(self, now_s: float) -> bool:
-        """Say whether the timer ran out; if so everything is to be sent again, and the next wait is twice as long."""
+        """Say whether the timer ran out; if so everything is to be sent again, and the next wait is longer."""
         if self._due_s is None or now_s < self._due_s:
             return False
         self._timer.back_off()

@@ -101,6 +101,18 @@ def test_boards_without_serial_numbers_are_found_again_while_they_can_be_told_ap
     assert candidates(WantedBoard(), there, known) == tuple(there)
 
 
+def test_what_was_beside_the_board_is_never_taken_for_it() -> None:
+    known = SerialPort("/dev/ttyUSB0", "", 0x1A86, 0x7523)
+    printer = SerialPort("/dev/ttyUSB1", "", 0x1A86, 0x7523)
+    back = SerialPort("/dev/ttyUSB2", "", 0x1A86, 0x7523)
+    beside = {printer.device}
+    wanted = WantedBoard("/dev/ttyUSB0")
+    # Only a name that isn't there: opening it says so, and leaves the printer alone.
+    assert candidates(wanted, [printer], known, beside) == (SerialPort("/dev/ttyUSB0"),)
+    assert candidates(wanted, [printer, back], known, beside) == (back,)
+    assert candidates(wanted, [printer, known], known, beside) == (known,)
+
+
 def test_a_spare_board_may_take_the_place_of_one_that_is_gone() -> None:
     spare = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "spare")
     for wanted in (WantedBoard(), WantedBoard("/dev/ttyACM0"), WantedBoard(vendor_id=0x2E8A)):

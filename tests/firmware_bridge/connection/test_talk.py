@@ -10,6 +10,7 @@ from firmware_bridge.connection_talk import BoardTalk
 from firmware_bridge.errors import ConnectionLostError, NoFirmwareError, SilentDeviceError, WrongDeviceError
 from firmware_bridge.ports import SerialPort
 from firmware_bridge.protocol.codec import decode_message, encode_message
+from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import (
     DeviceMessage,
@@ -51,7 +52,7 @@ class Table:
         self._expected = 0
         self._next = 0
         self.talk = BoardTalk(HostLink(), lambda: next(self._sessions))
-        self.talk.opened(PORT, 115200, rounds, self.now_s)
+        self.talk.opened(PORT, 115200, rounds, self.now_s, Line())
 
     def run(self, seconds: float) -> None:
         """Let so much time pass, or less if the talk ends before."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.messages import ButtonReport, Configure, LightFrame, SensorReport, Sound, Tone, Welcome
 from firmware_bridge.protocol.states import LinkState
 from tests.firmware_bridge.protocol.peer import Faults, Table
@@ -157,6 +158,34 @@ def test_a_slow_wire_is_measured_and_not_flooded(baud: int, count: int) -> None:
     assert after.resent - before.resent <= 2
     table.run(5.0)
     assert table.peer.shown == LightFrame(bytes((100, 9, 9)) * count)
+
+
+@pytest.mark.parametrize("baud", [9600, 19_200, 38_400, 115_200])
+@pytest.mark.parametrize("count", [20, 64, 300])
+def test_on_a_line_of_a_known_rate_nothing_is_sent_again(baud: int, count: int) -> None:
+    table = Table(Faults(bytes_per_s=baud / 10))
+    table.host.use_line(Line(baud / 10))
+    table.begin()
+    for number in range(100):
+        table.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        table.run(0.1)
+    # Two frames of 300 lights at 9600 bits a second, and what comes back.
+    table.run(3.0)
+    assert table.peer.shown == LightFrame(bytes((100, 7, 7)) * count)
+    counts = table.host.statistics.counts
+    assert (counts.sessions, counts.resent, counts.timeouts) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("baud", [9600, 115_200])
+def test_a_slow_line_that_loses_brings_everything(baud: int) -> None:
+    table = Table(Faults(lose=0.2, bytes_per_s=baud / 10))
+    table.host.use_line(Line(baud / 10))
+    table.begin()
+    for number in range(200):
+        table.host.send(lights(number))
+        table.peer.tell(ButtonReport(number, 0, 1, number))
+        table.run(0.1)
+    check_the_end(table, 200, lights(199))
 
 
 @pytest.mark.long

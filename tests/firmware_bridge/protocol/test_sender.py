@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.protocol.heartbeat import Heartbeat
+from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.packets import Kind
 from firmware_bridge.protocol.presses import PressFilter
 from firmware_bridge.protocol.receiver import Arrival, Receiver
@@ -66,7 +67,7 @@ def test_all_is_sent_again_when_the_timer_runs_out_and_later_each_time() -> None
         now_s = due_s
         assert sender.time_out(now_s)
         assert [sent.sequence for sent in sender.resend(now_s)] == [0, 1, 2]
-    assert waits == [FIRST_S, 2 * FIRST_S, LONGEST_S, LONGEST_S]
+    assert waits == [FIRST_S, 1.5 * FIRST_S, 2.25 * FIRST_S, 3.375 * FIRST_S]
 
 
 def test_all_is_sent_again_once_when_something_is_missing() -> None:
@@ -142,7 +143,7 @@ def test_the_timer_stays_between_its_bounds(happenings: list[tuple[str, float]])
         before_s, smoothed_s = timer.timeout_s, timer.round_trip_s
         if happening == "late":
             timer.back_off()
-            assert timer.timeout_s == min(LONGEST_S, 2 * before_s)
+            assert timer.timeout_s == min(LONGEST_S, 1.5 * before_s)
         else:
             timer.acknowledged(round_trip_s, is_resent=happening == "resent")
         if happening == "resent" and smoothed_s is None:
@@ -161,12 +162,41 @@ def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then
     for at_s in (0.1, 0.3, 0.7):
         assert sender.time_out(at_s)
         sender.resend(at_s)
-    assert timer.timeout_s == pytest.approx(0.72)
+    assert timer.timeout_s == pytest.approx(0.09 * 1.5**3)
     sender.acknowledge(1, 0.71)
     assert timer.timeout_s == pytest.approx(0.18)
     sender.send(Kind.SOUND, b"", 1.0)
     sender.acknowledge(2, 1.03)
     assert timer.timeout_s == pytest.approx(0.03 + 4 * 3 / 4 * 0.015)
+
+
+def test_a_line_carries_one_thing_after_the_other() -> None:
+    line = Line(100.0)
+    assert [line.carried_s(count, 5.0) for count in (10, 20)] == pytest.approx([5.1, 5.3])
+    assert line.carried_s(10, 6.0) == pytest.approx(6.1)
+    assert Line().carried_s(10**9, 5.0) == 5.0
+    for nonsense in (0.0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match="expected more than 0, or None"):
+            Line(nonsense)
+
+
+def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
+    timer = RetransmissionTimer()
+    sender = SendWindow(4, timer)
+    for sequence, carried_s in ((0, 2.0), (1, 3.0)):
+        sender.send(Kind.SOUND, b"", 0.0)
+        sender.carried(sequence, carried_s)
+    assert sender.due_s == 2.0 + FIRST_S
+    sender.acknowledge(1, 2.1)
+    assert timer.round_trip_s == pytest.approx(0.1)
+    assert sender.due_s == pytest.approx(3.0 + timer.timeout_s)
+    assert sender.time_out(4.0)
+    assert sender.resend(4.0)
+    sender.carried(1, 5.0)
+    assert sender.due_s == pytest.approx(5.0 + timer.timeout_s)
+    # Sooner than the line could carry it: an answer to what was sent before.
+    sender.acknowledge(2, 4.5)
+    assert timer.round_trip_s == pytest.approx(0.1)
 
 
 def test_a_packet_that_was_sent_again_measures_only_upward() -> None:

@@ -1,0 +1,205 @@
+"""The connection against boards, cables and neighbours that do their worst, through real pseudo-terminals."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import (
+    BoardEvent,
+    ConnectionState,
+    EventsDropped,
+    FaultTold,
+    Linked,
+    LogLine,
+    Lost,
+)
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.opening import OpenedPort, open_port
+from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.messages import FaultReport, Log, Restarted
+from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
+from tests.guard import GUARD_S
+
+Connect = Callable[..., BoardConnection]
+Until = Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], list[BoardEvent]]
+
+GREEN = b"\x00\xff\x00"
+RESTARTED = packet_frame(Packet(Kind.RESTARTED, payload=encode_message(Restarted(7))[1]))
+
+
+def has(kind: type[Any]) -> Callable[[list[BoardEvent]], bool]:
+    return lambda events: any(isinstance(event, kind) for event in events)
+
+
+class NotedPort:
+    """A real port that notes what is done with it."""
+
+    def __init__(self, port: OpenedPort, noted: list[str]) -> None:
+        self._port = port
+        self._noted = noted
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("discard", "close"):
+            self._noted.append(name)
+        return getattr(self._port, name)
+
+
+def test_closing_waits_for_no_device_that_takes_nothing(board: Any, ports: Any, said: Any, until: Until) -> None:
+    """Linux waits up to 30 s for what was written and not sent; a PING to a board that hangs is such a thing."""
+    noted: list[str] = []
+    with BoardConnection(
+        WantedBoard(),
+        time.monotonic,
+        said,
+        list_ports=ports,
+        open_port=lambda name, baud: NotedPort(open_port(name, baud), noted),
+    ) as connection:
+        connection.show_lights(GREEN)
+        until(connection, has(Linked))
+        board.wait_for(lambda: board.shown == GREEN)
+    assert noted == ["discard", "close"]
+
+
+def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
+    board: Any, make_terminal: Any, ports: Any, record: Any, said: Any, until: Until, stack: Any
+) -> None:
+    """Serial converters without serial numbers are all alike, and opening a printer's would end its print."""
+    printer = make_terminal()
+    converter = {"vid": 0x1A86, "pid": 0x7523, "serial_number": None}
+    ports.records = [record(board.name, **converter), record(printer.name, **converter)]
+    opened: list[str] = []
+
+    def noted(name: str, baud: int) -> OpenedPort:
+        opened.append(name)
+        return open_port(name, baud)
+
+    connection = stack.enter_context(
+        BoardConnection(WantedBoard(board.name), time.monotonic, said, list_ports=ports, open_port=noted)
+    )
+    until(connection, has(Linked))
+    ports.records = [record(printer.name, **converter)]
+    board.unplug()
+    assert connection.wait_for(lambda: connection.trouble is not None and connection.trouble.attempts > 2, GUARD_S)
+    assert set(opened) == {board.name}
+
+
+def test_unplugged_in_the_middle_of_a_write_it_is_found_under_another_name(
+    board: Any, ports: Any, record: Any, connect: Connect, until: Until
+) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    board.terminal.stop_reading()
+    written = connection.statistics.sent_bytes
+
+    def is_full() -> bool:
+        """Half a frame is written, and the rest waits for room."""
+        nonlocal written
+        before, written = written, connection.statistics.sent_bytes
+        connection.show_lights(os.urandom(900))
+        board.tell(Log(20, 0, 0, "still talking"))
+        return written == before > 4096
+
+    while not connection.wait_for(is_full, 0.01):
+        pass
+    connection.show_lights(GREEN)
+    board.plug_in_again()
+    ports.records = [record(board.name)]
+    until(connection, lambda events: has(Lost)(events) and has(Linked)(events))
+    board.wait_for(lambda: board.shown == GREEN)
+
+
+def test_a_board_that_restarts_again_and_again_while_it_is_greeted_is_linked_once(
+    make_terminal: Any, ports: Any, record: Any, make_board: Any, connect: Connect, until: Until
+) -> None:
+    board = make_board()
+    ports.records = [record(board.name)]
+    hear, said_restarted = board._hear, []
+
+    def restarting(terminal: Any, data: bytes) -> None:
+        if len(said_restarted) < 5:
+            said_restarted.append(data)
+            terminal.say(RESTARTED)
+        else:
+            hear(terminal, data)
+
+    board.terminal._heard = restarting
+    events = until(connect(), has(Linked))
+    assert len([event for event in events if isinstance(event, Linked)]) == 1
+    assert not has(Lost)(events)
+
+
+def test_a_talker_that_never_pauses_holds_up_neither_the_greeting_nor_the_end(
+    make_terminal: Any, connect: Connect
+) -> None:
+    """Half frames, frames of other sessions, noise: as fast as they go, and never a WELCOME."""
+    flood = packet_frame(Packet(Kind.PONG, 9, 0, 0, bytes(8))) + os.urandom(3000) + b"\x05half a frame"
+    heard = PacketReader()
+    hellos: list[Packet] = []
+    said_again = threading.Event()
+
+    def listen(data: bytes) -> bytes:
+        hellos.extend(packet for packet in heard.feed(data) if packet.kind == Kind.HELLO)
+        if len(hellos) > 1:
+            said_again.set()
+        return b""
+
+    terminal = make_terminal(listen)
+    stop = threading.Event()
+
+    def talk() -> None:
+        while not stop.is_set():
+            # When it is full the connection is behind, and reads on.
+            with suppress(BlockingIOError):
+                terminal.say(flood)
+
+    talker = threading.Thread(target=talk)
+    talker.start()
+    try:
+        connection = connect(port=terminal.name)
+        assert said_again.wait(GUARD_S)
+        assert connection.state is ConnectionState.GREETING
+        connection.close()
+        assert connection.state is ConnectionState.CLOSED
+        assert connection.statistics.link.packets > 0
+    finally:
+        stop.set()
+        talker.join()
+
+
+def test_a_board_that_floods_its_log_costs_no_memory_and_no_press(board: Any, connect: Connect, until: Until) -> None:
+    connection = connect()
+    until(connection, has(Linked))
+    before, count = connection.statistics.link.packets, 3000
+    for number in range(count):
+        board.tell(Log(20, number, 0, "x" * 20))
+        if number % 50 == 49:
+            read = before + number
+            assert connection.wait_for(lambda read=read: connection.statistics.link.packets >= read, GUARD_S)
+    board.tell(FaultReport(1, 0, "the last word"))
+    events = until(connection, has(FaultTold))
+    lines = len([event for event in events if isinstance(event, LogLine)])
+    dropped = [event for event in events if isinstance(event, EventsDropped)]
+    assert lines + sum(event.others for event in dropped) == count
+    assert lines < 2 * 256
+    assert not any(event.presses for event in dropped)
+
+
+def test_of_two_boards_that_nothing_tells_apart_the_port_is_asked_for(
+    board: Any, make_board: Any, ports: Any, record: Any, connect: Connect, until: Until, fail: Any
+) -> None:
+    second = make_board(board="the other")
+    ports.records = [record(board.name), record(second.name)]
+    words = fail(connect())
+    assert re.search(r"2 boards answer: .*; which one is it\? Name its port in the settings$", words)
+    assert re.search(
+        r"2 ports fit .* which one is it\? Name its port in the settings$", fail(connect(serial_number="E661"))
+    )
+    (linked,) = [event for event in until(connect(port=second.name), has(Linked)) if isinstance(event, Linked)]
+    assert linked.port.device == second.name
