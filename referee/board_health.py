@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.api import Place
-from referee.errors import ConfigError
-from referee.journal.lock import holder
+from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import SensorSettings
 from vision.durable import write_durably
@@ -47,22 +46,14 @@ def sensors_out(health: SensorHealth) -> Mapping[Place, str]:
 
 
 def put_back(journal: Path, place: Place) -> str:
-    """Go by a sensor again because a person says so; gives the sentence.
+    """Go by a sensor again because a person says so, while no referee is running; gives the sentence.
 
-    Raises ConfigError for a sensor that is not out, and while a referee is at work, which knows better than the file.
+    Raises CorrectionError for a sensor that is not out, ConfigError for a record that can't be read, and OSError for
+    one that can't be written.
     """
-    busy = holder(journal)
-    if busy is not None:
-        raise ConfigError(
-            f"the journal {journal} is in use by {busy}; stop that one first, or play on: a sensor comes back by "
-            "itself once it has been right through a few changes"
-        )
     path = health_file(journal)
     health = load_health(path)
-    try:
-        said = health.put_back(place)
-    except KeyError as error:
-        raise ConfigError(str(error.args[0])) from error
+    said = _put_back(health, place)
     HealthKeeper.write(health, path)
     return said
 
@@ -76,6 +67,12 @@ class HealthKeeper:
         self._say = say
         self._kept = health.as_data()
         self._failed = False
+
+    def put_back(self, place: Place) -> str:
+        """Go by a sensor again because a person says so, keep that, and give the sentence; raises CorrectionError."""
+        said = _put_back(self.health, place)
+        self.keep()
+        return said
 
     def keep(self) -> None:
         """Write it if there is anything new."""
@@ -95,3 +92,10 @@ class HealthKeeper:
     def write(health: SensorHealth, path: Path) -> None:
         """Write what is known, whole or not at all; raises OSError."""
         write_durably(path, json.dumps(health.as_data(), indent=1) + "\n")
+
+
+def _put_back(health: SensorHealth, place: Place) -> str:
+    try:
+        return health.put_back(place)
+    except KeyError as error:
+        raise CorrectionError(str(error.args[0])) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from serial.tools import list_ports
 
+from engine.api import Place
 from hardware.panel import DriverSource
 from hardware.sensor_matrix_pins import PinSwitches
 from referee.board import Board
@@ -18,6 +19,7 @@ from referee.board_link import ListPorts, linked_board
 from referee.board_plan import WirePlan
 from referee.board_strips import strip_sources
 from referee.board_switches import PinSensors
+from referee.errors import CorrectionError
 from referee.sensing.values import SensorSource
 
 BOARD_LAG_S = 0.2
@@ -40,6 +42,12 @@ class Wires:
     def presses(self) -> list[str]:
         """Give the roles of the board's buttons pressed since the last time."""
         return [] if self.board is None else self.board.presses()
+
+    def put_back(self, place: Place) -> str:
+        """Go by a sensor again because a person says so; gives the sentence, or raises CorrectionError."""
+        if self.health is None:
+            raise CorrectionError("this referee has no sensors; set source, map and eyes below [sensors]")
+        return self.health.put_back(place)
 
     def keep(self) -> None:
         """Keep what was learned of the sensors."""

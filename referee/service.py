@@ -264,6 +264,12 @@ class Service(Generic[StateT, TurnT]):
         for reply in said.replies:
             reply({"refused" if said.refused else "done": said.words})
 
+    def remark(self, sentence: str) -> None:
+        """Say something that is no verdict, and keep it in the journal."""
+        self._say(sentence)
+        if self._game_number:
+            self._journal.append(events.note_event(sentence, self._time_s))
+
     def say_trouble(self, sentence: str) -> None:
         """Show trouble that is not the table's, such as a camera that went away; what is lit stays lit."""
         self._say(sentence)
@@ -286,9 +292,7 @@ class Service(Generic[StateT, TurnT]):
         """Say each remark once while it holds, and keep it in the journal."""
         for notice in notices:
             if notice not in self._notices:
-                self._say(notice)
-                if self._game_number:
-                    self._journal.append(events.note_event(notice, self._time_s))
+                self.remark(notice)
         self._notices = frozenset(notices)
 
     def _decide(self, settled: Settled, occasion: Occasion) -> list[Verdict]:

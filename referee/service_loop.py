@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from referee.requests import Request
 from referee.service import Service
-from referee.service_requests import attend
+from referee.service_requests import PutBack, attend, no_sensors
 from referee.verdict import Verdict
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame
@@ -44,14 +44,15 @@ class Surroundings:
     """What the loop meets besides the camera.
 
     ``presses`` gives the roles of the buttons pressed since it was last asked (``end turn``, ``take back``,
-    ``hint``), ``requests`` what was asked from outside since then; ``on_verdicts`` hears after every frame what is
-    new, with ``None`` for a frame that could not be used and for what is judged at the end; ``stop`` ends the loop;
-    ``wait`` waits that many seconds.
+    ``hint``), ``requests`` what was asked from outside since then, and ``put_back`` goes by a sensor again when that
+    is asked; ``on_verdicts`` hears after every frame what is new, with ``None`` for a frame that could not be used
+    and for what is judged at the end; ``stop`` ends the loop; ``wait`` waits that many seconds.
     """
 
     wait: Callable[[float], object]
     presses: Callable[[], Iterable[str]] = _no_presses
     requests: Callable[[], Iterable[Request]] = _no_requests
+    put_back: PutBack = no_sensors
     on_verdicts: Callable[[Frame | None, list[Verdict]], None] = _ignore
     stop: Callable[[], bool] = _never
     read_timeout_s: float = 2.0
@@ -66,7 +67,7 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
     trouble: str | None = None
     while not around.stop():
         for request in around.requests():
-            attend(service, request.asked, request.answer)
+            attend(service, request.asked, request.answer, around.put_back)
         service.look_for_hint()
         try:
             frame = camera.read(around.read_timeout_s)

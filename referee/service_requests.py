@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from engine.api import Place
 from engine.errors import EngineError
 from referee.correcting import Correction
 from referee.entering import Entry, refusal
@@ -17,9 +18,13 @@ CORRECT = "correct"
 TAKE_BACK = "take back"
 ENTER = "enter"
 HINT = "hint"
+PUT_BACK = "put back"
 
 Answer = Callable[[Mapping[str, Any]], object]
 """Takes the answer to a request, once."""
+
+PutBack = Callable[[Place], str]
+"""Goes by a sensor again that was taken out and gives the sentence; raises CorrectionError where it was not."""
 
 
 def asked_to_correct(correction: Correction) -> dict[str, Any]:
@@ -49,7 +54,24 @@ def asked_for_hint(by: str) -> dict[str, Any]:
     return {"do": HINT, "by": by}
 
 
-def attend(service: Service[Any, Any], asked: Mapping[str, Any], answer: Answer) -> None:
+def asked_to_put_back(place: Place, by: str) -> dict[str, Any]:
+    """Write as a request that a sensor be gone by again."""
+    return {"do": PUT_BACK, "place": place, "by": by}
+
+
+def no_sensors(place: Place) -> str:
+    """Stand in where there is no sensor to put back; raises CorrectionError."""
+    raise CorrectionError(f"this referee has no sensors, so none under {place}")
+
+
+def put_back_sentence(said: str, by: str) -> str:
+    """Give what the journal keeps of a sensor that a person put back."""
+    return f"{said} {by} says so."
+
+
+def attend(
+    service: Service[Any, Any], asked: Mapping[str, Any], answer: Answer, put_back: PutBack = no_sensors
+) -> None:
     """Carry a request out, and answer with ``done``, a sentence, or ``refused``, which says why not.
 
     A hint is answered when it is found, which may be some frames later; everything else at once.
@@ -67,8 +89,12 @@ def attend(service: Service[Any, Any], asked: Mapping[str, Any], answer: Answer)
                 answer({"done": service.enter(_entry(asked))})
             case "hint":
                 service.hint(_text(asked, "by"), answer)
+            case "put back":
+                said = put_back(_text(asked, "place"))
+                service.remark(put_back_sentence(said, _text(asked, "by")))
+                answer({"done": said})
             case other:
-                can = listed((CORRECT, TAKE_BACK, ENTER, HINT), "and")
+                can = listed((CORRECT, TAKE_BACK, ENTER, HINT, PUT_BACK), "and")
                 answer({"refused": f"this referee can't do {other!r}; it can {can}"})
     except CorrectionError as error:
         answer({"refused": str(error)})

@@ -84,6 +84,7 @@ def watch(options: WatchOptions, console: Console) -> int:
             lambda seconds: interrupts.waiting(lambda: time.sleep(seconds)),
             presses=roles,
             requests=requests,
+            put_back=wires.put_back,
             on_verdicts=hear,
         )
         try:

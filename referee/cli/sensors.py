@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import WRITABLE_FILE, journal_option
+from referee.cli.options import WRITABLE_FILE, by_option, journal_option
+
+if TYPE_CHECKING:
+    from referee.journal import Journal
 
 
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
@@ -68,15 +72,34 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
 
 @command.command(name="put-back", cls=ExampleCommand)
 @click.argument("place", metavar="SQUARE")
+@by_option
 @journal_option
 @click.pass_obj
-def put_sensor_back(context: CommandContext, place: str, journal: Path | None) -> None:
+def put_sensor_back(context: CommandContext, place: str, by: str | None, journal: Path | None) -> None:
     """Go by a sensor again that the referee has taken out.
+
+    A referee that is running does so at once; otherwise the next `referee watch` does.
 
     Examples:
       referee sensors put-back c3
+      referee sensors put-back c3 --by Ann
     """
     from referee.board_health import put_back
+    from referee.cli.told import IDLE, tell_referee, user_name
+    from referee.service_events import note_event
+    from referee.service_requests import asked_to_put_back, put_back_sentence
 
-    configuration = context.configuration({"journal.path": journal})
-    click.echo(put_back(configuration.settings.journal.path, place.strip().lower()))
+    square, name = place.strip().lower(), by or user_name()
+    path = context.configuration({"journal.path": journal}).settings.journal.path
+    if not path.exists():
+        # What is known of the sensors outlives the journal beside it.
+        click.echo(f"{put_back(path, square)} {IDLE}")
+        return
+
+    def directly(opened: Journal) -> str:
+        said = put_back(path, square)
+        if opened.latest_game() is not None:
+            opened.append(note_event(put_back_sentence(said, name), None))
+        return said
+
+    click.echo(tell_referee(context, path, asked_to_put_back(square, name), directly))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from referee.board_health import HealthKeeper, health_file, load_health, put_back, sensors_out
-from referee.errors import ConfigError
-from referee.journal import Journal
+from referee.board_wires import Wires
+from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import SensorHealth
 
 
@@ -68,9 +67,19 @@ def test_without_a_journal_nothing_is_kept() -> None:
 def test_a_person_puts_a_sensor_back(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     HealthKeeper.write(broken(), health_file(journal))
-    with pytest.raises(ConfigError, match="the sensor under b1 is not out; a1 is"):
+    with pytest.raises(CorrectionError, match="the sensor under b1 is not out; a1 is"):
         put_back(journal, "b1")
-    with Journal.open(journal, wall_clock=lambda: datetime.now(UTC)), pytest.raises(ConfigError, match="in use by"):
-        put_back(journal, "a1")
     assert put_back(journal, "a1") == "I go by the sensor under a1 again."
     assert load_health(health_file(journal)).out == frozenset()
+
+
+def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: Path) -> None:
+    path = health_file(tmp_path / "journal.sqlite")
+    keeper = HealthKeeper(broken(), path, print)
+    wires = Wires(health=keeper)
+    assert wires.put_back("a1") == "I go by the sensor under a1 again."
+    assert load_health(path).out == frozenset()
+    with pytest.raises(CorrectionError, match="the sensor under a1 is not out; none is"):
+        wires.put_back("a1")
+    with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes below \[sensors\]"):
+        Wires().put_back("a1")

@@ -29,14 +29,13 @@ from simulator.render import Renderer
 from simulator.scene import Scene, Setting
 from simulator.table import standard_setting
 from simulator.viewpoint import lens
+from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard, Plugged, plugged
 from vision.calibration import Calibration
 from vision.calibration_files import save_calibration
 from vision.errors import CalibrationError
 from vision.frame import Frame
 from vision.geometry import project
-
-GUARD_S = 10.0
 
 
 @pytest.fixture
@@ -293,7 +292,7 @@ def test_the_commands_themselves(table: Plugged, monkeypatch: pytest.MonkeyPatch
     assert "0 of 1 squares are occupied" in shown.output
     assert run("sensors", "show", "--once").output == shown.output
     refused = run("sensors", "put-back", "A1")
-    assert refused.exit_code == 3
+    assert refused.exit_code == 4
     assert "the sensor under a1 is not out" in refused.output
     looked = run("doctor")
     assert "4 lights, 3 switches, 2 buttons, a buzzer" in looked.output

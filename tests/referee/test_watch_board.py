@@ -9,10 +9,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from rich.console import Console
 
 from engine.registry import load
@@ -22,16 +24,21 @@ from hardware.light_map import StripLayout
 from hardware.pins import BUTTON_ROLES
 from hardware.signals import Colour
 from hardware.terminal import Grid
+from referee.board_health import HealthKeeper, health_file, load_health
 from referee.board_plan import WirePlan
+from referee.cli.root import root
 from referee.correcting import Correction
 from referee.entering import Entry
 from referee.errors import ConfigError, UnreachableError
+from referee.journal import Journal
 from referee.mapping_file import SensorMap
 from referee.requests import ask
+from referee.sensing.health import SensorHealth
 from referee.service_requests import asked_to_correct, asked_to_enter
 from referee.watch import WatchOptions, watch
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
-from tests.referee.virtual_board import GUARD_S, Heard
+from tests.guard import GUARD_S
+from tests.referee.virtual_board import Heard
 
 GAME: Any = load("deblockle")
 PLACES = Grid.of_squares(7, 7).places
@@ -193,6 +200,42 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert "The same command goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
     assert referee(again, sitting, lambda: sitting.heard.wait_for("The game goes on where the journal ends.")) == 0
+
+
+def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sitting: Sitting) -> None:
+    health = SensorHealth()
+    for turn in range(12):
+        health.compare({"a1": True, "b1": False}, {"a1": turn % 2 == 0, "b1": False})
+    HealthKeeper.write(health, health_file(sitting.journal))
+
+    def put_back() -> Result:
+        arguments = ["sensors", "put-back", "A1", "--by", "Ann", "--journal", str(sitting.journal)]
+        return CliRunner().invoke(root, arguments, prog_name="referee")
+
+    def person() -> None:
+        sitting.stand(_occupied(sitting.state))
+        sitting.heard.wait_for("The board is set up.")
+        said = put_back()
+        assert said.output == "I go by the sensor under a1 again. The running referee goes on from here.\n"
+        sitting.heard.wait_for("I go by the sensor under a1 again. Ann says so.")
+        again = put_back()
+        assert again.exit_code == 4
+        assert "the sensor under a1 is not out; none is" in again.output
+
+    assert referee(options(sitting, "sensors"), sitting, person) == 0
+    assert load_health(health_file(sitting.journal)).out == frozenset()
+    HealthKeeper.write(health, health_file(sitting.journal))
+    assert (
+        put_back().output
+        == "I go by the sensor under a1 again. No referee is running; the next one goes on from here.\n"
+    )
+    with Journal.open(sitting.journal, wall_clock=lambda: datetime.now(UTC), read_only=True) as journal:
+        notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
+    assert notes.count("I go by the sensor under a1 again. Ann says so.") == 2
+    sitting.journal.unlink()
+    HealthKeeper.write(health, health_file(sitting.journal))
+    assert put_back().exit_code == 0
+    assert not sitting.journal.exists()
 
 
 def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sitting) -> None:
