@@ -114,7 +114,13 @@ class WledSerial:
         try:
             self._port.write(self._rest + (self._waiting or b""))
         finally:
+            if self._is_stuck(self._clock()):
+                # Closing would wait for a device that takes nothing, on Linux up to 30 s.
+                self._port.discard()
             self._port.close()
+
+    def _is_stuck(self, now_s: float) -> bool:
+        return bool(self._rest) and now_s >= self._progress_s + _STUCK_S
 
     def _write(self, now_s: float) -> None:
         if not self._rest and self._waiting is not None and now_s >= self._free_at_s:
@@ -127,7 +133,7 @@ class WledSerial:
         self._rest = self._rest[written:]
         if written:
             self._progress_s = now_s
-        elif now_s >= self._progress_s + _STUCK_S:
+        elif self._is_stuck(now_s):
             raise WledError(
                 f"{self._port.name} has taken no light for {_STUCK_S:.0f} seconds; is it the WLED controller's port? "
                 "Unplug it and plug it in again"
