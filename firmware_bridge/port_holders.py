@@ -17,7 +17,7 @@ _LOCK = re.compile(r"\d+: +\S+ +\S+ +\S+ +(?P<pid>\d+) +(?P<major>[0-9a-f]+):(?P
 
 @dataclass(frozen=True, order=True)
 class Holder:
-    """A running program: its process number, and its name as ``ps`` shows it."""
+    """A running program: its process number, and its name as ``ps`` shows it, with the module that Python runs."""
 
     pid: int
     name: str
@@ -71,6 +71,17 @@ def _with_a_lock(path: str, proc: Path) -> Iterable[int]:
 
 def _name(pid: int, proc: Path) -> str | None:
     try:
-        return (proc / str(pid) / "comm").read_text(errors="replace").strip() or None
+        name = (proc / str(pid) / "comm").read_text(errors="replace").strip()
     except OSError:
         return None
+    module = _module(proc / str(pid)) if name.startswith("python") else None
+    return (name if module is None else f"{name} -m {module}") or None
+
+
+def _module(process: Path) -> str | None:
+    """The module that a Python runs, such as this very referee: "python" alone would tell its owner nothing."""
+    with suppress(OSError):
+        arguments = (process / "cmdline").read_text(errors="replace").split("\0")
+        if "-m" in arguments[:-1]:
+            return arguments[arguments.index("-m") + 1] or None
+    return None
