@@ -143,7 +143,8 @@ def felt_otherwise(places: Sequence[Place]) -> str:
 
 def one_of(described: str, others: int) -> str:
     """A whole turn lies on the table, one of several that leave the same."""
-    return f"{described.rstrip('.')}, or one of {others} other turns, if the turn ends here."
+    what = "another turn" if others == 1 else f"one of {others} other turns"
+    return f"{described.rstrip('.')}, or {what}, if the turn ends here."
 
 
 def which_felt(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:

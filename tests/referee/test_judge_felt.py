@@ -44,6 +44,20 @@ def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(debl
     assert not ruling.steps
 
 
+def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_over(deblockle: Any) -> None:
+    state = deblockle.set_up(deblockle.appearance(known_start(deblockle)))
+    told = set()
+    for turn in deblockle.legal_turns(state):
+        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        looks = deblockle.appearance(deblockle.apply(state, turn))
+        verdict = judge.consider(felt(deblockle, looks), Occasion.GLANCE).verdict
+        told.add((len(verdict.candidates), verdict.sentence.partition(", or ")[2]))
+    assert (2, "another turn, if the turn ends here.") in told
+    more = {(count, said) for count, said in told if count > 2}
+    assert more
+    assert all(said == f"one of {count - 1} other turns, if the turn ends here." for count, said in more)
+
+
 def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) -> None:
     game, accepted = deblockle, 0
     state = known_start(game)
