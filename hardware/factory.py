@@ -26,7 +26,8 @@ BUZZER_KINDS: tuple[BuzzerKind, ...] = ("active", "passive")
 class LightSettings:
     """Which drivers show the signals, and what they need.
 
-    ``active_high`` is false for LEDs wired from 3.3 V to the pin; ``bell`` rings the terminal's bell for sounds.
+    ``active_high`` is false for LEDs wired from 3.3 V to the pin; ``bell`` rings the terminal's bell for sounds;
+    ``captions`` lets the terminal say a signal's words, too, which whoever prints verdicts there has no need of.
     """
 
     drivers: tuple[str, ...] = ("terminal",)
@@ -34,6 +35,7 @@ class LightSettings:
     active_high: bool = True
     buzzer_kind: BuzzerKind = "active"
     bell: bool = False
+    captions: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def driver_sources(
     _require("kind of buzzer", settings.buzzer_kind, BUZZER_KINDS)
     sources: list[DriverSource] = []
     if "terminal" in settings.drivers:
-        sources.append(DriverSource("terminal", partial(TerminalDriver, console, grid, bell=settings.bell)))
+        terminal = partial(TerminalDriver, console, grid, bell=settings.bell, captions=settings.captions)
+        sources.append(DriverSource("terminal", terminal))
     if "gpio" in settings.drivers:
         gpio = _gpio_sources(settings, pin_factory)
         if not gpio:

@@ -44,8 +44,8 @@ class Grid:
         return tuple(place for row in self.rows for place in row)
 
 
-def render(signal: Signal, grid: Grid) -> Text:
-    """Draw the signal: a line a row of the grid, what the letters mean, and the status line last.
+def render(signal: Signal, grid: Grid, *, caption: bool = True) -> Text:
+    """Draw the signal: a line a row of the grid, what the letters mean, and the status line last, if wanted.
 
     Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
     that each square can carry its name when dark and its letter and name when lit.
@@ -69,7 +69,10 @@ def render(signal: Signal, grid: Grid) -> Text:
     roles = [role for role in ROLE_STYLES if any(light.role == role for light in lights.values())]
     if roles:
         text.append("; ".join(f"{_letter(role)}: {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
-    text.append_text(status_line(signal))
+    if caption:
+        text.append_text(status_line(signal))
+    else:
+        text.rstrip()
     return text
 
 
@@ -86,14 +89,18 @@ def status_line(signal: Signal) -> Text:
 class TerminalDriver:
     """Prints each signal that differs from the one before: the board when the lights change, else the status line.
 
-    ``console`` decides about colour and width; ``bell`` rings the terminal's bell where a buzzer would sound.
+    ``console`` decides about colour and width; ``bell`` rings the terminal's bell where a buzzer would sound. Without
+    ``captions`` only the board is printed, for a console on which somebody else says the words.
     """
 
-    def __init__(self, console: Console, grid: Grid, *, bell: bool = False, name: str = "terminal") -> None:
+    def __init__(
+        self, console: Console, grid: Grid, *, bell: bool = False, captions: bool = True, name: str = "terminal"
+    ) -> None:
         self.name = name
         self._console = console
         self._grid = grid
         self._bell = bell
+        self._captions = captions
         self._shown: Signal | None = None
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - text stands still; the time is for other drivers
@@ -103,8 +110,9 @@ class TerminalDriver:
         lights_changed = self._shown is None or signal.lights != self._shown.lights
         try:
             if lights_changed and signal.lights:
-                self._console.print(render(signal, self._grid), soft_wrap=True, highlight=False)
-            else:
+                drawn = render(signal, self._grid, caption=self._captions)
+                self._console.print(drawn, soft_wrap=True, highlight=False)
+            elif self._captions:
                 self._console.print(status_line(signal), soft_wrap=True, highlight=False)
             if self._bell and signal.sound is not Sound.SILENCE:
                 self._console.bell()

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +33,8 @@ from referee.requests import door_or_none
 from referee.service import Service
 from referee.service_loop import Surroundings, run
 from referee.service_settings import ServiceSettings
+from referee.signalling import signal_for, waiting_signal
+from referee.verdict import Verdict
 from referee.watch_eyes import calibrated, open_eyes
 from referee.watch_keys import Keys
 from referee.watch_options import WatchOptions
@@ -64,14 +67,19 @@ def watch(options: WatchOptions, console: Console) -> int:
         stack.callback(service.close)
         service.start(resume=options.resume)
         if service.belief:
-            report.remark("The game goes on where the journal ends.")
+            report.remark(f"The game goes on where the journal ends. {waiting_signal(game, service.belief[0]).words}")
+        else:
+            report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout)
         roles = stack.enter_context(_presses(options, wires, report.remark))
         # A journal in memory is nobody else's to ask for.
         requests = (lambda: ()) if options.journal is None else door_or_none(options.journal, stack, report.remark)
 
+        def words(verdict: Verdict) -> str:
+            return signal_for(verdict, game, service.belief[0] if service.belief else None).words
+
         def hear(frame: Any, verdicts: Any) -> None:
-            report.tell(frame, verdicts)
+            report.tell(frame, verdicts, words)
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
             if eyes.learning is not None and verdicts and not service.belief:
@@ -144,7 +152,8 @@ def _panel(
     say: Callable[[str], None],
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else Grid.of_squares(layout.columns, layout.rows)
-    sources = driver_sources(options.lights, grid, console) + wires.sources
+    # The report says the words.
+    sources = driver_sources(replace(options.lights, captions=False), grid, console) + wires.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 

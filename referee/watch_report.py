@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +34,11 @@ _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
 )
 
 
+def sentence_of(verdict: Verdict) -> str:
+    """Give a verdict's own words."""
+    return verdict.sentence
+
+
 class Report:
     """Prints a line a verdict: the file or the time, the verdict, the sentence and the squares it turns on."""
 
@@ -44,19 +49,22 @@ class Report:
         self._turns = 0
         self._faults = 0
 
-    def tell(self, frame: Frame | None, verdicts: Sequence[Verdict]) -> None:
-        """Print the verdicts of one frame, ``None`` for one that could not be used or for the end."""
+    def tell(
+        self, frame: Frame | None, verdicts: Sequence[Verdict], words: Callable[[Verdict], str] = sentence_of
+    ) -> None:
+        """Print the verdicts of one frame, ``None`` for one that could not be used or for the end, in ``words``."""
         if frame is not None and self._began_s is None:
             self._began_s = frame.time_s
         for verdict in verdicts:
+            said = words(verdict)
             self._turns += len(verdict.turns)
             self._faults += verdict.kind is VerdictKind.ILLEGAL
             line = Text.assemble(
                 (f"{self._when(frame, verdict):<10} ", "dim"),
                 (f"{verdict.kind.value:<13}", _STYLES[verdict.kind]),
-                verdict.sentence,
+                said,
             )
-            unsaid = any(place not in verdict.sentence for place in verdict.places)
+            unsaid = any(place not in said for place in verdict.places)
             if unsaid and verdict.kind is not VerdictKind.SET_UP:
                 line.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._console.print(line, soft_wrap=True, highlight=False)

@@ -125,6 +125,21 @@ def test_the_board_is_drawn_when_lights_change_and_nothing_when_nothing_does() -
     assert written(on).endswith(first)
 
 
+def test_without_captions_only_the_board_is_drawn() -> None:
+    on, whole = console(), console()
+    driver = TerminalDriver(on, BOARD, captions=False)
+    for signal in (
+        Signal(Mood.WAITING, words="Gold to play."),
+        FAULT,
+        Signal(Mood.FAULT, FAULT.lights, words="Still."),
+    ):
+        driver.show(signal, 0.0)
+    TerminalDriver(whole, BOARD).show(FAULT, 0.0)
+    board, caption = written(whole).rstrip("\n").rsplit("\n", 1)
+    assert caption.startswith("[fault] ")
+    assert written(on) == f"{board}\n"
+
+
 def test_the_bell_rings_for_sounds_where_it_may() -> None:
     for bell, expected in ((True, 1), (False, 0)):
         on = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "xterm"})

@@ -30,6 +30,7 @@ from referee.watch_keys import Keys
 from simulator.player import Habits
 from simulator.table import VirtualTable
 from simulator.truth import TruthLog
+from tests.guard import GUARD_S
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError
 
@@ -89,7 +90,9 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(options: Watc
     assert code == 0
     assert "There is no port /dev/ttyNONE" in output
     assert "1 turn accepted" in output
-    assert "[accepted]" in output
+    assert "T: the accepted turn" in output
+    spoken = [line.split(None, 2)[2] for line in output.splitlines() if " accepted     " in line]
+    assert [output.count(sentence) for sentence in spoken] == [1]
 
     ours, theirs = os.openpty()
     try:
@@ -209,7 +212,7 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
 
 def test_lines_typed_are_presses() -> None:
     keys = Keys(["\n", "B\n", "what?\n", "h\n"])
-    keys.join(5.0)
+    keys.join(GUARD_S)
     assert keys.poll() == ["end turn", "take back", "hint"]
     assert keys.poll() == []
 
@@ -219,5 +222,5 @@ def test_typing_never_holds_anyone_up() -> None:
         yield "\n"
 
     keys = Keys(endless())
-    keys.join(5.0)
+    keys.join(GUARD_S)
     assert keys.poll() == ["end turn"]
