@@ -27,13 +27,16 @@ _LISTED = 8
 class LightMap:
     """The lights of each place, and of the status light, on a strip of ``lights`` lights.
 
-    A place may have several lights, or none at all: then it is dark, and the terminal still shows it. Raises
-    SettingError, which lists *every* problem: a number that is no light of the strip, a light that is named twice.
+    A place may have several lights, or none at all: then it is dark, and the terminal still shows it.
+    ``pin_map_crc`` is the CRC-32 of the pin map of the microcontroller that had the strip when the map was made, and
+    ``None`` for any other strip: by another pin map another strip may be meant. Raises SettingError, which lists
+    *every* problem: a number that is no light of the strip, a light that is named twice.
     """
 
     places: Mapping[str, tuple[int, ...]]
     status: tuple[int, ...] = ()
     lights: int = field(kw_only=True)
+    pin_map_crc: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         problems = list(_faults(self))
@@ -45,7 +48,13 @@ class LightMap:
         """How many lights a strip must have at least, so that every light that is named is there."""
         return 1 + max((number for _, numbers in _uses(self) for number in numbers), default=-1)
 
-    def problems(self, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> tuple[str, ...]:
+    def problems(
+        self,
+        *,
+        known_places: Collection[str] = (),
+        strip_lights: int | None = None,
+        pin_map_crc: int | None = None,
+    ) -> tuple[str, ...]:
         """Say what keeps this map from fitting a game's places and a strip that is really there; empty if it fits.
 
         A place that has no light is no problem. ``known_places`` that are empty know no place to be wrong.
@@ -58,6 +67,12 @@ class LightMap:
                 f"the strip has {strip_lights} lights and the light map needs {self.shortest_strip} "
                 f"(light {last} is {use}); join the missing {self.shortest_strip - strip_lights}, set the number of "
                 "lights right, or map the lights again"
+            )
+        if None not in (self.pin_map_crc, pin_map_crc) and pin_map_crc != self.pin_map_crc:
+            found.append(
+                "the board's pin map is another one than when the lights were mapped, so it may be another strip; look "
+                "with `referee lights test`; if the lights are right take the line pin_map_crc out of the light map, "
+                "otherwise map again with `referee lights map`"
             )
         return tuple(found)
 

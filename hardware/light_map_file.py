@@ -13,7 +13,7 @@ from typing import Any
 from hardware.errors import MapFileError, SettingError
 from hardware.light_map import LightMap
 
-_KEYS = ("lights", "status", "places")
+_KEYS = ("lights", "status", "pin_map_crc", "places")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -64,9 +64,10 @@ def light_map_as_toml(light_map: LightMap) -> str:
         "# Which light of the strip is under which square. Lights are numbered from 0, in the order of the strip.",
         f"lights = {light_map.lights}",
         f"status = {list(light_map.status)}",
-        "",
-        "[places]",
     ]
+    if light_map.pin_map_crc is not None:
+        lines.append(f"pin_map_crc = {light_map.pin_map_crc}")
+    lines += ["", "[places]"]
     for place, numbers in sorted(light_map.places.items(), key=lambda item: (item[1] or (light_map.lights,), item[0])):
         key = place if _BARE_KEY.fullmatch(place) else json.dumps(place, ensure_ascii=False)
         lines.append(f"{key} = {list(numbers)}")
@@ -89,6 +90,7 @@ def light_map_from_toml(text: str) -> LightMap:
         {place: _numbers(given) for place, given in data["places"].items()},
         _numbers(data.get("status", [])),
         lights=data["lights"],
+        pin_map_crc=data.get("pin_map_crc"),
     )
 
 
@@ -100,6 +102,8 @@ def _problems(data: dict[str, Any]) -> Iterator[str]:
         yield "it does not say how many lights the strip has; add a line such as lights = 64"
     elif not _is_whole(data["lights"]):
         yield f"lights is {data['lights']!r}; expected a whole number"
+    if not _is_whole(data.get("pin_map_crc", 0)):
+        yield f"pin_map_crc is {data['pin_map_crc']!r}; expected a whole number, or no such line"
     places = data.get("places")
     if not isinstance(places, dict):
         yield "it has no places; expected a section [places] with lines such as a1 = [0]"

@@ -196,7 +196,8 @@ def misfits(welcome: Welcome, plan: WirePlan) -> Iterator[str]:
     if "board" in plan.drivers and light_map is not None:
         for problem in light_map.problems(strip_lights=welcome.lights):
             yield f"Lights: {problem}. The lights that are there are used."
+        for problem in light_map.problems(pin_map_crc=welcome.pin_map_checksum):
+            yield f"Lights: {problem}."
     if plan.sensors == "board" and sensor_map is not None:
-        checksum = welcome.pin_map_checksum
-        for problem in sensor_map.problems(switches=welcome.switches, pin_map_crc=checksum):
+        for problem in sensor_map.problems(switches=welcome.switches, pin_map_crc=welcome.pin_map_checksum):
             yield f"Sensors: {problem}."

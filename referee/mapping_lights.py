@@ -65,6 +65,7 @@ def map_lights(
     with ExitStack() as stack:
         board = stack.enter_context(linked_board(plan, say)) if plan.needs_board else None
         count = _light_count(plan, board)
+        pin_map_crc = board.welcome().pin_map_checksum if board is not None and "board" in plan.drivers else None
         plan = replace(plan, light_map=one_light_map(count))
         sources = strip_sources(plan)
         if board is not None:
@@ -78,7 +79,7 @@ def map_lights(
     if not places and not status:
         say("No light is under any square; nothing was written.")
         return 1
-    write_light_map(LightMap(places, status, lights=count), options.out)
+    write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
     say(walk.summary())
     say(f'The light map is in {options.out}; light_map = "{options.out}" below [lights] uses it.')
     return 0

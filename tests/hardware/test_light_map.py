@@ -178,7 +178,7 @@ def test_a_file_that_is_missing_or_cannot_be_written_is_explained(tmp_path: Path
         ("lights = 3\nstatus = [0.5]\n[places]", "status is [0.5]"),
         ("lights = 3\n[places]\na1 = 'x'", "a1 is 'x'"),
         ("lights = 3\nplaces = 4", "it has no places"),
-        ("lights = 3\nlight = 4\n[places]", "'light' is unknown; a light map has lights, status, places"),
+        ("lights = 3\nlight = 4\n[places]", "'light' is unknown; a light map has lights, status, pin_map_crc, places"),
     ],
 )
 def test_text_that_is_no_light_map_is_explained(tmp_path: Path, text: str, told: str) -> None:
@@ -195,3 +195,22 @@ def test_one_number_will_do_for_one_light(tmp_path: Path) -> None:
     (tmp_path / "picture").write_bytes(b"\xff\xd8\xff")
     with pytest.raises(SettingError, match="is no text"):
         read_light_map(tmp_path / "picture")
+
+
+def test_a_map_made_with_another_pin_map_is_told() -> None:
+    light_map = LightMap({"a1": (0,)}, lights=1, pin_map_crc=77)
+    assert light_map.problems(strip_lights=1, pin_map_crc=77) == ()
+    assert light_map.problems() == ()
+    (problem,) = light_map.problems(strip_lights=1, pin_map_crc=78)
+    assert problem.startswith("the board's pin map is another one than when the lights were mapped")
+    assert "take the line pin_map_crc out" in problem
+    # A strip that hangs on no microcontroller has no pin map, and a map written by hand names none.
+    assert LightMap({"a1": (0,)}, lights=1).problems(pin_map_crc=78) == ()
+
+
+@pytest.mark.parametrize("pin_map_crc", [None, 0, 2**32 - 1])
+def test_the_file_keeps_the_pin_map_it_was_made_with(pin_map_crc: int | None) -> None:
+    light_map = LightMap({"a1": (0,)}, lights=1, pin_map_crc=pin_map_crc)
+    assert light_map_from_toml(light_map_as_toml(light_map)) == light_map
+    with pytest.raises(SettingError, match="pin_map_crc is 'x'; expected a whole number, or no such line"):
+        light_map_from_toml("lights = 1\npin_map_crc = 'x'\n[places]\n")

@@ -32,7 +32,7 @@ from referee.sensing.values import PlaceChange, Sensed
 WELCOME = Welcome(1, (1, 0, 0), 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
 PLAN = WirePlan(
     drivers=("board",),
-    light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4),
+    light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4, pin_map_crc=77),
     sensors="board",
     sensor_map=SensorMap({"a1": 2, "b1": 0}, 3, 77),
     eyes="both",
@@ -173,11 +173,12 @@ def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
     other = replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=78))
     connection.events = [other]
     board.presses()
-    assert len(said) == 1
-    assert "another one than when the sensors were mapped" in said[0]
+    assert len(said) == 2
+    assert "another one than when the lights were mapped" in said[0]
+    assert "another one than when the sensors were mapped" in said[1]
     connection.events = [other]
     board.presses()
-    assert len(said) == 2
+    assert len(said) == 4
 
 
 def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Board, said: list[str]) -> None:

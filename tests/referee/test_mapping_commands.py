@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -14,15 +14,18 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from firmware_bridge.errors import PortMissingError
+from firmware_bridge.pin_map_file import parse_pin_map
 from hardware.light_map_file import read_light_map
-from hardware.signals import Sound
+from hardware.pins import BUTTON_ROLES
+from hardware.signals import Signal, Sound
 from hardware.terminal import Grid
-from referee import mapping_session
+from referee import mapping_lights, mapping_session
 from referee.cli.root import root
 from referee.errors import ConfigError
 from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
 from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
 from referee.mapping_sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
+from referee.mapping_session import one_light_signal
 from referee.sensing.values import Sensed
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from simulator.render import Renderer
@@ -30,7 +33,7 @@ from simulator.scene import Scene, Setting
 from simulator.table import standard_setting
 from simulator.viewpoint import lens
 from tests.guard import GUARD_S
-from tests.referee.virtual_board import Heard, Plugged, plugged
+from tests.referee.virtual_board import SMALL, Heard, Plugged, plugged
 from vision.calibration import Calibration
 from vision.calibration_files import save_calibration
 from vision.errors import CalibrationError
@@ -69,6 +72,7 @@ def test_the_owner_sees_one_light_after_the_other_on_the_board(table: Plugged, c
     assert map_lights(table.settings(), LightMapOptions(out), console, ask) == 0
     light_map = read_light_map(out)
     assert (dict(light_map.places), light_map.status, light_map.lights) == ({"a1": (0,), "b1": (1,)}, (3,), 4)
+    assert light_map.pin_map_crc == parse_pin_map(SMALL, button_roles=BUTTON_ROLES).crc32
     assert "2 lights under 2 squares; 1 light as the status light" in heard.getvalue()
 
 
@@ -79,6 +83,7 @@ class CameraOverTheStrip:
     device: VirtualMicrocontroller
     setting: Setting
     points_mm: Sequence[tuple[float, float]]
+    asked: list[int | None] = field(default_factory=list)
     frames: int = 0
 
     def __post_init__(self) -> None:
@@ -88,6 +93,10 @@ class CameraOverTheStrip:
     def read(self, timeout_s: float) -> Frame:
         self.frames += 1
         image = self.pictures[self.frames % 4].astype(float)
+        if self.asked:
+            # The light that was asked for last, alone, is on its way to the strip, however long that takes.
+            alone = b"" if self.asked[-1] is None else bytes(3 * self.asked[-1]) + b"\xff\xff\xff"
+            assert self.device.wait_for(lambda: self.device.lights().colours.rstrip(b"\0") == alone, GUARD_S)
         colours = self.device.lights().colours
         for light, point_mm in enumerate(self.points_mm):
             if any(colours[3 * light : 3 * light + 3]):
@@ -107,7 +116,7 @@ class CameraOverTheStrip:
 def test_the_camera_finds_the_lights_of_the_board(
     table: Plugged, console: Console, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mapping_session, "CAMERA_DELAY_S", 0.05)
+    monkeypatch.setattr(mapping_session, "CAMERA_DELAY_S", 0.0)
     setting = standard_setting(lens((640, 360)))
     squares = ["g7", "a1", "d4", "c2"]
     camera = CameraOverTheStrip(table.device, setting, [setting.layout.centre_mm(square) for square in squares])
@@ -119,6 +128,11 @@ def test_the_camera_finds_the_lights_of_the_board(
     def ask(prompt: str) -> str:
         raise AssertionError(f"asked {prompt!r} after {heard.getvalue()}")
 
+    def signal(light: int | None) -> Signal:
+        camera.asked.append(light)
+        return one_light_signal(light)
+
+    monkeypatch.setattr(mapping_lights, "one_light_signal", signal)
     options = LightMapOptions(out, by_camera=True)
     assert map_lights(settings, options, console, ask, open_camera=lambda *spec, **asked: camera) == 0
     assert {place: lights[0] for place, lights in read_light_map(out).places.items()} == {
@@ -226,7 +240,7 @@ def test_by_switch_and_a_board_that_is_unplugged_meanwhile(table: Plugged, conso
         heard.wait_for("Switch 1 closed: which square?")
         yield "g7"
         heard.wait_for("g7 is switch 1.")
-        device.unplug()
+        table.unplug()
         heard.wait_for("The board does not answer; I wait for it.")
         yield "f"
 
