@@ -25,13 +25,13 @@ from simulator.player import Habits
 from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
 from simulator.viewpoint import lens
+from tests.guard import GUARD_S
 from vision.calibration import Calibration
 from vision.calibration_files import save_calibration
 
 ROOT = Path(__file__).resolve().parents[2]
 HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 SIZE = (960, 540)
-PATIENCE_S = 60.0
 
 Run = Callable[..., Result]
 
@@ -117,7 +117,7 @@ class Live:
     def wait_for(self, words: str) -> str:
         """Give the next line that holds ``words``; fails when the process ends or says nothing for long."""
         while True:
-            line = self._coming.get(timeout=PATIENCE_S)
+            line = self._coming.get(timeout=GUARD_S)
             assert line is not None, f"it ended without {words!r}:\n" + "\n".join(self.lines)
             self.lines.append(line)
             if words in line:
@@ -135,8 +135,8 @@ class Live:
 
     def ended(self) -> int:
         """Wait for the end; the lines said since are in ``lines``."""
-        code = self.process.wait(PATIENCE_S)
-        while (line := self._coming.get(timeout=PATIENCE_S)) is not None:
+        code = self.process.wait(GUARD_S)
+        while (line := self._coming.get(timeout=GUARD_S)) is not None:
             self.lines.append(line)
         return code
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import select
 import socket
+from contextlib import suppress
+from pathlib import Path
 
+import serial
+
+from firmware_bridge.opening import OpenedPort
 from firmware_bridge.wled_network import STEADY_S, WledNetwork
 from firmware_bridge.wled_serial import WledSerial
 from hardware.light_map import LightMap, StripLayout
@@ -14,8 +20,8 @@ from hardware.pixels import PixelDriver
 from hardware.signals import Mood, Signal
 from hardware.styles import light
 from hardware.terminal import Grid
+from tests.guard import GUARD_S
 
-GUARD_S = 10.0
 START_S = 100.0
 
 
@@ -27,15 +33,39 @@ class Clock:
         return self.now_s
 
 
+class CountedPort(OpenedPort):
+    """A real port that counts what it took."""
+
+    def __init__(self, device: serial.Serial) -> None:
+        super().__init__(device)
+        self.written_bytes = 0
+
+    def write(self, data: bytes) -> int:
+        written = super().write(data)
+        self.written_bytes += written
+        return written
+
+
 def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
     clock, said = Clock(), []
     end, kept = os.openpty()
     name = os.ttyname(kept)
     board = StripLayout(lights_per_square=6).light_map(Grid.of_squares(7, 7), lights=300)
     arrived = bytearray()
+    ports: list[CountedPort] = []
+
+    def open_counted(name: str, baud: int) -> CountedPort:
+        ports.append(CountedPort(serial.Serial(name, baud, timeout=0)))
+        return ports[-1]
 
     def make() -> PixelDriver:
-        return PixelDriver("WLED", WledSerial(name, 300, clock), board)
+        return PixelDriver("WLED", WledSerial(name, 300, clock, open_port=open_counted), board)
+
+    def receive() -> None:
+        """Wait for all that was written: the kernel carries it over in its own time."""
+        while len(arrived) < ports[0].written_bytes:
+            assert select.select([end], [], [], GUARD_S)[0], "nothing came"
+            arrived.extend(os.read(end, 65536))
 
     with Panel([DriverSource("WLED", make)], clock, said.append) as panel:
         panel.show(Signal(Mood.QUESTION, (light("c3", "question"),)))
@@ -43,10 +73,8 @@ def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
             assert change_s > clock.now_s
             clock.now_s = change_s
             panel.tick(change_s)
-            while select.select([end], [], [], 0)[0]:
-                arrived += os.read(end, 65536)
-    while select.select([end], [], [], 0)[0]:
-        arrived += os.read(end, 65536)
+            receive()
+    receive()
     os.close(kept)
     os.close(end)
     assert said == []
@@ -100,11 +128,19 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
             pass
 
 
+def port_of_nobody() -> int:
+    """A UDP port on which nobody listens, and which the system gives to nobody who doesn't ask for it by number."""
+    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.Random(os.getpid()).sample(range(1024, lowest), k=100):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError(f"each of 100 ports below {lowest} is taken")
+
+
 def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> None:
     clock, said, back = Clock(), [], []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        port = chosen.getsockname()[1]
+    port = port_of_nobody()
 
     def make() -> PixelDriver:
         return PixelDriver("WLED", WledNetwork("127.0.0.1", 1, clock, port=port), LightMap({}, (0,), lights=1))

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.wled import WledError, WledSettingError, as_light
 from firmware_bridge.wled_network import DDP_PORT, WledNetwork, ddp_packets
-
-GUARD_S = 10.0
+from tests.guard import GUARD_S
 
 
 def still() -> float:

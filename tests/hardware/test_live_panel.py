@@ -12,8 +12,8 @@ from hardware.live_panel import LivePanel
 from hardware.panel import DriverSource, Panel
 from hardware.signals import Mood, Signal
 from hardware.styles import light
+from tests.guard import GUARD_S
 
-PATIENCE_S = 10.0
 SHOWN = Signal(Mood.FAULT, (light("c3", "fault"),))
 
 
@@ -42,7 +42,7 @@ class Telltale:
 
     def next(self, kind: str) -> float:
         while True:
-            called, time_s = self.calls.get(timeout=PATIENCE_S)
+            called, time_s = self.calls.get(timeout=GUARD_S)
             if called == kind:
                 return time_s
 
@@ -83,7 +83,7 @@ def test_a_driver_that_fails_in_the_thread_is_said(panel: Panel, telltale: Tellt
     with LivePanel(panel, time.monotonic) as live:
         live.show(SHOWN)
         telltale.error = DriverError("unplugged")
-        assert "unplugged" in said.get(timeout=PATIENCE_S)
+        assert "unplugged" in said.get(timeout=GUARD_S)
         assert [fault.driver for fault in live.faults] == ["telltale"]
 
 
@@ -93,7 +93,7 @@ def broken(panel: Panel, telltale: Telltale) -> LivePanel:
     telltale.next("tick")
     telltale.error = KeyError("a bug")
     assert live._running is not None
-    assert isinstance(live._running.exception(PATIENCE_S), KeyError)
+    assert isinstance(live._running.exception(GUARD_S), KeyError)
     return live
 
 

@@ -19,9 +19,9 @@ from firmware_bridge.pin_map_example import example_pin_map
 from firmware_bridge.pin_map_file import parse_pin_map
 from hardware.pins import BUTTON_ROLES
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
+from tests.guard import GUARD_S
 
 ROOT = Path(__file__).parents[2]
-GUARD_S = 60.0
 
 
 def run(test: str, answer: Callable[[str], str], step_s: float = 0.03, **environment: str) -> tuple[int, str]:

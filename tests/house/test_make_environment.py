@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.guard import GUARD_S
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "make_environment.py"
 
 
@@ -251,8 +253,8 @@ def test_two_at_once_install_once(project, real_python, slow_index):
         with project.start("run", **slow_index.settings) as second:
             assert "waiting for it" in second.stderr.readline()
             slow_index.go.set()
-            assert second.communicate(timeout=60) == ("referee\n", "")
-        assert first.communicate(timeout=60)[0] == "referee\n"
+            assert second.communicate(timeout=GUARD_S) == ("referee\n", "")
+        assert first.communicate(timeout=GUARD_S)[0] == "referee\n"
     assert project.environments() == [".venv"]
 
 
@@ -263,13 +265,13 @@ def test_stopping_an_installation_leaves_nothing(project, real_python, slow_inde
         assert slow_index.asked.wait(60)
         assert project.environments() != []
         os.killpg(call.pid, number)
-        said = call.communicate(timeout=60)[1]
+        said = call.communicate(timeout=GUARD_S)[1]
     assert said.splitlines()[-1] == "Stopped; nothing half-made stays behind."
     assert "Traceback" not in said
     with project.start("run", **slow_index.settings) as after:
         # The next call gets the lock only when the stopped one has cleared up and gone.
         slow_index.go.set()
-        assert after.communicate(timeout=60)[0] == "referee\n"
+        assert after.communicate(timeout=GUARD_S)[0] == "referee\n"
     assert project.environments() == [".venv"]
 
 

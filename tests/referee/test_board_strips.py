@@ -15,6 +15,7 @@ from hardware.signals import Mood, Signal
 from hardware.styles import light
 from referee.board_plan import WirePlan
 from referee.board_strips import strip_sources
+from tests.guard import GUARD_S
 
 LIGHT_MAP = LightMap({"a1": (0,), "b1": (1,)}, (2,), lights=3)
 SIGNAL = Signal(Mood.ACCEPTED, (light("b1", "turn"),))
@@ -24,7 +25,7 @@ SIGNAL = Signal(Mood.ACCEPTED, (light("b1", "turn"),))
 def wled() -> Iterator[socket.socket]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind(("127.0.0.1", 0))
-        listening.settimeout(10)
+        listening.settimeout(GUARD_S)
         yield listening
 
 

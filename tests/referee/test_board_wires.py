@@ -18,8 +18,8 @@ from referee.config import Configuration, load
 from referee.mapping_file import SensorMap, save_sensor_map
 from referee.mapping_sensors import show_sensors
 from referee.sensing.values import Sensed
+from tests.guard import GUARD_S
 
-GUARD_S = 10.0
 SETTINGS = """
 [sensors]
 source = "pins"

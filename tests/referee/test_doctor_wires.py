@@ -87,7 +87,7 @@ def test_a_bad_cable_is_noticed(link: LinkStatistics, level: str) -> None:
 
 def test_a_board_that_does_not_answer(table: Plugged) -> None:
     configuration = table.settings()
-    table.device.unplug()
+    table.unplug()
     found = findings(configuration)
     assert [finding.level for finding in found["board"]] == ["fault"]
     assert "there is no port" in found["board"][0].message

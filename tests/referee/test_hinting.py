@@ -20,11 +20,11 @@ from referee.hint_process import HintProcess
 from referee.hint_worker import serve
 from referee.hinting import Advice, Answer, Question, advice_in, hint_data, told, worked_out
 from tests.engine.toy_harvest import Harvest
+from tests.guard import GUARD_S
 
 GAME = load("deblockle")
 START = GAME.format_state(GAME.new())
 QUESTION = Question(3, "deblockle", START, "fair", 0.05)
-PATIENCE_S = 30.0
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def answers_of(hints: HintProcess, count: int) -> list[Answer]:
     """Wait for so many answers."""
     waited = threading.Event()
     got: list[Answer] = []
-    for _ in range(round(PATIENCE_S / 0.01)):
+    for _ in range(round(GUARD_S / 0.01)):
         got += hints.poll()
         if len(got) >= count:
             return got
@@ -163,5 +163,5 @@ def test_the_process_ends_when_the_referee_is_gone() -> None:
     assert process is not None
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(PATIENCE_S) == 0
+    assert process.wait(GUARD_S) == 0
     hints.close()

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from referee.interrupts import Interrupts
+from tests.guard import GUARD_S
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -50,5 +51,5 @@ def test_outside_the_main_thread_nothing_is_changed() -> None:
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
-    thread.join(10)
+    thread.join(GUARD_S)
     assert seen == [before]

@@ -12,6 +12,7 @@ import pytest
 
 from referee.errors import UnreachableError
 from referee.requests import MOST_BYTES, RequestDoor, ask, door_of
+from tests.guard import GUARD_S
 
 
 def answered(journal: Path, asked: Mapping[str, Any], said: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -25,7 +26,7 @@ def answered(journal: Path, asked: Mapping[str, Any], said: Mapping[str, Any]) -
             requests = door.poll()
         assert [dict(request.asked) for request in requests] == [dict(asked)]
         requests[0].answer(said)
-        asking.join(10)
+        asking.join(GUARD_S)
         return got[0]
 
 
@@ -67,7 +68,7 @@ def test_nonsense_is_hung_up_on_and_the_next_request_is_heard(tmp_path: Path, se
     journal = tmp_path / "journal.sqlite"
     with RequestDoor(journal) as door:
         with socket.socket(socket.AF_UNIX) as caller:
-            caller.settimeout(10)
+            caller.settimeout(GUARD_S)
             caller.connect(str(door_of(journal)))
             try:
                 caller.sendall(sent)
@@ -101,7 +102,7 @@ def test_a_request_nobody_took_is_not_left_hanging(tmp_path: Path) -> None:
     while door._requests.empty():
         assert thread.is_alive()
     door.close()
-    thread.join(10)
+    thread.join(GUARD_S)
     assert "the connection was closed" in got[0]
 
 

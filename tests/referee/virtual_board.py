@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from hardware.pins import BUTTON_ROLES
 from referee.config import Configuration, load
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
+from tests.guard import GUARD_S
 
 SMALL = """
 board = "pico"
@@ -43,9 +45,6 @@ port = "PORT"
 """
 
 
-GUARD_S = 20.0
-
-
 class Heard(StringIO):
     """What was printed, for whoever waits for it."""
 
@@ -71,6 +70,12 @@ class Plugged:
 
     device: VirtualMicrocontroller
     folder: Path
+    stack: ExitStack
+
+    def unplug(self) -> None:
+        """Pull the cable; until the end no other terminal, of another test's process, say, gets the port's name."""
+        self.stack.callback(os.close, os.open(self.device.port_name, os.O_RDWR | os.O_NOCTTY))
+        self.device.unplug()
 
     def settings(self, more: str = "", base: str = SETTINGS) -> Configuration:
         """Write settings that name the board's port, and read them."""
@@ -82,5 +87,5 @@ class Plugged:
 def plugged(folder: Path, pins: str = SMALL, faults: WireFaults | None = None) -> Iterator[Plugged]:
     """Plug a virtual board in."""
     pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
-    with VirtualMicrocontroller(pin_map.device_json(), faults, seed=3) as device:
-        yield Plugged(device, folder)
+    with VirtualMicrocontroller(pin_map.device_json(), faults, seed=3) as device, ExitStack() as stack:
+        yield Plugged(device, folder, stack)

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.guard import GUARD_S
 from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, VideoFile, open_camera, usb_camera
 from vision.cameras.files import name_order
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
@@ -216,7 +217,7 @@ class FakeDevice:
         with self._there:
             if not self._pictures:
                 self._taken_all.set()
-            if not self._there.wait_for(lambda: self._pictures, timeout=10):
+            if not self._there.wait_for(lambda: self._pictures, timeout=GUARD_S):
                 return None
             self._taken_all.clear()
             return self._pictures.pop(0)

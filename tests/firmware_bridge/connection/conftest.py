@@ -20,9 +20,7 @@ from firmware_bridge.finding import WantedBoard
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.messages import LightFrame, Message, Ping, Pong, Refused, SensorReport, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
-
-GUARD_S = 10.0
-"""Only against hanging: every wait here ends with an event."""
+from tests.guard import GUARD_S
 
 
 class Terminal:
@@ -42,7 +40,9 @@ class Terminal:
         self._thread.start()
 
     def say(self, data: bytes) -> None:
-        os.write(self._master, data)
+        """Send all of it; raises BlockingIOError when there is no room for the rest."""
+        while data:
+            data = data[os.write(self._master, data) :]
 
     def stop_reading(self) -> None:
         self._reading.clear()
@@ -56,8 +56,15 @@ class Terminal:
         os.write(self._wake_out, b".")
         self._thread.join(GUARD_S)
         assert not self._thread.is_alive()
-        for file in (self._master, self._slave, self._wake_in, self._wake_out):
+        for file in (self._master, self._wake_in, self._wake_out):
             os.close(file)
+
+    def close(self) -> None:
+        """Unplug, and let go of the name: until then no terminal gets it, in this process or in another."""
+        self.unplug()
+        if self._slave >= 0:
+            os.close(self._slave)
+            self._slave = -1
 
     def _serve(self) -> None:
         while True:
@@ -91,6 +98,7 @@ class PlainBoard:
         self._next = 0
         self._changed = threading.Condition(threading.RLock())
         self.terminal = Terminal(self._hear)
+        self._terminals = [self.terminal]
 
     @property
     def name(self) -> str:
@@ -105,11 +113,16 @@ class PlainBoard:
     def unplug(self) -> None:
         self.terminal.unplug()
 
+    def close(self) -> None:
+        for terminal in self._terminals:
+            terminal.close()
+
     def plug_in_again(self) -> None:
         """Unplug, and plug in under another name, without power meanwhile."""
         self.terminal.unplug()
         self.restart_silently()
         self.terminal = Terminal(self._hear)
+        self._terminals.append(self.terminal)
 
     def restart_silently(self) -> None:
         with self._changed:
@@ -227,7 +240,7 @@ def make_terminal(stack: ExitStack) -> Callable[..., Terminal]:
 
     def make(reply: Callable[[bytes], bytes] = lambda _: b"") -> Terminal:
         terminal = Terminal(lambda terminal, data: terminal.say(reply(data)))
-        stack.callback(terminal.unplug)
+        stack.callback(terminal.close)
         return terminal
 
     return make
@@ -237,7 +250,7 @@ def make_terminal(stack: ExitStack) -> Callable[..., Terminal]:
 def make_board(stack: ExitStack) -> Callable[..., PlainBoard]:
     def make(**values: Any) -> PlainBoard:
         board = PlainBoard(**values)
-        stack.callback(board.unplug)
+        stack.callback(board.close)
         return board
 
     return make

@@ -22,6 +22,7 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.finding import WantedBoard
 from firmware_bridge.protocol.messages import Refused
+from tests.guard import GUARD_S
 
 
 @dataclass
@@ -122,7 +123,7 @@ def test_each_stranger_is_named(make_terminal: Any) -> None:
             connections[who] = stack.enter_context(connection)
         for who, (_, kind, words) in STRANGERS.items():
             connection = connections[who]
-            assert connection.wait_for(lambda: connection.trouble is not None, 10), who  # noqa: B023
+            assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S), who  # noqa: B023
             trouble = connection.trouble
             assert trouble is not None
             assert type(trouble.error) is kind, f"{who}: {trouble}"
@@ -152,7 +153,7 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         to_pair = connect(WantedBoard(), pair)
         to_none = connect(WantedBoard(), hopeless)
         for connection in (to_older, to_newer, to_none):
-            assert connection.wait_for(lambda: connection.trouble is not None, 15)  # noqa: B023
+            assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)  # noqa: B023
             assert connection.trouble is not None
         assert isinstance(to_older.trouble.error, VersionError)
         assert str(to_older.trouble) == (
@@ -165,7 +166,7 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         assert re.search(
             r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.trouble)
         )
-        assert to_pair.wait_for(lambda: to_pair.state is ConnectionState.LINKED, 15)
+        assert to_pair.wait_for(lambda: to_pair.state is ConnectionState.LINKED, GUARD_S)
         assert to_pair.port is not None
         assert to_pair.port.serial_number == "two"
 

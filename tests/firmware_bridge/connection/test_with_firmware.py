@@ -22,6 +22,7 @@ from firmware_bridge.connection_events import (
 from firmware_bridge.finding import WantedBoard
 from firmware_bridge.protocol.messages import Configure
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
+from tests.guard import GUARD_S
 
 Until = Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], list[BoardEvent]]
 
@@ -45,13 +46,19 @@ def chip() -> Iterator[VirtualMicrocontroller]:
 
 
 @pytest.fixture
-def connection(chip: VirtualMicrocontroller, said: Any) -> Iterator[BoardConnection]:
+def started_s() -> float:
+    """When nothing had been asked of the board yet."""
+    return time.monotonic()
+
+
+@pytest.fixture
+def connection(chip: VirtualMicrocontroller, said: Any, started_s: float) -> Iterator[BoardConnection]:
     with BoardConnection(WantedBoard(), time.monotonic, said, list_ports=chip.list_ports) as connection:
         yield connection
 
 
 def shows(chip: VirtualMicrocontroller, colours: bytes) -> bool:
-    return chip.wait_for(lambda: chip.lights().colours == colours, 10)
+    return chip.wait_for(lambda: chip.lights().colours == colours, GUARD_S)
 
 
 def test_lights_reach_the_strip_and_its_facts_the_host(
@@ -66,9 +73,9 @@ def test_lights_reach_the_strip_and_its_facts_the_host(
 
 
 def test_switches_and_presses_have_times_of_the_host(
-    chip: VirtualMicrocontroller, connection: BoardConnection, until: Until
+    chip: VirtualMicrocontroller, connection: BoardConnection, started_s: float, until: Until
 ) -> None:
-    connection.configure(Configure(debounce_ms=5, long_press_ms=1000))
+    connection.configure(Configure(debounce_ms=5, long_press_ms=10_000))
     # A board that has just started doubts its switches until they have rested.
     until(connection, lambda events: any(isinstance(e, SensorsReported) and not any(e.doubtful) for e in events))
     before_s = time.monotonic()
@@ -81,9 +88,12 @@ def test_switches_and_presses_have_times_of_the_host(
     pressed, released = (event for event in events if isinstance(event, ButtonMoved))
     assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
     assert (released.button, released.action) == (1, ButtonAction.RELEASED)
-    # The board counts whole milliseconds, and the clocks are matched to some.
-    assert before_s - 0.1 <= change.time_s <= pressed.time_s <= released.time_s <= time.monotonic()
     assert released.held_s > 0
+    # The clocks are matched to half of the quickest question's round trip, which on a busy computer may be anything
+    # since the start; the board counts whole milliseconds.
+    now_s = time.monotonic()
+    off_s = (now_s - started_s) / 2 + 0.002
+    assert all(before_s - off_s <= at_s <= now_s for at_s in (change.time_s, pressed.time_s, released.time_s))
 
 
 def test_what_the_board_should_show_survives_everything(
@@ -114,6 +124,6 @@ def test_leaving_ends_at_the_bare_interpreter(
 ) -> None:
     until(connection, lambda events: any(isinstance(event, Linked) for event in events))
     connection.leave()
-    assert connection.wait_for(lambda: connection.state is ConnectionState.LEFT, 10)
-    assert chip.wait_for(lambda: chip.is_in_interpreter, 10)
+    assert connection.wait_for(lambda: connection.state is ConnectionState.LEFT, GUARD_S)
+    assert chip.wait_for(lambda: chip.is_in_interpreter, GUARD_S)
     assert said.sentences == []

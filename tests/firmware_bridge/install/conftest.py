@@ -23,10 +23,9 @@ from firmware_bridge.pin_map import PinMap
 from firmware_bridge.pin_map_example import example_pin_map
 from firmware_bridge.pin_map_file import parse_pin_map
 from hardware.pins import BUTTON_ROLES
+from tests.guard import GUARD_S
 
 MICROPYTHON = Path(__file__).resolve().parents[2] / "micropython"
-GUARD_S = 20.0
-"""Only against hanging."""
 WAIT_MS = 50
 """How long these boards listen for Ctrl-C after a reset; a real one does for two seconds."""
 

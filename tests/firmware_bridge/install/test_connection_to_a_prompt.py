@@ -12,6 +12,7 @@ from firmware_bridge.connection import BoardConnection
 from firmware_bridge.connection_events import ConnectionState
 from firmware_bridge.errors import NoFirmwareError
 from firmware_bridge.finding import WantedBoard
+from tests.guard import GUARD_S
 
 
 @pytest.mark.long
@@ -21,7 +22,7 @@ def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
     board = new_board()
     said: list[str] = []
     with BoardConnection(WantedBoard(board.port), time.monotonic, said.append, list_ports=list) as connection:
-        assert connection.wait_for(lambda: connection.trouble is not None, 10)
+        assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)
         assert connection.trouble is not None
         assert isinstance(connection.trouble.error, NoFirmwareError), connection.trouble
         assert said == [
@@ -30,5 +31,5 @@ def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
         ]
         board.put(all_files)
         board.order("reset")
-        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, 10), connection.trouble
+        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, GUARD_S), connection.trouble
         assert said[1:] == [f"the board answers now, on {board.port}"]

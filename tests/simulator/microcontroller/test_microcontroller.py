@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -13,8 +13,10 @@ from firmware_bridge.connection import BoardConnection
 from firmware_bridge.connection_events import BoardEvent, ButtonAction, ButtonMoved, FaultTold, Linked, SensorsReported
 from firmware_bridge.finding import WantedBoard
 from firmware_bridge.protocol.messages import Configure
+from simulator.microcontroller.board import ShownFrame
 from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
+from tests.guard import GUARD_S
 
 SERIAL_NUMBER = "virtual 1"
 EVERYTHING = replace(WireFaults.every_kind(0.05), garbage_bytes=200, latency_s=0.001)
@@ -44,11 +46,19 @@ class Table:
             self.events += self.connection.poll()
             return sum(isinstance(event, kinds) for event in self.events) >= count
 
-        assert self.board.wait_for(has_come), f"waited in vain for {count} {kinds}; came: {self.events}"
+        assert self.board.wait_for(has_come, GUARD_S), f"waited in vain for {count} {kinds}; came: {self.events}"
 
-    def wait_for_lights(self, colours: bytes) -> None:
-        arrived = self.board.wait_for(lambda: self.board.lights().colours[: len(colours)] == colours)
-        assert arrived, f"the lights show {self.board.lights()}"
+    def wait_for_lights(self, colours: bytes, since_s: float = 0.0) -> None:
+        """Wait until the lights have shown this since then, whatever they show by now."""
+        self._wait_for_frame(lambda frame: frame.colours == colours and frame.time_s >= since_s)
+
+    def wait_for_waiting(self, since_s: float) -> None:
+        """Wait until the lights have been in their waiting state since then."""
+        self._wait_for_frame(lambda frame: frame.is_waiting and frame.time_s >= since_s)
+
+    def _wait_for_frame(self, fits: Callable[[ShownFrame], bool]) -> None:
+        came = self.board.wait_for(lambda: any(map(fits, self.board.frames())), GUARD_S)
+        assert came, f"the lights show {self.board.lights()}"
 
     def moved(self) -> list[tuple[int, ButtonAction]]:
         self.events += self.connection.poll()
@@ -96,16 +106,17 @@ def test_plugged_in_again_under_another_name_it_is_found_and_lit_again(pin_map: 
         assert at.board.lights().duty == bytes(36)
         with pytest.raises(RuntimeError, match="has no port"):
             _ = at.board.port_name
+        plugged_s = time.monotonic()
         at.board.replug()
         assert at.board.port_name != before
-        at.wait_for_lights(colours)
+        at.wait_for_lights(colours, plugged_s)
 
         def is_linked_there() -> bool:
             at.events += at.connection.poll()
             linked = [event for event in at.events if isinstance(event, Linked)]
             return linked[-1].port.device == at.board.port_name
 
-        assert at.board.wait_for(is_linked_there)
+        assert at.board.wait_for(is_linked_there, GUARD_S)
 
 
 def test_lights_come_back_after_the_board_reset_itself(pin_map: bytes) -> None:
@@ -113,9 +124,11 @@ def test_lights_come_back_after_the_board_reset_itself(pin_map: bytes) -> None:
         colours = bytes([1, 2, 3] * 12)
         at.connection.show_lights(colours)
         at.wait_for_lights(colours)
+        reset_s = time.monotonic()
         at.board.reset()
-        assert at.board.wait_for(lambda: at.board.boots == 2 and at.board.lights().is_waiting)
-        at.wait_for_lights(colours)
+        at.wait_for_waiting(reset_s)
+        at.wait_for_lights(colours, reset_s)
+        assert at.board.boots == 2
 
 
 def test_a_hang_ends_with_the_watchdog_and_the_host_hears_of_it(pin_map: bytes) -> None:
@@ -133,7 +146,7 @@ def test_when_the_host_goes_the_lights_wait(pin_map: bytes) -> None:
         at.connection.show_lights(colours)
         at.wait_for_lights(colours)
         at.connection.close()
-        assert at.board.wait_for(lambda: at.board.lights().is_waiting)
+        assert at.board.wait_for(lambda: at.board.lights().is_waiting, GUARD_S)
         assert not any(frame.colours == colours and frame.is_waiting for frame in at.board.frames())
 
 
@@ -143,8 +156,8 @@ def test_silence_on_the_wire_makes_the_lights_wait_until_it_ends(pin_map: bytes)
         colours = bytes([0, 50, 0] * 12)
         at.connection.show_lights(colours)
         at.wait_for_lights(colours)
-        shown_s = at.board.lights().time_s
-        assert at.board.wait_for(lambda: at.board.lights().is_waiting and at.board.lights().time_s > shown_s)
+        shown_s = next(frame.time_s for frame in at.board.frames() if frame.colours == colours)
+        at.wait_for_waiting(shown_s)
         newer = bytes([0, 0, 50] * 12)
         at.connection.show_lights(newer)
         at.wait_for_lights(newer)
@@ -160,7 +173,7 @@ def test_switches_are_felt(pin_map: bytes) -> None:
             reports = [event for event in at.events if isinstance(event, SensorsReported)]
             return bool(reports) and reports[-1].closed[6]
 
-        assert at.board.wait_for(is_felt)
+        assert at.board.wait_for(is_felt, GUARD_S)
 
 
 def test_it_is_listed_as_pyserial_lists_ports(pin_map: bytes) -> None:
@@ -168,7 +181,7 @@ def test_it_is_listed_as_pyserial_lists_ports(pin_map: bytes) -> None:
         (record,) = board.list_ports()
         assert record.device == board.port_name
         assert (record.vid, record.pid, record.serial_number) == (VENDOR_ID, PRODUCT_ID, "1234")
-        with serial.Serial(record.device, exclusive=True, timeout=10.0) as port:
+        with serial.Serial(record.device, exclusive=True, timeout=GUARD_S) as port:
             # Opening a port throws away what came before, so it starts anew to say something.
             board.reset()
             assert port.read(1) == b"\0"
@@ -179,7 +192,7 @@ def test_a_port_that_nobody_reads_does_not_stop_the_board(pin_map: bytes) -> Non
         for _ in range(4):
             board.reset()
         rounds = board.rounds
-        assert board.wait_for(lambda: board.rounds > rounds + 20)
+        assert board.wait_for(lambda: board.rounds > rounds + 20, GUARD_S)
 
 
 def test_a_slow_wire_fills_the_hosts_buffer(pin_map: bytes) -> None:

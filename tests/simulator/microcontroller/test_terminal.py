@@ -7,8 +7,7 @@ import pytest
 import serial
 
 from simulator.microcontroller.terminal import PseudoTerminal
-
-GUARD_S = 10.0
+from tests.guard import GUARD_S
 
 
 @pytest.fixture
