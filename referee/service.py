@@ -36,6 +36,7 @@ from referee.signalling import (
     entered_signal,
     finished_signal,
     hint_signal,
+    lasts,
     looking_signal,
     resumed_signal,
     signal_for,
@@ -271,16 +272,25 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.note_event(sentence, self._time_s))
 
     def say_trouble(self, sentence: str) -> None:
-        """Show trouble that is not the table's, such as a camera that went away; what is lit stays lit."""
+        """Show trouble that is not the table's, such as a camera that went away; what is open stays lit."""
         self._say(sentence)
-        quiet = replace(self._signal, sound=Sound.SILENCE, words="")
-        self._display.show(with_trouble(quiet, sentence), self._time_s)
+        self._display.show(
+            with_trouble(replace(self._lasting(), sound=Sound.SILENCE, words=""), sentence), self._time_s
+        )
 
     def end_trouble(self, sentence: str) -> None:
         """Say that trouble is over, and show again what holds."""
         self._say(sentence)
-        self._judged = None
-        self._light(replace(self._signal, sound=Sound.SILENCE), self._time_s)
+        lasting = self._lasting()
+        self._shown, self._judged = self._shown if lasting is self._signal else None, None
+        self._light(replace(lasting, sound=Sound.SILENCE), self._time_s)
+
+    def _lasting(self) -> Signal:
+        """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
+        if lasts(self._signal):
+            return self._signal
+        states = self._judge.belief
+        return waiting_signal(self._game, states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""

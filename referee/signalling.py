@@ -140,6 +140,11 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     return Signal(Mood.ACCEPTED, _marked(places, "turn"), Sound.ACCEPTED, _joined(words, _to_move(state.to_move)))
 
 
+def lasts(signal: Signal) -> bool:
+    """Whether a signal holds though the table was not looked at for a while: a question, a fault, or the end."""
+    return signal.mood in {Mood.QUESTION, Mood.FAULT, Mood.FINISHED}
+
+
 def with_trouble(signal: Signal, message: str) -> Signal:
     """Add a problem of the referee's own (the journal's disk is full) to what the table shows.
 
