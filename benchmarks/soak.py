@@ -21,9 +21,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.soak_outcomes import GameScore, Outcome
 from benchmarks.soak_play import GamePlan, Said, plan_of, play
 from benchmarks.soak_report import Report
-from benchmarks.soak_score import GameScore, Outcome, score
+from benchmarks.soak_score import score
 from benchmarks.soak_sensors import EYES, Eyes
 from referee.verdict import Verdict
 from vision.frame import Frame

@@ -10,8 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.soak_outcomes import GameScore, Item, Outcome
 from benchmarks.soak_play import FRAMES_PER_SECOND
-from benchmarks.soak_score import GameScore, Item, Outcome
 from benchmarks.soak_sensors import Eyes
 from engine.registry import load
 from simulator.faults import SURROUNDINGS

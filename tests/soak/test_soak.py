@@ -12,9 +12,10 @@ from click.testing import CliRunner
 from benchmarks.soak import main, save_frames
 from benchmarks.soak_geometry import covered_places, sides_in_plain_view
 from benchmarks.soak_matching import behind_s
+from benchmarks.soak_outcomes import GameScore, Outcome
 from benchmarks.soak_play import GamePlan, PlayedGame, Said, Watch, plan_of, play
 from benchmarks.soak_report import Report
-from benchmarks.soak_score import GameScore, Outcome, score
+from benchmarks.soak_score import score
 from referee.events import Event
 from referee.verdict import Verdict, VerdictKind
 from simulator.faults_table import faulty_setting

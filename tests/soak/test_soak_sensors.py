@@ -9,9 +9,10 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.soak_feeling import looks_the_same_by_occupancy, misled, seen_as, unfelt
+from benchmarks.soak_outcomes import GameScore, Outcome
 from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
 from benchmarks.soak_report import Report
-from benchmarks.soak_score import GameScore, Outcome, score
+from benchmarks.soak_score import score
 from benchmarks.soak_sensors import Eyes, FeltTable, NoCamera
 from engine.registry import load
 from referee.verdict import Verdict, VerdictKind
