@@ -180,14 +180,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     if stopped:
         console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
         return 0
-    score = score_of(game, truth, screen.verdicts, events)
+    score = score_of(game, truth, screen.verdicts, events, may_ask=options.eyes == "sensors")
     _close(score, wire, console)
     return 0 if score.agreed and stage.wire_agreed else 1
 
 
 def _habits(options: DemoOptions) -> Habits:
-    """What the players do; sensors feel no misdeed that leaves the same squares occupied, so then there are none."""
-    return Habits(misdeed_share=0.0) if options.eyes == "sensors" else Habits()
+    """What the players do; where there is no camera, only misdeeds that can be felt."""
+    return Habits(by_occupancy=options.eyes == "sensors")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from simulator.truth import TruthEvent, TruthLog
 
 @dataclass(frozen=True)
 class Score:
-    """How many turns were played and accepted as played, how many misdeeds there were and were named."""
+    """How many turns were played and accepted as played, how many misdeeds there were and were named or asked about."""
 
     played: int
     accepted: int
@@ -23,6 +23,7 @@ class Score:
     false_alarms: int
     questions: int
     differences: tuple[str, ...] = ()
+    asked_about: int = 0
 
     @property
     def agreed(self) -> bool:
@@ -32,20 +33,27 @@ class Score:
     @property
     def sentence(self) -> str:
         """The closing line."""
+        asked_about = f" and {self.asked_about} asked about" if self.asked_about else ""
         return (
             f"{_count(self.played, 'turn')} played, {self.accepted} accepted as played; "
-            f"{_count(self.misdeeds, 'illegal change')} made, {self.named} named; "
+            f"{_count(self.misdeeds, 'illegal change')} made, {self.named} named{asked_about}; "
             f"{_count(self.false_alarms, 'false alarm')}, {_count(self.questions, 'question')} asked."
         )
 
 
 def score_of(
-    game: Game[Any, Any], truth: TruthLog, verdicts: Sequence[Verdict], events: Sequence[tuple[int, Event]]
+    game: Game[Any, Any],
+    truth: TruthLog,
+    verdicts: Sequence[Verdict],
+    events: Sequence[tuple[int, Event]],
+    *,
+    may_ask: bool = False,
 ) -> Score:
     """Compare the journal and the verdicts with the truth.
 
     A turn counts as accepted as played when the board after it is the one the referee believed after the turn of
-    the same number; a misdeed as named when an illegal verdict came before the next action that ends a turn.
+    the same number; a misdeed as named when an illegal verdict came before the next action that ends a turn. With
+    ``may_ask``, for a referee who only feels, a question about it will do.
     """
     differences: list[str] = []
     played = _standing(truth.events)
@@ -61,21 +69,23 @@ def score_of(
     differences += [f"accepted though not played: {event.data['turn']}" for event in accepted[len(played) :]]
     faults = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ILLEGAL]
     misdeeds = [event for event in truth.events if event.kind == "misdeed"]
-    named = 0
+    named = asked_about = 0
     unmatched = list(faults)
     for misdeed in misdeeds:
         until_s = min((one.began_s for one in truth.events if one.began_s > misdeed.began_s), default=float("inf"))
-        answers = [one for one in unmatched if misdeed.gone_s <= one.time_s <= until_s + 0.2]
-        if answers:
+        answers = [one for one in verdicts if misdeed.gone_s <= one.time_s <= until_s + 0.2]
+        if any(one in unmatched for one in answers):
             named += 1
             unmatched = [one for one in unmatched if one not in answers]
+        elif may_ask and any(one.kind is VerdictKind.AMBIGUOUS for one in answers):
+            asked_about += 1
         else:
             differences.append(
                 f"at {misdeed.gone_s:.1f} s {misdeed.player}'s misdeed ({misdeed.misdeed}) was not named"
             )
     differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
     questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)
-    return Score(len(played), right, len(misdeeds), named, len(unmatched), questions, tuple(differences))
+    return Score(len(played), right, len(misdeeds), named, len(unmatched), questions, tuple(differences), asked_about)
 
 
 def _standing(events: Sequence[TruthEvent]) -> list[TruthEvent]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from engine.api import Game, OptionValue
+from engine.api import EMPTY, Game, OptionValue
 from simulator.actions import Action, Carry, Standing
 from simulator.handling import Handler, Slack, side_towards
 from simulator.misdeeds import MISDEEDS, SEEN_FROM_ABOVE, Table
@@ -37,7 +37,8 @@ class Habits:
 
     ``patience_s`` is how long they wait for the referee before they go on (or put a fault right by themselves),
     ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long
-    a hand stays away around a change. ``misdeeds`` are kinds of ``simulator.misdeeds``.
+    a hand stays away around a change. ``misdeeds`` are kinds of ``simulator.misdeeds``; ``by_occupancy`` leaves out
+    those that only show in what is up, for a table at which nothing is told but which squares are taken.
     """
 
     misdeed_share: float = 0.2
@@ -45,6 +46,7 @@ class Habits:
     try_out_share: float = 0.15
     rest_share: float = 0.1
     misdeeds: tuple[str, ...] = SEEN_FROM_ABOVE
+    by_occupancy: bool = False
     slack: Slack = field(default_factory=Slack)
     patience_s: float = 2.5
     pause_s: float = 0.3
@@ -157,26 +159,31 @@ class Players:
             if carries is None:
                 continue
             after = self.standing.after_all(carries)
-            if kind != "turned in place" and self._look(after) in allowed:
+            if (kind != "turned in place" or self._habits.by_occupancy) and self._look(after) in allowed:
                 continue
             return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
         return None
 
     def _look(self, standing: Standing) -> tuple[str, ...]:
-        return tuple(standing.appearance(self._game.places).values())
+        return self._told(standing.appearance(self._game.places))
+
+    def _told(self, seen: Mapping[str, str]) -> tuple[str, ...]:
+        """What the table tells of its places: their looks, or only whether something stands there."""
+        looks = (seen[place] for place in self._game.places)
+        return (
+            tuple(EMPTY if look == EMPTY else "taken" for look in looks) if self._habits.by_occupancy else tuple(looks)
+        )
 
     def _looks_allowed(self) -> set[tuple[str, ...]]:
-        game, places = self._game, self._game.places
+        game = self._game
         allowed = {self._look(self.standing)}
         for first in game.legal_turns(self.state):
             after = game.apply(self.state, first)
-            seen = game.appearance(after)
-            allowed.add(tuple(seen[place] for place in places))
+            allowed.add(self._told(game.appearance(after)))
             if game.outcome(after) is not None:
                 continue
             for second in game.legal_turns(after):
-                seen = game.appearance(game.apply(after, second))
-                allowed.add(tuple(seen[place] for place in places))
+                allowed.add(self._told(game.appearance(game.apply(after, second))))
         return allowed
 
     def put_right(self, before: Standing, player: str) -> Action:

@@ -183,6 +183,12 @@ def test_the_score_names_what_differs(deblockle: Any) -> None:
     assert len(score_of(deblockle, truth, [fault], []).differences) == 1
     assert len(score_of(deblockle, truth, [], accepted(after)).differences) == 1
     assert len(score_of(deblockle, truth, [fault], accepted(after) * 2).differences) == 1
+    question = Verdict(VerdictKind.AMBIGUOUS, "which?", 7.0, 1)
+    assert not score_of(deblockle, truth, [question], accepted(after)).agreed
+    felt = score_of(deblockle, truth, [question], accepted(after), may_ask=True)
+    assert felt.agreed
+    assert "1 illegal change made, 0 named and 1 asked about;" in felt.sentence
+    assert not score_of(deblockle, truth, [], accepted(after), may_ask=True).agreed
     early = Verdict(VerdictKind.ILLEGAL, "wrong", 2.5, 1)
     score = score_of(deblockle, truth, [early, fault], accepted(after))
     assert (score.false_alarms, score.agreed) == (1, False)

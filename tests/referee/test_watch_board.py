@@ -199,7 +199,8 @@ def test_the_same_command_goes_on_with_the_game(sitting: Sitting) -> None:
     assert referee(options(sitting, "sensors"), sitting, begin) == 0
     assert "The same command goes on with the game." in sitting.heard.getvalue()
     again = replace(options(sitting, "sensors"), resume=True)
-    assert referee(again, sitting, lambda: sitting.heard.wait_for("The game goes on where the journal ends. Gold to play.")) == 0
+    goes_on = "The game goes on where the journal ends. Gold to play."
+    assert referee(again, sitting, lambda: sitting.heard.wait_for(goes_on)) == 0
 
 
 def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sitting: Sitting) -> None:

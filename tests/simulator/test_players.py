@@ -70,6 +70,26 @@ def test_every_misdeed_happens_and_is_illegal(make_players: Any, game: Any, kind
     assert happened >= 3
 
 
+def test_by_occupancy_a_misdeed_leaves_other_squares_taken_than_any_turn(make_players: Any, game: Any) -> None:
+    def taken(seen: Any) -> frozenset[str]:
+        return frozenset(place for place, look in seen.items() if look != "empty")
+
+    happened = set()
+    for seed in range(30):
+        players = make_players(seed, by_occupancy=True, misdeeds=tuple(MISDEEDS))
+        for _ in range(seed % 5):
+            players.perform(players.turn())
+        action = players.misdeed()
+        if action is None:
+            continue
+        happened.add(action.misdeed)
+        legal = [taken(game.appearance(game.apply(players.state, turn))) for turn in game.legal_turns(players.state)]
+        legal.append(taken(players.standing.appearance(game.places)))
+        assert taken(players.standing.after_all(action.carries).appearance(game.places)) not in legal
+    assert len(happened) >= 4
+    assert not happened & {"turned in place", "turned over in place"}
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(MISDEEDS)))
 def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: str) -> None:
