@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import random
 import select
 import socket
-from contextlib import suppress
-from pathlib import Path
 
 import serial
 
@@ -20,6 +17,7 @@ from hardware.pixels import PixelDriver
 from hardware.signals import Mood, Signal
 from hardware.styles import light
 from hardware.terminal import Grid
+from tests.firmware_bridge.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
 START_S = 100.0
@@ -126,16 +124,6 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
             assert (len(said), back) == (1, ["WLED works again."])
         while wled.recv(100)[10:] != bytes(6):
             pass
-
-
-def port_of_nobody() -> int:
-    """A UDP port on which nobody listens, and which the system gives to nobody who doesn't ask for it by number."""
-    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    for port in random.Random(os.getpid()).sample(range(1024, lowest), k=100):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free, suppress(OSError):
-            free.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError(f"each of 100 ports below {lowest} is taken")
 
 
 def test_a_controller_that_is_off_is_told_once_and_comes_back_by_itself() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.wled import WledError, WledSettingError, as_light
 from firmware_bridge.wled_network import DDP_PORT, WledNetwork, ddp_packets
+from tests.firmware_bridge.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
 
@@ -200,12 +202,15 @@ def test_localhost_is_found_by_the_systems_own_resolver(wled: socket.socket) -> 
     output.close()
 
 
-def test_a_port_where_nobody_listens_is_told_with_a_later_frame(wled: socket.socket) -> None:
-    port = port_of(wled)
-    wled.close()
+def test_a_port_where_nobody_listens_is_told_with_a_later_frame() -> None:
+    port = port_of_nobody()
     output = WledNetwork("127.0.0.1", 1, still, port=port)
-    # The answer "nobody listens" comes back through the loopback before the call that sent returns.
     output.show(b"\x00\x00\x00")
+    # The answer "nobody listens" comes back through the loopback in the kernel's own time.
+    assert output._socket is not None
+    refusal = select.poll()
+    refusal.register(output._socket, 0)
+    assert refusal.poll(1000 * GUARD_S) == [(output._socket.fileno(), select.POLLERR)]
     with pytest.raises(WledError, match=rf"127\.0\.0\.1 is there, but nothing takes lights on UDP port {port}"):
         output.show(b"\x00\x00\x00")
     output.close()
