@@ -61,7 +61,7 @@ _STRANGERS = (
     _stranger(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
         "an Espressif chip with other firmware, or one that starts again and again",
-        f"put MicroPython on it; then {_INSTALL}",
+        "put MicroPython on it, then the referee's firmware with `referee firmware install`",
         could_be_ours=True,
     ),
     _stranger(rb"\blogin: ?$", "a computer's console (it asks to log in)"),

@@ -301,6 +301,8 @@ def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
     ours = _versions(OLDEST_VERSION, NEWEST_VERSION)
     if refused.newest < OLDEST_VERSION:
         advice = "its firmware is older than this program: `referee firmware install` renews it"
+    elif refused.oldest <= NEWEST_VERSION:
+        advice = "it refuses all the same, so its firmware is damaged: `referee firmware install` renews it"
     else:
         advice = (
             "its firmware is newer than this program: update the referee, or `referee firmware install` puts the "

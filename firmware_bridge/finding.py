@@ -133,10 +133,8 @@ def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
     found = tuple(port for port in ports if port.vendor_id in _OWN_USB)
     if found:
         return found
-    raise PortMissingError(
-        f"found no Pico and no Espressif board on USB; {ports_named(ports)}; if the board is behind another port, "
-        "name it in the settings"
-    )
+    elsewhere = "; if the board is behind another port, name it in the settings" if ports else ""
+    raise PortMissingError(f"found no Pico and no Espressif board on USB; {ports_named(ports)}{elsewhere}")
 
 
 def _listed(ports: Sequence[SerialPort]) -> str:

@@ -183,7 +183,7 @@ def _explained(
     if number in (errno.EACCES, errno.EPERM):
         return PortDeniedError(f"this user may not open {name}; {_permission_advice(name)}")
     if number in (errno.EAGAIN, errno.EWOULDBLOCK, errno.EBUSY):
-        return PortTakenError(f"{name} is in use {_by_whom(find_holders(name))}")
+        return PortTakenError(f"{name} is in use {_by_whom(name, find_holders(name))}")
     if number in (errno.ENOTTY, errno.EISDIR, errno.EINVAL) and not _is_character_device(name):
         return PortUnusableError(
             f"{name} is no serial port; expected one such as /dev/ttyACM0; {ports_named(serial_ports(list_records))}"
@@ -223,14 +223,14 @@ def _is_character_device(name: str) -> bool:
         return False
 
 
-def _by_whom(who: Sequence[Holder]) -> str:
+def _by_whom(name: str, who: Sequence[Holder]) -> str:
     own = [holder for holder in who if holder.pid == os.getpid()]
     others = [holder for holder in who if holder.pid != os.getpid()]
     if others:
         return f"by {' and '.join(map(str, others))}; end that program and it works again"
     if own:
         return "by this very program; it is named twice in the settings, or asked for twice"
-    return "by another program, which this user can't see; `sudo fuser -v PORT` names it"
+    return f"by another program, which this user can't see; `sudo fuser -v {name}` names it"
 
 
 def _permission_advice(name: str) -> str:
@@ -243,7 +243,7 @@ def _permission_advice(name: str) -> str:
         return f"it belongs to {_user_name(node.st_uid)} alone; a udev rule can give it to the group dialout"
     if node.st_gid in (os.getegid(), *os.getgroups()):
         return f"although it is in its group {group}; a container or a security rule forbids it"
-    return f"`sudo usermod -aG {group} $USER` lets it; then log out and in again"
+    return f"only the group {group} may: join it with `sudo usermod -aG {group} $USER`, then log out and in again"
 
 
 def _group_name(number: int) -> str:

@@ -79,7 +79,7 @@ def test_two_that_fit_are_a_question() -> None:
 def test_none_that_fits_is_missing() -> None:
     with pytest.raises(PortMissingError, match="found no port for a board with serial number nine; there are"):
         candidates(WantedBoard(serial_number="nine"), [PICO, ESPRESSIF])
-    with pytest.raises(PortMissingError, match="there are no serial ports at all"):
+    with pytest.raises(PortMissingError, match=r"there are no serial ports at all: .* carries data\?$"):
         candidates(WantedBoard(), [])
 
 

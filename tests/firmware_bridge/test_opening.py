@@ -209,7 +209,7 @@ def test_a_port_whose_holder_cannot_be_seen_is_taken_all_the_same() -> None:
     for number in (errno.EAGAIN, errno.EBUSY):
         error = refusal(number, find_holders=lambda _: ())
         assert isinstance(error, PortTakenError)
-        assert "by another program, which this user can't see; `sudo fuser -v" in str(error)
+        assert str(error).endswith("another program, which this user can't see; `sudo fuser -v /dev/ttyACM7` names it")
 
 
 def test_a_port_that_this_user_may_not_open_is_really_refused(pair: tuple[int, str]) -> None:
@@ -245,7 +245,8 @@ def test_the_group_to_join_is_named(tmp_path: Path) -> None:
     with pytest.raises(PortDeniedError) as raised:
         open_port(str(node), open_device=refused)
     assert str(raised.value) == (
-        f"this user may not open {node}; `sudo usermod -aG {group.gr_name} $USER` lets it; then log out and in again"
+        f"this user may not open {node}; only the group {group.gr_name} may: join it with `sudo usermod -aG "
+        f"{group.gr_name} $USER`, then log out and in again"
     )
     assert isinstance(raised.value, PermissionError)
     node.chmod(0o600)

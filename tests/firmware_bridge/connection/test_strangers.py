@@ -137,6 +137,8 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
     older.refuses = Refused(0, 0, "speaks 0")
     newer = make_board()
     newer.refuses = Refused(2, 3, "speaks 2 and 3")
+    faulty = make_board()
+    faulty.refuses = Refused(1, 1, "no")
     printer = make_terminal(Speaker(b"echo:busy: processing\n"))
     board = make_board()
     pair = [record(printer.name, "one"), record(board.name, "two")]
@@ -150,9 +152,10 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
 
         to_older = connect(WantedBoard(older.name), [])
         to_newer = connect(WantedBoard(newer.name), [])
+        to_faulty = connect(WantedBoard(faulty.name), [])
         to_pair = connect(WantedBoard(), pair)
         to_none = connect(WantedBoard(), hopeless)
-        for connection in (to_older, to_newer, to_none):
+        for connection in (to_older, to_newer, to_faulty, to_none):
             assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)  # noqa: B023
             assert connection.trouble is not None
         assert isinstance(to_older.trouble.error, VersionError)
@@ -162,6 +165,9 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         )
         assert isinstance(to_newer.trouble.error, VersionError)
         assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.trouble))
+        assert str(to_faulty.trouble).endswith(
+            "it refuses all the same, so its firmware is damaged: `referee firmware install` renews it"
+        )
         assert isinstance(to_none.trouble.error, PortMissingError)
         assert re.search(
             r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.trouble)
