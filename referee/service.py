@@ -6,7 +6,7 @@ same verdicts and the same events. Every event is in the journal before any ligh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Generic
@@ -19,7 +19,7 @@ from referee.entering import Entry, entered
 from referee.errors import JournalError
 from referee.events import Event
 from referee.journal import fold
-from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step, blocking_hindrance
+from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step
 from referee.judge.words import word_holds
 from referee.reading_frames import read_or_hindered
 from referee.service_believing import tell_reader
@@ -31,6 +31,7 @@ from referee.service_protocols import Display, Reader, Recorder
 from referee.service_resuming import judge_from
 from referee.service_settings import ServiceSettings
 from referee.service_stall import StallWatch, stall_verdict
+from referee.service_unclear import OpenQuestion, UnclearWatch
 from referee.signalling import (
     corrected_signal,
     entered_signal,
@@ -87,11 +88,11 @@ class Service(Generic[StateT, TurnT]):
         self._reading: Reading | None = None
         self._settled: Settled | None = None
         self._judged: tuple[float, Occasion] | None = None
-        self._asked_about: Mapping[str, str] | None = None
+        self._question = OpenQuestion()
         self._pressed = False
         self._shown: Verdict | None = None
         self._recorded: tuple[object, ...] | None = None
-        self._unclear_since_s: float | None = None
+        self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
         self._notices: frozenset[str] = frozenset()
         self._finished = False
         self._against: tuple[str, ...] = ()
@@ -170,7 +171,7 @@ class Service(Generic[StateT, TurnT]):
         settled = self._settled = self._settler.add(reading)
         if settled is None:
             return self._unsettled(reading)
-        self._unclear_since_s = None
+        self._unclear.clear()
         if self._settings.stills or self._pressed:
             return self._decide(settled, Occasion.DECLARED)
         occasion = self._settings.occasion(settled.rested_s, set_up=bool(self._judge.belief))
@@ -295,7 +296,8 @@ class Service(Generic[StateT, TurnT]):
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
         self._finished = self._game.outcome(self._judge.belief[0]) is not None
-        self._judged = self._shown = self._asked_about = None
+        self._judged = self._shown = None
+        self._question.close()
         self._light(signal, self._time_s)
 
     def _pass_on(self, notices: Sequence[str]) -> None:
@@ -318,16 +320,8 @@ class Service(Generic[StateT, TurnT]):
 
     def _unsettled(self, reading: Reading) -> list[Verdict]:
         """Say what is in the way once it has been there for a while: at once for stills."""
-        hindrance = blocking_hindrance(reading)
-        if self._unclear_since_s is None:
-            self._unclear_since_s = reading.time_s
-        patient = reading.time_s - self._unclear_since_s < self._settings.patience_s
-        if patient and not self._settings.stills:
-            return []
-        sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"
-        places = hindrance.places if hindrance else ()
-        verdict = Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
-        return self._carry_out(Ruling((verdict,)), asked=False)
+        verdict = self._unclear.add(reading)
+        return [] if verdict is None else self._carry_out(Ruling((verdict,)), asked=False)
 
     def _name_stall(self, reading: Reading) -> list[Verdict]:
         """Ask about squares that could not be read for long, when there is nothing else to say."""
@@ -347,13 +341,13 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
-            unsettled = self._judge.fault is not None or bool(self._judge.set_aside) or self._is_asking
+            asking = bool(self._judge.set_aside) or self._question.is_open(self._settled)
+            unsettled = self._judge.fault is not None or asking
             if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
             self._show(verdict)
-            about = self._settled if verdict.kind is VerdictKind.AMBIGUOUS else None
-            self._asked_about = about.shown if about else None
+            self._question.take(verdict, self._settled)
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
         tell_reader(self._reader, self._game, self._judge, ruling)
@@ -362,12 +356,6 @@ class Service(Generic[StateT, TurnT]):
             self._say(word_holds(against))
         self._against = against
         return news
-
-    @property
-    def _is_asking(self) -> bool:
-        """Whether a question is open: neither a hand over the table nor a cable that was pulled answers it."""
-        asked = self._asked_about
-        return asked is not None and (self._settled is None or self._settled.looks_like(asked))
 
     def _record(self, verdict: Verdict, steps: Sequence[Step]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)

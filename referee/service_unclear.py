@@ -1,0 +1,54 @@
+"""A table that can't be judged, and a question that is open about one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from referee.judge import Settled, blocking_hindrance
+from referee.verdict import Verdict, VerdictKind
+from vision.reading import Reading
+
+
+class UnclearWatch:
+    """Follows since when the table could not be judged; what is in the way is said after ``patience_s`` seconds."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._since_s: float | None = None
+
+    def clear(self) -> None:
+        """Take in that the table could be judged."""
+        self._since_s = None
+
+    def add(self, reading: Reading) -> Verdict | None:
+        """Take a reading that can't be judged; give what to say of it, ``None`` while it is too early for that."""
+        if self._since_s is None:
+            self._since_s = reading.time_s
+        if reading.time_s - self._since_s < self._patience_s:
+            return None
+        hindrance = blocking_hindrance(reading)
+        sentence = hindrance.message if hindrance else "The picture does not come to rest; is something moving?"
+        places = hindrance.places if hindrance else ()
+        return Verdict(VerdictKind.CANNOT_SEE, sentence, reading.time_s, reading.sequence, places=places)
+
+
+class OpenQuestion:
+    """What the table showed when a question was put: it is open until the table shows something else.
+
+    Neither a hand over the table nor a cable that was pulled answers it.
+    """
+
+    def __init__(self) -> None:
+        self._shown: Mapping[str, str] | None = None
+
+    def take(self, verdict: Verdict, settled: Settled | None) -> None:
+        """Take the verdict that is shown now: one that asks opens a question, and every other one closes it."""
+        self._shown = settled.shown if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS else None
+
+    def close(self) -> None:
+        """Take in that a person answered."""
+        self._shown = None
+
+    def is_open(self, settled: Settled | None) -> bool:
+        """Whether it is still open at this table, ``None`` for one that is not at rest."""
+        return self._shown is not None and (settled is None or settled.looks_like(self._shown))
