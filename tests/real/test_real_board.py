@@ -29,7 +29,7 @@ DIM = 60
 LINK_S = 30.0
 HAND_S = 120.0
 ROUNDS = 100
-SLOWEST_S = 0.05
+SLOWEST_S = float(os.environ.get("REFEREE_REAL_SLOWEST_S", "0.05"))
 
 pytestmark = pytest.mark.skipif(not NAMED, reason="set REFEREE_REAL_BOARD=auto, or to the port of a real board")
 
