@@ -46,6 +46,7 @@ LIGHT_FRAMES_OUTSTANDING = 2
 """Light frames of these, so that on a slow wire the newest frame waits behind two old ones and not behind eight."""
 SILENT_AFTER_S = 2.0
 UNACKNOWLEDGED_AFTER_S = 3.0
+INCOMPLETE_AFTER_S = 3.0
 REFUSED_RETRY_S = 10.0
 """How long after a REFUSED whoever owns the port begins again."""
 
@@ -180,6 +181,8 @@ class HostLink:
             due_s = min(due_s, self._window.due_s)
         if self._window.stuck_since_s is not None:
             due_s = min(due_s, self._window.stuck_since_s + UNACKNOWLEDGED_AFTER_S)
+        if self._receiver.gap_since_s is not None:
+            due_s = min(due_s, self._receiver.gap_since_s + INCOMPLETE_AFTER_S)
         return max(now_s, due_s)
 
     # What comes in.
@@ -283,11 +286,14 @@ class HostLink:
             packets.append(self._packet(self._greeting.hello(now_s)))
 
     def _converse(self, packets: list[Packet], now_s: float) -> None:
-        stuck_since_s = self._window.stuck_since_s
+        stuck_since_s, gap_since_s = self._window.stuck_since_s, self._receiver.gap_since_s
         if now_s >= self._heard_s + SILENT_AFTER_S:
             return self._lose(LossCause.SILENT)
         if stuck_since_s is not None and now_s >= stuck_since_s + UNACKNOWLEDGED_AFTER_S:
             return self._lose(LossCause.UNACKNOWLEDGED)
+        if gap_since_s is not None and now_s >= gap_since_s + INCOMPLETE_AFTER_S:
+            # A device that counts on in a session of another host, say, which by chance had the same number.
+            return self._lose(LossCause.INCOMPLETE)
         self._counts.timeouts += self._window.time_out(now_s)
         again = self._window.resend(now_s)
         self._counts.resent += len(again)

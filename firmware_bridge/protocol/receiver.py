@@ -26,10 +26,12 @@ class Receiver:
 
     Attributes:
         expected: the number that is expected next; every packet to the peer carries it.
+        gap_since_s: since when later ones came and this one did not; ``None`` while nothing is missing.
     """
 
     def __init__(self) -> None:
         self.expected = 0
+        self.gap_since_s: float | None = None
         self._must_acknowledge = False
         self._must_complain = False
         self._complained_s: float | None = None
@@ -52,10 +54,13 @@ class Receiver:
             self._must_acknowledge = True
             self._must_complain = False
             self._complained_s = None
+            self.gap_since_s = None
             return Arrival.NEXT
         if ahead >= SEQUENCE_NUMBERS // 2:
             self._must_acknowledge = True
             return Arrival.REPEATED
+        if self.gap_since_s is None:
+            self.gap_since_s = now_s
         if self._complained_s is None or now_s - self._complained_s >= COMPLAIN_AGAIN_S:
             self._must_complain = True
             self._complained_s = now_s

@@ -27,6 +27,8 @@ class LossCause(enum.Enum):
     """The device doesn't know the session: it has started anew."""
     UNACKNOWLEDGED = "unacknowledged"
     """What was sent was not acknowledged for 3 s."""
+    INCOMPLETE = "incomplete"
+    """Something that the device sent has been missing for 3 s, though later things came."""
     SILENT = "silent"
     """Nothing came for 2 s."""
     NO_WELCOME = "no welcome"

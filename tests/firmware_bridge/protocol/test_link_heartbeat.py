@@ -9,7 +9,7 @@ from firmware_bridge.protocol.heartbeat import PingExchange
 from firmware_bridge.protocol.messages import LightFrame, Log, Ping, Pong, Sound, Tone
 from firmware_bridge.protocol.packets import Kind, Packet
 from firmware_bridge.protocol.states import LinkState, LossCause
-from tests.firmware_bridge.protocol.link_bench import RED, SESSION, WELCOME, Bench
+from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELCOME, Bench
 
 
 def test_a_silent_device_is_lost_after_two_seconds() -> None:
@@ -36,6 +36,30 @@ def test_a_device_that_acknowledges_nothing_is_lost_after_three_seconds() -> Non
     bench.device(Log(20, 0, 0, "still here"))
     assert bench.packets(0.11) == []
     assert bench.link.lost_because is LossCause.UNACKNOWLEDGED
+
+
+def test_a_gap_that_nothing_fills_ends_the_session_after_three_seconds() -> None:
+    bench = Bench()
+    for number in range(1, 30):
+        bench.device(REPORT, number)
+        bench.packets(0.1)
+        assert bench.link.state is LinkState.LINKED
+    bench.device(REPORT, 30)
+    # A repeat fills nothing.
+    assert bench.due_in_s is not None
+    assert bench.packets(0.11) == []
+    assert bench.link.lost_because is LossCause.INCOMPLETE
+
+
+def test_a_gap_that_is_filled_is_forgotten() -> None:
+    bench = Bench()
+    for wait_s in (1.5, 1.4):
+        bench.device(REPORT, 1)
+        bench.packets(wait_s)
+    assert bench.device(REPORT, 0) == [REPORT]
+    bench.device(REPORT, 2)
+    bench.packets(0.2)
+    assert bench.link.state is LinkState.LINKED
 
 
 def test_a_slow_device_is_not_lost_while_it_moves_on() -> None:

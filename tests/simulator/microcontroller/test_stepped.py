@@ -64,6 +64,28 @@ def test_the_same_seed_gives_the_same_bytes_at_the_same_times(pin_map: bytes) ->
     assert transcript(5) != transcript(6)
 
 
+@pytest.mark.parametrize("had_said_something", [True, False])
+def test_a_host_that_draws_the_session_of_one_before_it_is_linked_all_the_same(
+    pin_map: bytes, had_said_something: bool
+) -> None:
+    """It is not answered, or gets the middle of the other's session; and begins another."""
+    before = linked(pin_map)
+    assert before.is_linked
+    if had_said_something:
+        before.show(1, 2, 3)
+    before.run(0.5)
+    # Nobody is there to hear this; it is told again for two seconds.
+    before.board.set_switch(3, True, before.now_s)
+    after = VirtualHost(before.board, before.now_s)
+    assert after.link.session == before.link.session
+    newest = after.show(4, 5, 6)
+    after.run(6.0)
+    assert after.is_linked
+    assert after.sessions == 2
+    assert after.shown == newest
+    assert after.sensors.closed[3]
+
+
 def test_when_the_host_falls_silent_the_lights_wait(pin_map: bytes) -> None:
     host = linked(pin_map)
     host.link.send(Configure(silence_ms=1000))

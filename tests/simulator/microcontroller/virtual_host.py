@@ -11,10 +11,10 @@ MOST_ROUNDS = 1_000_000
 class VirtualHost:
     """The host's end of the link on the virtual clock of a stepped microcontroller; begins anew when it is lost."""
 
-    def __init__(self, board: SteppedMicrocontroller) -> None:
+    def __init__(self, board: SteppedMicrocontroller, now_s: float = 0.0) -> None:
         self.board = board
         self.link = HostLink()
-        self.now_s = 0.0
+        self.now_s = now_s
         self.messages: list[Message] = []
         self.transcript: list[tuple[float, str, bytes]] = []
         self.sessions = 0
