@@ -153,8 +153,8 @@ def test_the_numbers_are_those_of_the_code() -> None:
         ),
         "device's timer: first, longest": seconds(window.FIRST_WAIT_MS / 1000, window.LONGEST_WAIT_MS / 1000),
         "HELLO again after": ", ".join([*hellos, hellos[-1]]) + " …",
-        "no WELCOME, silence, nothing acknowledged": seconds(
-            greeting.WELCOME_WITHIN_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S
+        "no WELCOME, silence, nothing acknowledged, a gap": seconds(
+            greeting.WELCOME_WITHIN_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S, link.INCOMPLETE_AFTER_S
         ),
         "PING after, at the latest": ", ".join(f"{s:g} s" for s in (heartbeat.PING_AFTER_S, heartbeat.PING_EVERY_S)),
         "MISSING again after, RESTARTED again after": f"{seconds(receiver.COMPLAIN_AGAIN_S)}, 100 ms",
