@@ -89,6 +89,22 @@ def wire_plan(
     return plan
 
 
+def plan_to_play_by(
+    settings: Settings, sources: Mapping[str, Source], places: Collection[str]
+) -> tuple[WirePlan, tuple[str, ...]]:
+    """Give a plan that a game can go on by whatever is wrong, and what is wrong, one line each.
+
+    Maps that don't fit would light and feel the wrong squares, so then nothing on wires is used. Raises ConfigError
+    where the eyes are sensors alone, which leaves nothing to see by.
+    """
+    plan, found = plan_and_problems(settings, sources, places)
+    if not found:
+        return plan, ()
+    if plan.eyes == "sensors":
+        raise ConfigError("\n".join(found))
+    return WirePlan(), tuple(found)
+
+
 def plan_and_problems(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> tuple[WirePlan, list[str]]:

@@ -74,7 +74,7 @@ def command(
       referee watch --eyes sensors
     """
     from engine import registry
-    from referee.board_plan import wire_plan
+    from referee.board_plan import plan_to_play_by
     from referee.config_game import table_options
     from referee.config_hardware import button_settings, light_settings
     from referee.config_journal import evidence_limits
@@ -103,7 +103,12 @@ def command(
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     lights = light_settings(settings.lights, game.places)
-    wire = wire_plan(settings, configuration.sources, game.places)
+    wire, wrong = plan_to_play_by(settings, configuration.sources, game.places)
+    console = output()
+    if wrong:
+        lights = replace(lights, drivers=tuple(dict.fromkeys(("terminal", *lights.drivers))))
+        for sentence in (*wrong, "Until that is mended the game goes on with the camera and the terminal."):
+            console.print(sentence, style="bold", markup=False, highlight=False, soft_wrap=True)
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a table that was filmed: its lights would only say everything twice.
         lights = replace(lights, drivers=())
@@ -137,5 +142,5 @@ def command(
             hints=HintSettings(settings.hints.strength, settings.hints.seconds),
             wire=wire,
         ),
-        output(),
+        console,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.board_plan import WirePlan, plan_and_problems, wire_plan
+from referee.board_plan import WirePlan, plan_and_problems, plan_to_play_by, wire_plan
 from referee.config import load
 from referee.errors import ConfigError
 
@@ -164,3 +164,21 @@ def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: 
     assert plan.drivers == (("board",) if making == "light map" else ())
     assert plan.sensors == "board"
     assert not plan.has_sensors
+
+
+def test_a_game_goes_on_without_wires_whatever_is_wrong_with_them(folder: Path) -> None:
+    def playing(text: str) -> tuple[WirePlan, tuple[str, ...]]:
+        (folder / "referee.toml").write_text(text)
+        configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
+        return plan_to_play_by(configuration.settings, configuration.sources, PLACES)
+
+    plan, wrong = playing(WHOLE)
+    assert plan.needs_board
+    assert wrong == ()
+    (folder / "pins.toml").write_text(PINS.replace("[3, 4, 5]", "[3, 3, 5]"))
+    plan, wrong = playing(WHOLE)
+    assert plan == WirePlan()
+    assert len(wrong) == 1
+    assert "GP3 is used twice: for matrix column 1 and for matrix column 2" in wrong[0]
+    with pytest.raises(ConfigError, match="GP3 is used twice"):
+        playing(WHOLE.replace('"both"', '"sensors"'))

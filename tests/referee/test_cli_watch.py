@@ -53,6 +53,14 @@ def test_watch_keeps_a_game_that_new_began_and_export_can_write(run: Run, tmp_pa
     assert run("new", "--player", "gold=Ann").exit_code == 0
     watched = run("watch", "--frames", "pictures", "--stills")
     assert watched.exit_code == 0, watched.output
+    # A map of lights that is not there costs the lights, and nothing else.
+    (tmp_path / "referee.toml").write_text(SETTINGS + '[lights]\ndrivers = ["board"]\nlight_map = "lights.toml"\n')
+    unlit = run("watch", "--frames", "pictures", "--stills", "--journal", "other.sqlite")
+    assert unlit.exit_code == 0, unlit.output
+    assert "lights.light_map: the light map" in unlit.output
+    assert "Until that is mended the game goes on with the camera and the terminal." in unlit.output
+    assert "set up" in unlit.output
+    (tmp_path / "referee.toml").write_text(SETTINGS)
     record = run("export")
     assert record.exit_code == 0, record.output
     assert '[Start "gold c1:G.' in record.output
