@@ -16,6 +16,9 @@ from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDevi
 QUESTION = b"v\r\n"
 """Asked of who does not answer the greeting: WLED tells its version, a 3D printer complains, others stay silent."""
 
+WLED = "WLED"
+"""What ``certain_stranger`` calls a WLED controller."""
+
 _INSTALL = "`referee firmware install` puts it there"
 _ELSEWHERE = "is the right port named in the settings?"
 
@@ -38,7 +41,7 @@ def _stranger(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours
 _STRANGERS = (
     _stranger(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
     _stranger(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
-    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", "WLED", 'choose `drivers = ["wled-serial"]` for lights on WLED'),
+    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
     _stranger(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
     _stranger(
         rb"CircuitPython",
@@ -76,10 +79,11 @@ def is_known_stranger(heard: bytes) -> bool:
     return any(stranger.says.search(text) for stranger in _STRANGERS)
 
 
-def is_certain_stranger(heard: bytes) -> bool:
-    """Say whether what was heard already tells that this is not a board of ours, and never will be."""
+def certain_stranger(heard: bytes) -> str | None:
+    """Name who is heard where that tells that this is not a board of ours, and never will be; else ``None``."""
     text = _lines(heard)
-    return any(stranger.says.search(text) for stranger in _STRANGERS if not stranger.could_be_ours)
+    certain = (one.what for one in _STRANGERS if not one.could_be_ours and one.says.search(text))
+    return next(certain, None)
 
 
 def stranger_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:

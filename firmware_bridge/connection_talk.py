@@ -21,7 +21,7 @@ from firmware_bridge.connection_events import (
     SensorsReported,
     SwitchChanged,
 )
-from firmware_bridge.connection_strangers import QUESTION, is_certain_stranger, is_known_stranger, stranger_error
+from firmware_bridge.connection_strangers import QUESTION, certain_stranger, is_known_stranger, stranger_error
 from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
 from firmware_bridge.ports import SerialPort
 from firmware_bridge.protocol.codec import encode_message
@@ -198,7 +198,7 @@ class BoardTalk:
         because = self.link.lost_because
         if because is not LossCause.NO_WELCOME:
             self._interrupted(because, now_s)
-        elif self._stage is _Stage.GREETING_AGAIN or is_certain_stranger(self._heard):
+        elif self._stage is _Stage.GREETING_AGAIN or certain_stranger(self._heard) is not None:
             self._ended = self._nobody()
         elif self._rounds_left > 1:
             self._rounds_left -= 1

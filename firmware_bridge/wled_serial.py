@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from firmware_bridge import wled
+from firmware_bridge.connection_strangers import WLED, certain_stranger
 from firmware_bridge.opening import DEFAULT_BAUD, Port, open_port
 from firmware_bridge.wled import WledError, WledSettingError
 
@@ -20,6 +21,7 @@ BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_
 _COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
 _BITS_A_BYTE = 10
 _STUCK_S = 5.0
+_HEARD_BYTES = 512
 _SOONEST_S = 0.005
 _PAUSE_S = 0.005
 _LIGHT_S = 30e-6
@@ -85,6 +87,7 @@ class WledSerial:
         self._corrected = corrected
         self._clock = clock
         self._bytes_a_second = baud / _BITS_A_BYTE
+        self._heard = b""
         self._rest = b""
         self._waiting: bytes | None = None
         self._free_at_s = self._progress_s = self._shown_s = clock()
@@ -100,13 +103,13 @@ class WledSerial:
     def show(self, colours: bytes) -> None:
         """Send a frame, or keep it until the line is free.
 
-        Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds.
+        Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds or when
+        what is heard there is certainly no WLED.
         """
         frame = wled.checked_frame(colours, self.lights)
         self._waiting = adalight_frame(without_commands(frame if self._corrected else wled.as_light(frame)))
         self._shown_s = self._clock()
-        # What WLED says is of no use here; reading it notices a cable that is out.
-        self._port.read()
+        self._listen()
         self._write(self._shown_s)
 
     def close(self) -> None:
@@ -118,6 +121,16 @@ class WledSerial:
                 # Closing would wait for a device that takes nothing, on Linux up to 30 s.
                 self._port.discard()
             self._port.close()
+
+    def _listen(self) -> None:
+        """Read what is said, which notices a cable that is out and another device; WLED's own words are of no use."""
+        said = self._port.read()
+        if not said:
+            return
+        self._heard = (self._heard + said)[-_HEARD_BYTES:]
+        who = certain_stranger(self._heard)
+        if who not in (None, WLED):
+            raise WledError(f"{self._port.name} is {who} and not WLED; name the port of the WLED in the settings")
 
     def _is_stuck(self, now_s: float) -> bool:
         return bool(self._rest) and now_s >= self._progress_s + _STUCK_S

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import termios
 from collections.abc import Iterator
@@ -231,6 +232,24 @@ def test_what_wled_says_does_not_fill_the_line(line: Line, clock: Clock) -> None
         clock.now_s += 1.0
         output.show(b"\x00\x00\x00")
     assert len(line.receive(50).shown) == 50
+    output.close()
+
+
+@pytest.mark.parametrize(
+    ("says", "who"),
+    [(b"start\r\necho:Marlin 2.1.2\r\n", "a 3D printer (Marlin)"), (b"$GPGGA,1234,\r\n", "a GPS receiver (NMEA)")],
+)
+def test_a_device_that_is_no_wled_is_named_and_left_alone(line: Line, clock: Clock, says: bytes, who: str) -> None:
+    output = WledSerial(line.name, 1, clock)
+    os.write(line.end, says)
+
+    def show_until_told() -> None:
+        # What was written may come in pieces.
+        while select.select([output._port.fileno()], [], [], GUARD_S)[0]:
+            output.show(bytes(3))
+
+    with pytest.raises(WledError, match=re.escape(f"{line.name} is {who} and not WLED; name the port of the WLED")):
+        show_until_told()
     output.close()
 
 

@@ -22,7 +22,7 @@ from firmware_bridge.connection_events import (
     SwitchChanged,
 )
 from firmware_bridge.connection_queue import EventQueue
-from firmware_bridge.connection_strangers import is_certain_stranger, is_known_stranger, stranger_error
+from firmware_bridge.connection_strangers import WLED, certain_stranger, is_known_stranger, stranger_error
 from firmware_bridge.connection_talk import quiet_session
 from firmware_bridge.connection_troubles import Troubles
 from firmware_bridge.connection_waiter import Waiter
@@ -275,10 +275,18 @@ def test_whatever_is_heard_makes_one_sentence(heard: bytes) -> None:
     error = stranger_error("/dev/ttyACM0", heard, 115200)
     assert "/dev/ttyACM0" in str(error)
     assert "\n" not in str(error)
-    if is_certain_stranger(heard):
+    if certain_stranger(heard) is not None:
         assert is_known_stranger(heard)
         assert type(error) is WrongDeviceError
 
 
 def test_ordinary_words_are_no_known_stranger() -> None:
     assert not is_known_stranger(b"\x00\x04\x01 ok then, hello world\n")
+
+
+def test_only_what_can_never_be_ours_is_a_certain_stranger() -> None:
+    assert certain_stranger(b"$GPGGA,1,2\r\n") == "a GPS receiver (NMEA)"
+    assert certain_stranger(b"WLED 2410270\r\n") == WLED
+    # What an Espressif chip says when it starts, with WLED as with our firmware; and a board at its prompt.
+    for ours in (b"ESP-ROM:esp32s3-20210327\r\nrst:0x1 (POWERON)\r\n", b">>> ", b""):
+        assert certain_stranger(ours) is None
