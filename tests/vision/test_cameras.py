@@ -112,7 +112,7 @@ def test_a_file_still_being_written_is_waited_for(tmp_path, time):
         (100.6, lambda: (tmp_path / "1.jpg").write_bytes(data)),
     ]
     camera = GrowingFolder(tmp_path, clock=time.clock, wait=time.wait)
-    assert shade(camera.read(5.0)) == 30
+    assert shade(camera.read(GUARD_S)) == 30
     assert time.now_s < 101
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_stays_cut_off_is_named_once_and_passed_over(tmp_path, time)
     with pytest.raises(FrameTimeoutError, match=r"1\.jpg is not whole yet"):
         camera.read(0.5)
     with pytest.raises(FrameError, match=r"1\.jpg is still cut off after 1\.\d s \(150 bytes\); it is passed over"):
-        camera.read(5.0)
+        camera.read(GUARD_S)
     assert shade(camera.read(1.0)) == 40
 
 
@@ -211,6 +211,7 @@ class FakeDevice:
     def push(self, *pictures):
         with self._there:
             self._pictures += pictures
+            self._taken_all.clear()
             self._there.notify_all()
 
     def read(self):
@@ -219,7 +220,6 @@ class FakeDevice:
                 self._taken_all.set()
             if not self._there.wait_for(lambda: self._pictures, timeout=GUARD_S):
                 return None
-            self._taken_all.clear()
             return self._pictures.pop(0)
 
     def release(self):
@@ -257,17 +257,17 @@ def test_the_newest_frame_wins_and_gaps_show(live):
     device = FakeDevice(idle)
     camera = live(device, idle=idle)
     device.push(picture(10))
-    assert shade(camera.read(5.0)) == 10
-    assert idle.wait(5)
+    assert shade(camera.read(GUARD_S)) == 10
+    assert idle.wait(GUARD_S)
     device.push(picture(20), picture(30), picture(40))
-    frames = [camera.read(5.0)]
+    frames = [camera.read(GUARD_S)]
     while frames[-1].sequence < 3:
-        frames.append(camera.read(5.0))
+        frames.append(camera.read(GUARD_S))
     assert shade(frames[-1]) == 40
-    assert idle.wait(5)
+    assert idle.wait(GUARD_S)
     device.push(picture(50), picture(60), picture(70))
-    assert idle.wait(5)
-    newest = camera.read(5.0)
+    assert idle.wait(GUARD_S)
+    newest = camera.read(GUARD_S)
     assert (shade(newest), newest.sequence) == (70, 6)
     assert newest.time_s > frames[-1].time_s
 
@@ -284,13 +284,13 @@ def test_an_unplugged_camera_is_said_and_opened_again_when_it_is_back(live):
     away = CameraError("not there")
     camera = live(first, away, away, second, idle=idle)
     first.push(picture(10))
-    assert shade(camera.read(5.0)) == 10
+    assert shade(camera.read(GUARD_S)) == 10
     first.push(None)
     with pytest.raises(CameraError, match=r"camera desk went away; plug it in again, it is tried every 0\.01 s"):
-        camera.read(5.0)
-    assert first.released.wait(5)
+        camera.read(GUARD_S)
+    assert first.released.wait(GUARD_S)
     second.push(picture(20))
-    frame = camera.read(5.0)
+    frame = camera.read(GUARD_S)
     assert (shade(frame), frame.sequence) == (20, 1)
 
 
@@ -309,8 +309,8 @@ def test_closing_wakes_a_reader_and_releases_the_device(live):
     threading.Timer(0.05, camera.close).start()
     threading.Timer(0.1, device.push, [None]).start()
     with pytest.raises(CameraError, match="is closed"):
-        camera.read(10.0)
-    assert device.released.wait(5)
+        camera.read(GUARD_S)
+    assert device.released.wait(GUARD_S)
 
 
 def test_a_device_that_cannot_be_opened_is_said_at_once(time):
