@@ -5,7 +5,8 @@ Run: python benchmarks/link.py [--frames N] [--bytes N] [--seed S] [--jobs N] [-
 
 1. Host and device exchange N frames that have to arrive, over a wire with every fault, in virtual time; silence, resets
    and pulled cables end sessions. Each message is checked: in order, once, unchanged, and there if acknowledged.
-   Buttons are pressed on the virtual board over such a wire, too: each press is told once.
+   Buttons are pressed on the virtual board over such a wire, too: each press is told once. And lights change faster
+   than slow lines carry them: the newest arrives, and nothing is sent again.
 2. N bytes that nobody sent as they are, into the parsers of both sides.
 3. The connection and the virtual board over a real pseudo-terminal, in turns with bare pyserial and an echo.
 
@@ -47,9 +48,12 @@ from benchmarks.link_report import (
     print_fuzz,
     print_presses,
     print_serial,
+    print_slow,
     serial_lines,
+    slow_lines,
 )
 from benchmarks.link_serial import compare
+from benchmarks.link_slow import BAUDS, LIGHTS, SlowLine, show_lights
 
 _PLAIN_WIDTH = 132
 _SHARD_FRAMES = 20_000
@@ -59,6 +63,7 @@ _FRAMES_A_PRESS = 500
 _SHARD_PRESSES = 500
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
 _ARRIVALS_EVERY_S = 0.05
+_SLOW_S, _QUICK_SLOW_S = 60.0, 6.0
 
 Result = TypeVar("Result")
 
@@ -138,6 +143,9 @@ def main(
         presses = _gathered(_press_all(pool, frames, share, seed), "presses", progress)
         print_presses(presses, console)
         lines += press_lines(presses)
+        slow = _gathered(_slow_all(pool, _QUICK_SLOW_S if quick else _SLOW_S), "slow lines", progress)
+        print_slow(slow, console)
+        lines += slow_lines(slow)
         results = _gathered(_fuzz_all(pool, byte_count, seed), "fuzz", progress)
         fuzzed = [_sum_of(parser, results) for parser in PARSERS]
         print_fuzz(fuzzed, console)
@@ -168,6 +176,10 @@ def _press_all(pool: ProcessPoolExecutor, frames: int, share: float, seed: int) 
         pool.submit(press_buttons, seed + number, min(_SHARD_PRESSES, count - start), share)
         for number, start in enumerate(starts)
     ]
+
+
+def _slow_all(pool: ProcessPoolExecutor, seconds: float) -> list[Future[SlowLine]]:
+    return [pool.submit(show_lights, baud, lights, seconds) for baud in BAUDS for lights in LIGHTS]
 
 
 def _fuzz_all(pool: ProcessPoolExecutor, byte_count: int, seed: int) -> list[Future[Fuzzed]]:

@@ -17,6 +17,7 @@ from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchanged
 from benchmarks.link_fuzz import KINDS, Fuzzed
 from benchmarks.link_presses import Pressed
 from benchmarks.link_serial import MOST_ADDED_S, Compared, percentile_99_s
+from benchmarks.link_slow import SlowLine
 
 _PERCENTS = (50, 95, 99)
 _COLOURS = {50: "#0072b2", 95: "#e69f00", 99: "#d55e00"}
@@ -86,6 +87,26 @@ def print_presses(results: Sequence[Pressed], console: Console) -> None:
     console.print(
         f"median {median(took_s) * 1e3:.0f} ms, 99 in 100 under {most_ms:.0f} ms; 20 ms is the contact's rest"
     )
+
+
+def slow_lines(results: Sequence[SlowLine]) -> list[Line]:
+    """On every slow line the newest lights in the end, in one session, with nothing sent again."""
+    again, sessions = sum(one.again for one in results), sum(one.sessions for one in results)
+    words = (
+        f"slow lines: {len(results)}; sessions on them: {sessions}; packets sent again: {again}; newest lights shown"
+    )
+    return [Line(all(one.met for one in results), words)]
+
+
+def print_slow(results: Sequence[SlowLine], console: Console) -> None:
+    """Print what slow lines show of twenty light frames a second."""
+    table = Table(title="light frames on slow lines, twenty a second said", title_justify="left")
+    for column in ("bits a second", "lights", "said", "shown", "from said to shown: median", "longest", "sent again"):
+        table.add_column(column, justify="right")
+    for one in results:
+        took_ms = [f"{time_s * 1e3:,.0f} ms" for time_s in (median(one.took_s), max(one.took_s))]
+        table.add_row(f"{one.baud:,}", str(one.lights), f"{one.said:,}", f"{one.shown:,}", *took_ms, str(one.again))
+    console.print(table)
 
 
 def fuzz_lines(results: Sequence[Fuzzed]) -> list[Line]:

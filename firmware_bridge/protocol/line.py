@@ -17,9 +17,13 @@ class Line:
         self._bytes_per_s = bytes_per_s
         self._free_s = 0.0
 
+    def takes_s(self, count: int) -> float:
+        """Give how long ``count`` bytes take, by themselves; 0 where the rate is not known."""
+        return 0.0 if self._bytes_per_s is None else count / self._bytes_per_s
+
     def carried_s(self, count: int, now_s: float) -> float:
         """Give when the last of ``count`` bytes that are written now is at the other end."""
         if self._bytes_per_s is None:
             return now_s
-        self._free_s = max(self._free_s, now_s) + count / self._bytes_per_s
+        self._free_s = max(self._free_s, now_s) + self.takes_s(count)
         return self._free_s

@@ -38,7 +38,7 @@ from firmware_bridge.protocol.receiver import Arrival, Receiver
 from firmware_bridge.protocol.sender import SendWindow, Sent
 from firmware_bridge.protocol.states import LinkState, LossCause
 from firmware_bridge.protocol.statistics import Counts, LinkStatistics
-from firmware_bridge.protocol.timer import RetransmissionTimer
+from firmware_bridge.protocol.timer import ANSWER_BYTES, RetransmissionTimer
 
 WINDOW = 8
 """Packets the host has outstanding at most."""
@@ -122,6 +122,7 @@ class HostLink:
     def use_line(self, line: Line) -> None:
         """Take in that another port was opened; the timer allows for what waits on its line."""
         self._line = line
+        self._timer.allow(line.takes_s(ANSWER_BYTES))
 
     def begin(self, now_s: float, session: int) -> None:
         """Begin a new session: say HELLO from now on.

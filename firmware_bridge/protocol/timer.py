@@ -6,6 +6,8 @@ SHORTEST_S = 0.02
 LONGEST_S = 1.0
 FIRST_S = 0.25
 """The waits' bounds, and the wait before anything was measured."""
+ANSWER_BYTES = 100
+"""What may come before the acknowledgement, or carry it, such as a report of the switches: slow on a slow line."""
 
 _SMOOTHED_GAIN = 1 / 8
 _VARIATION_GAIN = 1 / 4
@@ -23,6 +25,7 @@ class RetransmissionTimer:
     """
 
     def __init__(self) -> None:
+        self._shortest_s = SHORTEST_S
         self._smoothed_s: float | None = None
         self._variation_s = 0.0
         self._estimate_s = FIRST_S
@@ -37,6 +40,10 @@ class RetransmissionTimer:
     def round_trip_s(self) -> float | None:
         """The smoothed round-trip time; ``None`` before the first measurement."""
         return self._smoothed_s
+
+    def allow(self, answer_s: float) -> None:
+        """Wait that much longer than the shortest at least: so long may an answer take on its way."""
+        self._shortest_s = min(LONGEST_S, SHORTEST_S + answer_s)
 
     def acknowledged(self, round_trip_s: float, *, is_resent: bool) -> None:
         """Take in that a packet was acknowledged so long after it was sent, or sent again.
@@ -65,4 +72,4 @@ class RetransmissionTimer:
             self._variation_s += _VARIATION_GAIN * (abs(error_s) - self._variation_s)
             self._smoothed_s += _SMOOTHED_GAIN * error_s
         wanted_s = self._smoothed_s + max(_GRANULARITY_S, _VARIATIONS * self._variation_s)
-        self._estimate_s = min(LONGEST_S, max(SHORTEST_S, wanted_s))
+        self._estimate_s = min(LONGEST_S, max(self._shortest_s, wanted_s))

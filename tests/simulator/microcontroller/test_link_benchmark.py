@@ -11,8 +11,10 @@ from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchange, wire_faults
 from benchmarks.link_fuzz import Fuzzed, FuzzSource, HostParser, fuzz
 from benchmarks.link_ledger import Ledger, number_in, numbered_fault, numbered_lights, numbered_sound
 from benchmarks.link_presses import Pressed, press_buttons
+from benchmarks.link_slow import SlowLine, show_lights
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 from firmware_bridge.protocol.receiver import Arrival, Receiver
 from firmware_bridge.protocol.sender import SendWindow
@@ -218,3 +220,27 @@ def test_each_press_is_told_once(share: float) -> None:
 def test_a_press_told_twice_is_found_out() -> None:
     assert Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 3)]).met
     assert not Pressed(1, [(0, 1), (0, 3)], [(0, 1), (0, 1), (0, 3)]).met
+
+
+@pytest.mark.parametrize(("baud", "lights", "shown"), [(9_600, 300, 4), (38_400, 64, 50), (115_200, 64, 61)])
+def test_slow_lines_show_the_newest_lights_and_send_nothing_again(baud: int, lights: int, shown: int) -> None:
+    result = show_lights(baud, lights, 3.0)
+    assert result.met
+    assert result.said in (60, 61)
+    assert shown <= result.shown <= result.said
+    assert len(result.took_s) == result.shown
+    # The bits of a frame of lights, ten a byte, three bytes a light.
+    assert min(result.took_s) >= 30 * lights / baud
+
+
+def test_what_is_sent_again_on_a_slow_line_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HostLink, "use_line", lambda *_: None)
+    result = show_lights(38_400, 300, 3.0)
+    assert result.again > 0
+    assert not result.met
+
+
+def test_lights_that_do_not_come_or_sessions_that_end_are_noticed() -> None:
+    assert SlowLine(1, 1, sessions=1, is_last_shown=True).met
+    assert not SlowLine(1, 1, sessions=2, is_last_shown=True).met
+    assert not SlowLine(1, 1, sessions=1, is_last_shown=False).met
