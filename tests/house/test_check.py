@@ -61,6 +61,15 @@ def test_lowest_only_tests_on_the_lowest_versions(checked):
     assert [words.split()[1] for words in calls(checked)] == ["pytest"]
 
 
+@pytest.mark.parametrize(
+    ("named", "run"), [((), "tests/real"), (("tests/real/test_real_pins.py", "-x"), "tests/real/test_real_pins.py -x")]
+)
+def test_real_runs_the_owners_tests_at_the_terminal(checked, named, run):
+    assert checked.call("check", "--real", *named).returncode == 0
+    assert calls(checked) == [f"-m pytest -s -rs {run}"]
+    assert checked.call("check", "--real", env={"BREAK": "pytest"}).returncode == 3
+
+
 @pytest.mark.parametrize("arguments", [("--quick",), ("--long", "--fast")])
 def test_arguments_it_does_not_know_are_refused(checked, arguments):
     done = checked.call("check", *arguments)

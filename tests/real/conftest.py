@@ -13,7 +13,7 @@ Ask = Callable[[str], bool]
 def ask(request: pytest.FixtureRequest) -> Ask:
     """Ask a question that is answered by y or n on the keyboard."""
     if request.config.getoption("capture") != "no":
-        pytest.fail("these tests ask you what you see: run them with -s")
+        pytest.fail("these tests ask you what you see: run them by ./check --real, or with -s")
 
     def asked(question: str) -> bool:
         return input(f"\n{question} [y/n] ").strip().lower().startswith("y")

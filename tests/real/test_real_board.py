@@ -1,6 +1,6 @@
 """For owners of a board with the referee's firmware: its lights, switches, buttons and round trip. Skipped otherwise.
 
-    REFEREE_REAL_BOARD=auto python -m pytest -s tests/real/test_real_board.py
+    REFEREE_REAL_BOARD=auto ./check --real tests/real/test_real_board.py
 
 ``auto`` takes the only board there is; or give its port, /dev/ttyACM0. REFEREE_REAL_SWITCHES=0-7,12 tries these
 switches only. What the tests can't see they ask you.

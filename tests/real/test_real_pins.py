@@ -2,7 +2,7 @@
 
 Join two free pins with a 1 kΩ resistor, say GPIO17 and GPIO27, and run
 
-    REFEREE_REAL_PINS=17,27 python -m pytest tests/real
+    REFEREE_REAL_PINS=17,27 ./check --real tests/real/test_real_pins.py
 
 The first is driven, the second listens. Nothing else may be connected to either.
 """

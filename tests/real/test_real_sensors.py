@@ -1,6 +1,6 @@
 """For owners of a matrix of switches on a Pi's own pins. Skipped unless the pins are named.
 
-    REFEREE_REAL_ROWS=4,5,6 REFEREE_REAL_COLUMNS=11,12 python -m pytest -s tests/real/test_real_sensors.py
+    REFEREE_REAL_ROWS=4,5,6 REFEREE_REAL_COLUMNS=11,12 ./check --real tests/real/test_real_sensors.py
 
 REFEREE_REAL_DIODES=0 for a matrix without diodes.
 """

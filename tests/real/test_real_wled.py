@@ -1,6 +1,6 @@
 """For owners of a WLED controller: its lights, over the network or by USB. Skipped otherwise.
 
-    REFEREE_REAL_WLED=wled-board.local REFEREE_REAL_WLED_LIGHTS=64 python -m pytest -s tests/real/test_real_wled.py
+    REFEREE_REAL_WLED=wled-board.local REFEREE_REAL_WLED_LIGHTS=64 ./check --real tests/real/test_real_wled.py
 
 A name that begins with / is a serial port. What the tests can't see they ask you.
 """
