@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -45,7 +46,8 @@ def test_unplugged_in_the_middle_and_back_under_another_name(tmp_path: Path) -> 
     assert code == 0, output
     assert "was unplugged" in output
     assert "The board answers again" in output
-    assert "2 handshakes" in output
+    # On a very busy computer the link may be lost once more.
+    assert re.search(r"\b([2-9]|\d\d) handshakes", output)
 
 
 def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
