@@ -6,6 +6,7 @@ import http.client
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from engine.errors import EngineError
@@ -161,7 +162,8 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
 
 
 def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
-    found = next((port for port in ports if port.device == name), None)
+    # Links, such as those in /dev/serial/by-id, keep their names when ports change theirs.
+    found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
     if found is None:
         there = ", ".join(port.device for port in ports) or "none"
         return Finding("WLED", "fault", f"there is no port {name}; there are: {there}", "plug it in, or name another")

@@ -152,6 +152,11 @@ def test_a_wled_s_port(table: Plugged) -> None:
     assert (gone.level, "there is no port /dev/ttyUSB3" in gone.message) == ("fault", True)
     (there,) = findings(table.settings(base=text), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
     assert there.level == "ok"
+    link = table.folder / "by-id"
+    link.symlink_to("/dev/ttyUSB3")
+    linked = text.replace("/dev/ttyUSB3", str(link))
+    (there,) = findings(table.settings(base=linked), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
+    assert there.level == "ok"
 
 
 class _Wled(BaseHTTPRequestHandler):
