@@ -128,3 +128,10 @@ def _faults(sensor_map: SensorMap) -> Iterator[str]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
+    """Say where a map was written, and with which ``setting`` it is used unless that names it already."""
+    if named is not None and named.resolve() == path.resolve():
+        return f"The {kind} is in {path}, which the settings name already."
+    return f"The {kind} is in {path}; {setting} uses it."

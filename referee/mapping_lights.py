@@ -28,6 +28,7 @@ from referee.config_hardware import light_settings
 from referee.errors import ConfigError
 from referee.layouts import layout_for
 from referee.mapping import LightWalk
+from referee.mapping_file import where_it_is
 from referee.mapping_session import Ask, LightEye, one_light_map, one_light_signal, walk_lights
 from vision.calibration_files import load_calibration
 from vision.cameras import Camera, open_camera
@@ -81,7 +82,8 @@ def map_lights(
         return 1
     write_light_map(LightMap(places, status, lights=count, pin_map_crc=pin_map_crc), options.out)
     say(walk.summary())
-    say(f'The light map is in {options.out}; light_map = "{options.out}" below [lights] uses it.')
+    named, setting = configuration.settings.lights.light_map, f'light_map = "{options.out}" below [lights]'
+    say(where_it_is("light map", options.out, named, setting))
     return 0
 
 

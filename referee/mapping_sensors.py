@@ -20,7 +20,7 @@ from referee.board_plan import wire_plan
 from referee.board_switches import SwitchReport, sensed
 from referee.config import Configuration
 from referee.errors import ConfigError
-from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
+from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map, where_it_is
 from referee.mapping_session import walk_switches
 from referee.mapping_switches import SquareWalk, SwitchWalk
 from referee.mapping_typed import TypedLines
@@ -67,7 +67,8 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
         return 1
     save_sensor_map(SensorMap(walk.found, count, checksum), options.out)
     say(walk.summary())
-    say(f'The sensor map is in {options.out}; map = "{options.out}" below [sensors] uses it.')
+    named, setting = configuration.settings.sensors.map, f'map = "{options.out}" below [sensors]'
+    say(where_it_is("sensor map", options.out, named, setting))
     return 0
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from referee.errors import ConfigError
 from referee.mapping import LightWalk
-from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
+from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map, where_it_is
 from referee.mapping_switches import SquareWalk, SwitchWalk
 
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
@@ -148,3 +148,11 @@ def test_a_sensor_map_against_what_is_there() -> None:
     assert "squares that this game has not: b2" in unknown
     assert SensorMap({"a1": 0}, 6).problems(pin_map_crc=78) == ()
     assert (sensor_map.place_of(5), sensor_map.place_of(1)) == ("b2", None)
+
+
+def test_where_a_map_was_written_and_what_uses_it(tmp_path: Path) -> None:
+    path, setting = tmp_path / "sensors.toml", 'map = "sensors.toml" below [sensors]'
+    for named in (None, tmp_path / "other.toml"):
+        assert where_it_is("sensor map", path, named, setting) == f"The sensor map is in {path}; {setting} uses it."
+    said = where_it_is("sensor map", path, tmp_path / "folder" / ".." / "sensors.toml", setting)
+    assert said == f"The sensor map is in {path}, which the settings name already."
