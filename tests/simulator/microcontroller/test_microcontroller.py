@@ -103,7 +103,8 @@ def test_plugged_in_again_under_another_name_it_is_found_and_lit_again(pin_map: 
         before = at.board.port_name
         at.board.unplug()
         assert at.board.list_ports() == []
-        assert at.board.lights().duty == bytes(36)
+        dark = at.board.lights()
+        assert (dark.duty, dark.is_waiting) == (bytes(36), False)
         with pytest.raises(RuntimeError, match="has no port"):
             _ = at.board.port_name
         plugged_s = time.monotonic()
