@@ -53,6 +53,11 @@ class Decision(Generic[StateT, TurnT]):
     unfelt: tuple[Explanation[StateT, TurnT], ...] = ()
 
     @property
+    def shows_nothing(self) -> bool:
+        """Whether the table surely shows what was believed."""
+        return self.standing is Standing.ALLOWED and self.best.happening is Happening.NOTHING
+
+    @property
     def best(self) -> Explanation[StateT, TurnT]:
         """The leading explanation that the engine allows."""
         return self.explanations[0]

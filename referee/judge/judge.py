@@ -89,9 +89,13 @@ class Judge(Memory[StateT, TurnT]):
         seen = seen.settled_by(believed)
         self._set_aside = faults.still_odd(game, self._belief, self._set_aside, seen)
         self._word = looked_at(self._word, believed, seen)
-        seen = seen.without(self._word.left_out)
+        everything, seen = seen, seen.without(self._word.left_out)
         visible = seen.without(self._set_aside)
         decision = self._think.decide(self._belief, visible, occasion)
+        if occasion is Occasion.DECLARED and self._word.asked and decision.shows_nothing:
+            # Asked once, a player who declares it again says that something was played there.
+            self._word = self._word.without(self._word.asked)
+            return self._judged(everything, occasion)
         touched = self._think.was_touched(self._belief, self._waiting, decision, visible, occasion)
         if touched and not feeling.may_have_left(believed, self._waiting.changes, visible):
             # What the touch did is judged as the next player's doing.
@@ -136,7 +140,7 @@ class Judge(Memory[StateT, TurnT]):
             self._doubt(seen.felt, self._game.appearance(self._belief[0]))
             return Ruling((self._tell.question_about(decision.set_aside, decision.shown, seen),))
         if self._fault is None and occasion.names_faults:
-            question = self._felt_otherwise(decision, seen, occasion)
+            question = self._maybe_unseen(decision, seen, occasion)
             if question is not None:
                 return question
             self._since_s = seen.time_s
@@ -148,10 +152,10 @@ class Judge(Memory[StateT, TurnT]):
             )
         return self._tell.ruling(VerdictKind.UNCHANGED, words.unchanged(), seen, margin=decision.margin)
 
-    def _felt_otherwise(
+    def _maybe_unseen(
         self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion
     ) -> Ruling | None:
-        """Ask about a turn that the camera does not see, or that sensors can't tell, where they felt something."""
+        """Ask about a turn that may leave nothing to see: sensors felt something, or a word was given in its stead."""
         if feeling.asks_about_unfelt(decision, seen, self._settings, occasion):
             return self._tell.unfelt(decision, seen)
         if len(seen.disputed) > 1:
@@ -159,6 +163,10 @@ class Judge(Memory[StateT, TurnT]):
             by_sensors = self._think.decide(self._belief, felt, occasion)
             if by_sensors.best.happening is not Happening.NOTHING and by_sensors.standing is not Standing.FORBIDDEN:
                 return Ruling((self._tell.question_about(tuple(seen.disputed), by_sensors.shown, seen),))
+        if self._word.to_ask:
+            shown = frozenset((place, self._word.against[place]) for place in self._word.to_ask)
+            self._word = replace(self._word, asked=self._word.asked | self._word.to_ask)
+            return self._tell.otherwise_than_told(shown, seen)
         return None
 
     def _doubt_sides(

@@ -98,7 +98,8 @@ class Memory(Generic[StateT, TurnT]):
         self._refused = frozenset(refused - {frozenset()})
         # Where the camera saw the same, a word settles nothing between them.
         seen = {place for place in places if place in self._looked and self._looked[place].agrees(looks[place])}
-        self._word = Word(frozenset(places) - seen)
+        unseen = {place for place in places if self._looked and place not in self._looked}
+        self._word = Word(frozenset(places) - seen, unseen=frozenset(unseen))
         # What sensors said against what was believed and what holds now is no news of what comes next.
         said = {place: says for place, says in self._felt.items() if says != (before[place] != EMPTY)}
         self._doubt(said, looks)

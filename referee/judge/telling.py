@@ -92,6 +92,12 @@ class Teller(Generic[StateT, TurnT]):
         places = self.changed(changes)
         return self.ruling(VerdictKind.AMBIGUOUS, words.more_turns(places), seen, places=places, shown=dict(changes))
 
+    def otherwise_than_told(self, shown: Changes, seen: PooledReading) -> Ruling:
+        """Ask about places that a person named while they could not be seen, and that look otherwise now."""
+        places = self.changed(shown)
+        sentence = words.otherwise_than_told(places)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
+
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
         """Name a fault."""
         places = [place for breach in breaches for place in breach.places]

@@ -14,21 +14,30 @@ class Word:
     """What a person settled.
 
     ``places`` were named and have not been looked at since; ``against`` maps those that then looked otherwise to
-    what the camera saw there, which says nothing as long as it stays.
+    what the camera saw there, which says nothing as long as it stays. ``unseen`` could not be seen when they were
+    named: what they show now may have been played since. ``asked`` are those that were asked about for that.
     """
 
     places: frozenset[Place] = frozenset()
     against: Mapping[Place, str] = field(default_factory=dict)
+    unseen: frozenset[Place] = frozenset()
+    asked: frozenset[Place] = frozenset()
 
     @property
     def left_out(self) -> frozenset[Place]:
         """The places that are not to be judged by."""
         return frozenset(self.against)
 
+    @property
+    def to_ask(self) -> frozenset[Place]:
+        """The places to ask about: neither the word nor what the camera sees now can be taken for certain."""
+        return (self.unseen & self.left_out) - self.asked
+
     def without(self, places: Iterable[Place]) -> Word:
         """The word without these places, on which the game went on."""
         gone = frozenset(places)
-        return Word(self.places - gone, {place: look for place, look in self.against.items() if place not in gone})
+        against = {place: look for place, look in self.against.items() if place not in gone}
+        return Word(self.places - gone, against, self.unseen - gone, self.asked - gone)
 
 
 def looked_at(word: Word, believed: Appearance, seen: PooledReading) -> Word:

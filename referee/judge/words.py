@@ -106,6 +106,15 @@ def word_holds(places: Sequence[Place]) -> str:
     return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
 
 
+def otherwise_than_told(places: Sequence[Place]) -> str:
+    """The camera sees something else where a person had the last word while the place was hidden."""
+    look, them = ("looks", "it") if len(places) == 1 else ("look", "them")
+    return (
+        f"{listed(places)} {look} different to me than I was told while I could not see {them}. "
+        "If something was played there, press the button again; if not, the word holds."
+    )
+
+
 def taken_back(places: Sequence[Place]) -> str:
     """A turn was taken back, but the pieces still stand as after it."""
     return f"That turn was taken back. Please put the pieces on {listed(places)} back as they were."

@@ -1,9 +1,15 @@
 """A person's word against the camera."""
 
 import math
+from typing import Any
 
+import pytest
+
+from referee.judge import Judge, Occasion
 from referee.judge.pooling import PooledPlace, PooledReading
 from referee.judge.trusting import Word, looked_at
+from referee.verdict import VerdictKind
+from tests.referee.felt_readings import after, known_start
 
 BELIEVED = {"c3": "gold block, x up", "c4": "empty"}
 
@@ -47,3 +53,60 @@ def test_what_was_not_spoken_of_is_judged_as_ever() -> None:
 def test_a_turn_played_on_a_place_ends_the_word_about_it() -> None:
     word = Word(frozenset({"c4"}), {"c3": "empty", "d1": "empty"})
     assert word.without(["c3", "c4"]) == Word(frozenset(), {"d1": "empty"})
+
+
+@pytest.fixture
+def told(deblockle: Any, make_reading: Any) -> Judge[Any, Any]:
+    """A judge who could not see c1 when a person said what stands there."""
+    state = known_start(deblockle)
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    looks = deblockle.appearance(state)
+    under_a_coin = [make_reading(looks, hidden=("c1",))]
+    assert judge.consider(under_a_coin, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    judge.correct((state,), ("c1",))
+    assert judge.consider(under_a_coin, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    return judge
+
+
+@pytest.fixture
+def comes_back(deblockle: Any, told: Judge[Any, Any]) -> str:
+    """A turn of c1's block that comes back to c1 with another symbol up."""
+    turns: list[str] = [deblockle.format_turn(turn) for turn in deblockle.legal_turns(told.belief[0])]
+    return next(text for text in turns if text.startswith("c1-") and text.endswith("-c1"))
+
+
+def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_counts_by_a_press(
+    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+) -> None:
+    _, looks = after(deblockle, told.belief[0], comes_back)
+    asked = told.consider([make_reading(looks)], Occasion.RESTED)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert asked.verdict.places == ("c1",)
+    assert asked.verdict.seen == {"c1": looks["c1"]}
+    assert "than I was told while I could not see it" in asked.verdict.sentence
+    assert told.consider([make_reading(looks)], Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    accepted = told.consider([make_reading(looks)], Occasion.DECLARED)
+    assert [text.endswith("-c1") for text in accepted.verdict.turns] == [True]
+    assert deblockle.appearance(told.belief[0]) == looks
+
+
+def test_the_word_holds_while_a_turn_is_played_elsewhere(
+    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+) -> None:
+    """Whoever plays on and presses says nothing of a place that was asked about: the camera may be wrong there."""
+    _, misread = after(deblockle, told.belief[0], comes_back)
+    assert told.consider([make_reading(misread)], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    _, looks = after(deblockle, told.belief[0], "e1-d1=x-c2")
+    accepted = told.consider([make_reading({**looks, "c1": misread["c1"]})], Occasion.DECLARED)
+    assert accepted.verdict.turns == ("e1-d1=x-c2",)
+    assert deblockle.appearance(told.belief[0])["c1"] == looks["c1"]
+
+
+def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_about(
+    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+) -> None:
+    _, misread = after(deblockle, told.belief[0], comes_back)
+    assert told.consider([make_reading(misread)], Occasion.GLANCE).verdict.kind is VerdictKind.UNCHANGED
+    told.correct(told.belief, ("c1",))
+    for occasion in (Occasion.RESTED, Occasion.DECLARED, Occasion.DECLARED):
+        assert told.consider([make_reading(misread)], occasion).verdict.kind is VerdictKind.UNCHANGED
