@@ -22,6 +22,9 @@ _COMMANDS = frozenset(b"AIvXlLoO^{\xc9") | frozenset(range(0xB0, 0xB8))
 _BITS_A_BYTE = 10
 _STUCK_S = 5.0
 _HEARD_BYTES = 512
+STEADY_S = _STUCK_S + 1.0
+"""How long frames must go out without complaint until a WLED can be taken to be there: a full buffer shows late."""
+
 _SOONEST_S = 0.005
 _PAUSE_S = 0.005
 _LIGHT_S = 30e-6

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from firmware_bridge import wled_network, wled_serial
 from firmware_bridge.wled import WledSettingError
-from firmware_bridge.wled_network import STEADY_S, WledNetwork
+from firmware_bridge.wled_network import WledNetwork
 from firmware_bridge.wled_serial import WledSerial
 from hardware.errors import SettingError
 from hardware.light_map import LightMap
@@ -29,12 +30,10 @@ def strip_sources(plan: WirePlan, clock: Callable[[], float] = time.monotonic) -
         "wled-serial": lambda: WledSerial(plan.wled_serial_port, _lights(plan, light_map), clock, baud=plan.wled_baud),
         "wled-network": lambda: WledNetwork(plan.wled_host, _lights(plan, light_map), clock, port=plan.wled_port),
     }
-    # What the network says of a frame comes with a later one: only then is it known to work.
-    steady_s = {"wled-network": STEADY_S}
+    # What is wrong with a frame comes out with a later one: only then is it known to work.
+    steady_s = {"wled-serial": wled_serial.STEADY_S, "wled-network": wled_network.STEADY_S}
     return tuple(
-        DriverSource(
-            name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s.get(name, 0.0)
-        )
+        DriverSource(name, partial(_driver, name, outputs[name], light_map, plan.brightness), steady_s=steady_s[name])
         for name in plan.drivers
         if name in outputs
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import tty
 from collections.abc import Iterator
@@ -75,6 +76,35 @@ def test_each_strip_that_fails_is_said_once_and_costs_only_itself(wled: socket.s
         assert panel.working == ("wled-network",)
     assert len(said) == 1
     assert "wled-serial does not work: there is no port /dev/ttyNONE" in said[0]
+
+
+def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    said: list[str] = []
+    plan = WirePlan(
+        drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
+    )
+    now_s = 0.0
+    try:
+        with Panel(strip_sources(plan, lambda: now_s), lambda: now_s, said.append, said.append) as panel:
+            panel.show(SIGNAL, now_s)
+            for failures in (1, 2, 3):
+                while not panel.working:
+                    now_s += 1.0
+                    panel.tick(now_s)
+                os.write(ours, b"echo:Unknown command\n")
+                while panel.working:
+                    # What was written may come in pieces.
+                    assert select.select([theirs], [], [], GUARD_S)[0]
+                    now_s += 1.0
+                    panel.tick(now_s)
+                assert panel.faults[0].attempts == failures
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert len(said) == 1
+    assert "is a 3D printer (Marlin) and not WLED" in said[0]
 
 
 def test_a_name_that_no_wled_can_have_ends_nothing() -> None:
