@@ -68,7 +68,7 @@ def watch(options: WatchOptions, console: Console) -> int:
         service.start(resume=options.resume)
         if service.belief:
             report.remark(f"The game goes on where the journal ends. {waiting_signal(game, service.belief[0]).words}")
-        else:
+        elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout)
         roles = stack.enter_context(_presses(options, wires, report.remark))
