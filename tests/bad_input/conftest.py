@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import queue
@@ -18,13 +17,14 @@ from typing import Any
 
 import cv2
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from referee.cli.root import root
 from simulator.player import Habits
 from simulator.table import VirtualTable, standard_setting
 from simulator.truth import TruthLog
 from simulator.viewpoint import lens
+from tests.commands import Run, runner_in
 from tests.guard import GUARD_S
 from vision.calibration import Calibration
 from vision.calibration_files import save_calibration
@@ -32,8 +32,6 @@ from vision.calibration_files import save_calibration
 ROOT = Path(__file__).resolve().parents[2]
 HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 SIZE = (960, 540)
-
-Run = Callable[..., Result]
 
 
 @dataclass(frozen=True)
@@ -84,17 +82,7 @@ def game(tmp_path_factory: pytest.TempPathFactory) -> Game:
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run ``referee`` with arguments in an empty folder, without settings of this machine."""
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
-    return lambda *arguments, **more: runner.invoke(
-        root, [str(part) for part in arguments], prog_name="referee", **more
-    )
+    return runner_in(tmp_path, monkeypatch)
 
 
 @dataclass

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bad_input.conftest import Game, Run
+from tests.bad_input.conftest import Game
+from tests.commands import Run
 
 RECORD = """[Game "deblockle"]
 [Start "gold c1:G.star/north=slider e7:T.star/north=slider removed=3,3"]

@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.bad_input.conftest import SIZE, Game, Run
+from tests.bad_input.conftest import SIZE, Game
+from tests.commands import Run
 
 # Where the fixture's picture shows marker 0 with its white border, and bare wood.
 MARKER = (slice(45, 103), slice(254, 320))

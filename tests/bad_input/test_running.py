@@ -19,7 +19,8 @@ from engine.registry import load
 from referee.cli.context import utc_now
 from referee.events import Event
 from referee.journal import Journal, fold
-from tests.bad_input.conftest import Game, Live, Run
+from tests.bad_input.conftest import Game, Live
+from tests.commands import Run
 from vision.cameras import live
 from vision.frame import Image
 
@@ -268,9 +269,9 @@ def own_mounts() -> list[str]:
     return private
 
 
-def on_disk(own_mounts: list[str], disk: Path, *commands: str) -> list[str]:
-    """The command that runs another one with a small disk mounted on ``disk`` and prepared by ``commands``."""
-    script = " && ".join([f"mount -t tmpfs -o size=1m tmpfs '{disk}'", *commands, 'exec "$@"'])
+def on_disk(own_mounts: list[str], disk: Path, options: str = "rw") -> list[str]:
+    """The command that runs another one with a small disk mounted on ``disk``."""
+    script = f"mount -t tmpfs -o size=1m,{options} tmpfs '{disk}'" + ' && exec "$@"'
     return [*own_mounts, "sh", "-c", script, "sh"]
 
 
@@ -306,7 +307,7 @@ def test_a_disk_that_may_only_be_read(
     disk = tmp_path / "disk"
     disk.mkdir()
     command = watching(game, incoming, disk / "game.sqlite")
-    referee = start(*command, before=on_disk(own_mounts, disk, f"mount -o remount,ro '{disk}'"))
+    referee = start(*command, before=on_disk(own_mounts, disk, "ro"))
     assert referee.ended() == 6
     (said,) = referee.lines
     assert said == (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import os
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
@@ -11,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from engine.registry import load
-from referee.cli.root import root
 from referee.journal import Journal
 from referee.judge import Judge
 from referee.service_settings import ServiceSettings
 from referee.verdict import VerdictKind
+from tests.commands import Run, runner_in
 from tests.referee.service_table import START, Table, wall_clock
 from vision.reading import Hindrance, PlaceReading, Reading
 
 MakeReading = Callable[..., Reading]
-Run = Callable[..., Result]
 
 
 def _probabilities(rng: random.Random, looks: tuple[str, ...], look: str, sureness: float) -> dict[str, float]:
@@ -112,14 +108,4 @@ def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run ``referee`` with arguments, at home and at work in an empty folder."""
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
-    return lambda *arguments, **more: runner.invoke(
-        root, [str(part) for part in arguments], prog_name="referee", **more
-    )
+    return runner_in(tmp_path, monkeypatch)

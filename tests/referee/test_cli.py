@@ -13,7 +13,7 @@ import pytest
 from referee.cli.group import EXIT_CODES, exit_code_of
 from referee.cli.root import COMMANDS, root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
-from tests.referee.conftest import Run
+from tests.commands import Run
 from vision.errors import CalibrationError
 
 

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from engine import registry
 from engine.record import read, replay
 from engine.registry import load
-from referee.cli.root import root
 from referee.journal import Journal, fold
+from tests.commands import Run, runner_in
 from tests.engine.toy_harvest import Harvest
 
-Run = Callable[..., Result]
 GAME = load("deblockle")
 NEXT = "No referee is running; the next one goes on from here."
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nseconds = 0.1\n')
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
-    return lambda *arguments: runner.invoke(root, [str(part) for part in arguments], prog_name="referee")
+    return runner_in(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from engine.registry import load
 from referee.cli.context import utc_now
 from referee.events import Event, Evidence
 from referee.journal import Journal
-from tests.referee.conftest import Run
+from tests.commands import Run
 
 GAME = load("deblockle")
 

@@ -1,8 +1,6 @@
 """The commands that look at pictures, on pictures of the virtual table."""
 
 import json
-import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,20 +8,19 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from referee.cli.positions import read_positions
-from referee.cli.root import root
 from simulator.enrolment import charuco_views
 from simulator.table import VirtualTable, standard_setting
 from simulator.viewpoint import lens
+from tests.commands import Run
 from vision.calibration import Calibration
 from vision.calibration_files import load_calibration, save_calibration
 from vision.errors import EnrolmentError
 from vision.layout import default_layout
 from vision.looks import load_looks, plain_looks, save_looks
 
-Run = Callable[..., Result]
 SMALL = lens((640, 360))
 """A camera of its own for calibrating, small so that its pictures are quickly made."""
 
@@ -61,16 +58,6 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Pictures:
     calibration = folder / "camera.json"
     save_calibration(calibration, Calibration(table.calibration(), (), 1.0, ()), made_on=date(2026, 5, 1))
     return Pictures(folder, calibration, tuple(boards), tuple(sets), set_up)
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(root, [str(part) for part in arguments], prog_name="referee")
 
 
 def test_calibrate_writes_a_good_calibration_and_a_preview(run: Run, pictures: Pictures, tmp_path: Path) -> None:

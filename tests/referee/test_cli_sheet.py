@@ -1,32 +1,24 @@
 """``referee sheet``, and a sheet's file given wherever a game's options are."""
 
-import inspect
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from engine.errors import OptionError
 from engine.registry import load
-from referee.cli.root import root
 from referee.config_game import table_options
 from referee.sheet_files import with_sheet_file
-
-Run = Callable[..., Result]
+from tests.commands import Run, runner_in
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run ``referee`` in an empty folder."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+    runner = runner_in(tmp_path, monkeypatch)
 
     def invoke(*arguments: str, code: int = 0) -> Result:
-        result = runner.invoke(root, arguments, prog_name="referee")
+        result = runner(*arguments)
         assert result.exit_code == code, result.output + result.stderr
         return result
 

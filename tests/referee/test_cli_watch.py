@@ -1,22 +1,17 @@
 """``referee watch`` and what follows it, on pictures of the virtual table."""
 
 import json
-import os
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import cv2
-import pytest
-from click.testing import CliRunner, Result
 
-from referee.cli.root import root
 from simulator.table import VirtualTable, standard_setting
 from simulator.viewpoint import lens
+from tests.commands import Run
 from vision.calibration import Calibration
 from vision.calibration_files import save_calibration
 
-Run = Callable[..., Result]
 SETTINGS = """
 [camera]
 calibration = "camera.json"
@@ -25,16 +20,6 @@ looks = "looks.json"
 [journal]
 path = "game.sqlite"
 """
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(root, [str(part) for part in arguments], prog_name="referee")
 
 
 def test_watch_keeps_a_game_that_new_began_and_export_can_write(run: Run, tmp_path: Path) -> None:

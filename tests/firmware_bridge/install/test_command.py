@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from firmware_bridge.manifest import Firmware, version_text
 from firmware_bridge.pin_map_boards import BOARDS
-from referee.cli.root import root
+from tests.commands import Run, runner_in
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
-Run = Callable[..., Result]
 NewBoard = Callable[..., InterpreterBoard]
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run ``referee firmware`` with arguments, at home and at work in an empty folder."""
-    for variable in list(os.environ):
-        if variable.startswith(("REFEREE_", "XDG_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
-    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
-    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
-    return lambda *arguments: runner.invoke(root, ["firmware", *arguments], prog_name="referee")
+    return runner_in(tmp_path, monkeypatch, "firmware")
 
 
 @pytest.mark.parametrize("board", sorted(BOARDS))

@@ -1,0 +1,36 @@
+"""Running ``referee`` as it is typed."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli.root import root
+
+Run = Callable[..., Result]
+
+
+def runner_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *command: str) -> Run:
+    """Give what runs ``referee`` (or a ``command`` of it) with arguments, at home and at work in ``folder``.
+
+    Settings of this machine play no part, and what goes to the two outputs is told apart.
+    """
+    for variable in list(os.environ):
+        if variable.startswith(("REFEREE_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.chdir(folder)
+    # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
+    mixes = "mix_stderr" in inspect.signature(CliRunner).parameters
+    runner = CliRunner(**({"mix_stderr": False} if mixes else {}))
+
+    def run(*arguments: object, **more: Any) -> Result:
+        return runner.invoke(root, [*command, *map(str, arguments)], prog_name="referee", **more)
+
+    return run
