@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from referee.mapping import shortened, unknown_place
 
@@ -154,7 +153,6 @@ class SwitchWalk:
 
 
 Walk = SquareWalk | SwitchWalk
-Order = Literal["by square", "by switch"]
 
 
 def summary(found: Mapping[str, int], places: Sequence[str], switches: int) -> str:

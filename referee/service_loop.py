@@ -10,7 +10,7 @@ from referee.requests import Request
 from referee.service import Service
 from referee.service_requests import PutBack, attend, no_sensors
 from referee.verdict import Verdict
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
 RETRY_S = 1.0
@@ -76,6 +76,8 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
             return str(error)
         except FrameError as error:
             around.on_verdicts(None, service.bad_frame(str(error)))
+            continue
+        except NothingNewError:
             continue
         except CameraError as error:
             if trouble is None:

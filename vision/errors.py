@@ -5,6 +5,7 @@ VisionError
 ├── CameraError        (OSError)      a camera or file that cannot be opened or went away
 │   ├── EndOfFramesError              the video or folder has no more frames
 │   └── FrameTimeoutError (TimeoutError)  no frame came in the time given; there may be one later
+│       └── NothingNewError            nothing is wrong: a folder gets a picture when somebody takes one
 ├── CalibrationError   (ValueError)   a calibration that cannot be made, read, or is another camera's
 ├── LayoutError        (ValueError)   a table layout that does not make sense
 ├── NotLocatedError    (ValueError)   the table was not found in a frame; the message says what was seen
@@ -32,6 +33,10 @@ class EndOfFramesError(CameraError):
 
 class FrameTimeoutError(CameraError, TimeoutError):
     """No frame came in the time given; there may be one later."""
+
+
+class NothingNewError(FrameTimeoutError):
+    """No frame came, and nothing is wrong: a folder gets a picture when somebody takes one."""
 
 
 class CalibrationError(VisionError, ValueError):

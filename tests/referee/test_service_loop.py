@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from referee.judge import SettleSettings
 from referee.service_loop import Surroundings, run
 from referee.verdict import VerdictKind
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
 
@@ -84,6 +86,16 @@ def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_
     assert on.said[-1] == "The camera is back."
     assert len(waits) == 2
     assert on.service.reading is not None
+
+
+def test_a_folder_without_a_new_picture_is_no_trouble(table: Any, start: Any, make_reading: Any) -> None:
+    on = table()
+    on.service.start()
+    on.reader.following = make_reading(start)
+    run(
+        on.service, ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]), Surroundings(pytest.fail)
+    )
+    assert on.said == []
 
 
 def test_the_loop_stops_when_asked(table: Any) -> None:

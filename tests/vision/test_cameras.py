@@ -11,7 +11,7 @@ import pytest
 from tests.guard import GUARD_S
 from vision.cameras import GrowingFolder, ImageFiles, LiveCamera, VideoFile, open_camera, usb_camera
 from vision.cameras.files import name_order
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 
 
 class FakeTime:
@@ -100,7 +100,7 @@ def test_a_growing_folder_gives_each_image_once_when_it_appears(tmp_path, time):
     frame = camera.read(2.0)
     assert (shade(frame), frame.sequence) == (20, 1)
     assert 100.5 <= frame.time_s < 101
-    with pytest.raises(FrameTimeoutError, match="no new image after 2 s"):
+    with pytest.raises(NothingNewError, match="no new image after 2 s"):
         camera.read(2.0)
 
 

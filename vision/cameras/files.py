@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from vision.cameras.camera import Clock, ClosingCamera, Wait
-from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 from vision.frames import IMAGE_SUFFIXES, decode_image, load_image, looks_whole
 
@@ -95,8 +95,9 @@ class GrowingFolder(ClosingCamera):
                 return frame
             left_s = deadline - self._clock()
             if left_s <= 0:
-                what = f"{fresh[0].name} is not whole yet" if fresh else "no new image"
-                raise FrameTimeoutError(f"{self.name}: {what} after {timeout_s:g} s")
+                if fresh:
+                    raise FrameTimeoutError(f"{self.name}: {fresh[0].name} is not whole yet after {timeout_s:g} s")
+                raise NothingNewError(f"{self.name}: no new image after {timeout_s:g} s")
             self._wait(min(self._poll_s, left_s))
 
     def _try(self, path: Path) -> Frame | None:
