@@ -1,5 +1,5 @@
 """The interpreter's clock, which CPython hasn't."""
 
-from time import sleep_ms, sleep_us, ticks_ms  # type: ignore[attr-defined]
+from time import sleep_ms, sleep_us, ticks_diff, ticks_ms, ticks_us  # type: ignore[attr-defined]
 
-__all__ = ["sleep_ms", "sleep_us", "ticks_ms"]
+__all__ = ["sleep_ms", "sleep_us", "ticks_diff", "ticks_ms", "ticks_us"]

@@ -8,7 +8,8 @@ from ..core.board import Board
 from ..core.pin_map import ACTIVE_BUZZER, PASSIVE_BUZZER, PinMap
 from .chip import reset_cause, start_watchdog
 from .clock import sleep_ms, ticks_ms
-from .parts import ActiveBuzzer, Contacts, Matrix, PassiveBuzzer, Strip
+from .parts import ActiveBuzzer, Matrix, PassiveBuzzer, make_contacts, make_strip
+from .pick import make_levels
 from .ports import UartPort, UsbPort
 
 STAY_FILE = "stay"
@@ -31,13 +32,14 @@ class Microcontroller(Board):
 
     def __init__(self, pins: PinMap, root: str) -> None:
         self._root = root
+        self.loops = make_levels()
         self.boot_id = int.from_bytes(os.urandom(4), "little")
         self.reset_cause = reset_cause()
         self._watchdog: machine.WDT | None = None
-        self._strip = Strip(pins.light_pin, pins.lights, pins.light_order) if pins.lights else None
+        self._strip = make_strip(pins.light_pin, pins.lights, pins.light_order) if pins.lights else None
         self._matrix = Matrix(pins.rows, pins.columns) if pins.rows else None
-        self._singles = Contacts(pins.singles) if pins.singles else None
-        self._buttons = Contacts(pins.buttons)
+        self._singles = make_contacts(pins.singles) if pins.singles else None
+        self._buttons = make_contacts(pins.buttons)
         self._buzzer: PassiveBuzzer | ActiveBuzzer | None = None
         if pins.buzzer == PASSIVE_BUZZER:
             self._buzzer = PassiveBuzzer(pins.buzzer_pin)
@@ -57,6 +59,10 @@ class Microcontroller(Board):
     def write(self, data: memoryview) -> int:
         """Hand bytes to the host."""
         return self._port.write(data)
+
+    def takes_lights(self) -> bool:
+        """Whether the strip takes another frame now."""
+        return self._strip is None or self._strip.is_ready()
 
     def show_lights(self, colours: bytearray) -> None:
         """Show the lights."""

@@ -1,12 +1,21 @@
 """What hangs on the pins: lights, switches, buttons, buzzer."""
 
-import machine
-import neopixel
+import sys
 
+import machine
+
+from . import pick
 from .clock import sleep_us
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .bitstream_strip import BitstreamStrip
+    from .pio_strip import PioStrip
 
 _SETTLE_US = 40
 """How long a column takes to rise by its pull-up (some 50 kOhm) along a cable of some 200 pF: four time constants."""
+
+_REGISTER_BITS = 32
 
 _HALF_DUTY = 32768
 _LOWEST_HZ = 20
@@ -17,22 +26,16 @@ def _input_pin(number: int) -> "machine.Pin":
     return machine.Pin(number, machine.Pin.IN, machine.Pin.PULL_UP)
 
 
-class Strip:
-    """A strip of WS2812 lights."""
+def make_strip(pin: int, count: int, order: str) -> "BitstreamStrip | PioStrip":
+    """Make a strip of WS2812 lights: by PIO where there is one."""
+    port: str = sys.platform
+    if port == "rp2":
+        from .pio_strip import PioStrip
 
-    def __init__(self, pin: int, count: int, order: str) -> None:
-        self._strip = neopixel.NeoPixel(machine.Pin(pin, machine.Pin.OUT), count)
-        self._red, self._green, self._blue = (order.index(letter) for letter in "RGB")
+        return PioStrip(pin, count, order)
+    from .bitstream_strip import BitstreamStrip
 
-    def show(self, colours: bytearray) -> None:
-        """Send the levels of all lights, red, green and blue of each."""
-        sent = self._strip.buf
-        red, green, blue = self._red, self._green, self._blue
-        for at in range(0, len(colours), 3):
-            sent[at + red] = colours[at]
-            sent[at + green] = colours[at + 1]
-            sent[at + blue] = colours[at + 2]
-        self._strip.write()
+    return BitstreamStrip(pin, count, order)
 
 
 class Contacts:
@@ -52,20 +55,39 @@ class Contacts:
         return mask
 
 
+class ContactsAtOnce(Contacts):
+    """The same, all read in one moment from the register of an RP2040 or RP2350."""
+
+    def __init__(self, pins: list[int]) -> None:
+        super().__init__(pins)
+        self._numbers = bytes(pins)
+
+    def closed(self) -> int:
+        """Give a bit mask of the closed ones."""
+        return pick.low_pins(self._numbers)
+
+
+def make_contacts(pins: list[int]) -> Contacts:
+    """Make contacts that are read as quickly as the chip can."""
+    port: str = sys.platform
+    is_one_register = port == "rp2" and all(pin < _REGISTER_BITS for pin in pins)
+    return ContactsAtOnce(pins) if is_one_register and pick.CAN_READ_PINS_AT_ONCE else Contacts(pins)
+
+
 class Matrix:
     """Switches where rows and columns cross. One row at a time is pulled low, the others float; columns are read."""
 
     def __init__(self, rows: list[int], columns: list[int]) -> None:
         self._rows = [machine.Pin(row, machine.Pin.OPEN_DRAIN, value=1) for row in rows]
-        self._columns = Contacts(columns)
+        self._columns = make_contacts(columns)
 
     def scan(self, masks: list[int]) -> None:
         """Fill in, for each row, a bit mask of the columns that are closed."""
-        for index in range(len(self._rows)):
-            row = self._rows[index]
+        closed = self._columns.closed
+        for index, row in enumerate(self._rows):
             row.value(0)
             sleep_us(_SETTLE_US)
-            masks[index] = self._columns.closed()
+            masks[index] = closed()
             row.value(1)
 
 

@@ -6,8 +6,10 @@ import sys
 import machine
 import micropython
 
+from .pick import read_waiting, write_while_room
+
 _MOST_READ = 256
-"""So that a long message doesn't keep the switches from being scanned."""
+"""So that a long message doesn't keep the switches from being scanned: a byte takes an RP2040 some 20 us."""
 
 _UART_RECEIVE_BYTES = 4096
 _UART_SEND_BYTES = 1024
@@ -31,29 +33,17 @@ class UsbPort:
         self._read = bytearray(_MOST_READ)
         self._view = memoryview(self._read)
         self._slots = [self._view[i : i + 1] for i in range(_MOST_READ)]
+        self._one = bytearray(1)
 
     def read(self) -> bytes:
         """Give what has arrived."""
-        count = 0
-        while count < _MOST_READ and _is_ready(self._readable):
-            self._input.readinto(self._slots[count])  # type: ignore[union-attr]
-            count += 1
+        count = read_waiting(self._readable.ipoll, self._input.readinto, self._slots)  # type: ignore[attr-defined, union-attr]
         return bytes(self._view[:count]) if count else b""
 
     def write(self, data: memoryview) -> int:
         """Write what there is room for and give how much that was."""
-        count = 0
-        while count < len(data) and _is_ready(self._writable):
-            self._output.write(data[count : count + 1])
-            count += 1
-        return count
-
-
-def _is_ready(poll: "select.poll") -> bool:
-    """Whether the one stream of a poll is ready; ``ipoll`` makes no list."""
-    for _ in poll.ipoll(0):  # type: ignore[attr-defined]
-        return True
-    return False
+        taken: int = write_while_room(self._writable.ipoll, self._output.write, data, self._one)  # type: ignore[attr-defined]
+        return taken
 
 
 class UartPort:

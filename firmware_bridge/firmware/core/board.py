@@ -1,5 +1,7 @@
 """What the firmware needs of a microcontroller. Boards are these; a virtual one too."""
 
+from .levels import Levels
+
 
 class Board:
     """The edge between the firmware and the pins. Nothing here may block for longer than a few milliseconds.
@@ -7,10 +9,12 @@ class Board:
     Attributes:
         boot_id: an unsigned 32-bit number, another one after each reset.
         reset_cause: why the board started: 0 power, 1 watchdog, 2 software, 255 unknown.
+        loops: the loops over all lights, in the quickest way that the board has.
     """
 
     boot_id = 0
     reset_cause = 255
+    loops = Levels()
 
     def ticks_ms(self) -> int:
         """Give the milliseconds of a clock that never stops, modulo 2**30, as ``time.ticks_ms`` does."""
@@ -24,8 +28,15 @@ class Board:
         """Hand bytes to the host and give how many were taken, which may be none; the others come again."""
         raise NotImplementedError
 
+    def takes_lights(self) -> bool:
+        """Whether the strip takes another frame now: the one before is out, and the pause that ends it over."""
+        return True
+
     def show_lights(self, colours: bytearray) -> None:
-        """Show red, green, blue of each light, three bytes each, as duty cycles: gamma, brightness and limit are in."""
+        """Show red, green, blue of each light, three bytes each, as duty cycles: gamma, brightness and limit are in.
+
+        Only while ``takes_lights``; the colours may be overwritten afterwards.
+        """
         raise NotImplementedError
 
     def scan(self, masks: list[int]) -> None:

@@ -49,7 +49,7 @@ WATCHDOG_CAUSE = 1
 
 LEVEL_ERROR = 40
 
-# Sending 300 lights takes 9 ms in which nothing else happens; what comes faster is shown at its newest.
+# Sending 300 lights takes 9 ms; what comes faster is shown at its newest.
 _LIGHTS_EVERY_MS = 10
 _LONGEST_BOARD_NAME_BYTES = 64
 _LEAVES_AFTER_MS = 200
@@ -71,7 +71,7 @@ class Device(LinkOwner):
         self._faults = FaultQueue()
         self._presses = PressQueue()
         self._lines = LogQueue()
-        self.lights = LightFrame(pins.lights, pins.limit_ma, pins.brightness)
+        self.lights = LightFrame(pins.lights, pins.limit_ma, pins.brightness, board.loops)
         self.lights.wait(now)
         self.switches = SwitchBank(len(pins.rows), len(pins.columns), pins.diodes, len(pins.singles))
         self._buttons = [ButtonDebouncer() for _ in pins.buttons]
@@ -259,7 +259,7 @@ class Device(LinkOwner):
     def _show(self, now: int) -> None:
         if self._has_shown_lights and elapsed_ms(now, self._lights_shown_at) < _LIGHTS_EVERY_MS:
             return
-        if self.lights.count and self.lights.refresh(now):
+        if self.lights.count and self._board.takes_lights() and self.lights.refresh(now):
             self._has_shown_lights = True
             self._lights_shown_at = now
             self._board.show_lights(self.lights.shown)
@@ -306,7 +306,8 @@ class Device(LinkOwner):
 
     def _leave(self, waited_ms: int) -> None:
         """Restart once the host was told and the lights are out, or when that takes too long."""
-        if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and self.link.outbox.is_empty):
+        is_told = self.link.outbox.is_empty and not self.lights.has_news
+        if waited_ms >= _LEAVES_AFTER_MS or (waited_ms > _LIGHTS_EVERY_MS and is_told):
             self._board.restart(True)
 
 

@@ -4,6 +4,7 @@ A WS2812 takes about 20 mA for each of its three colours at full and 1 mA when d
 as typical for the WS2812B-V5 and others say 20; we reckon with the larger).
 """
 
+from .levels import Levels
 from .ticks import elapsed_ms
 
 FULL_CHANNEL_MA = 20
@@ -26,9 +27,9 @@ def _linear(encoded: float) -> float:
     return encoded / 12.92 if encoded <= 0.04045 else ((encoded + 0.055) / 1.055) ** 2.4
 
 
-def milliamperes(colours: bytearray) -> int:
-    """Give what a strip that shows these levels draws, rounded up, in mA."""
-    return len(colours) // 3 * IDLE_MA + (sum(colours) * FULL_CHANNEL_MA + 254) // 255
+def milliamperes(lights: int, total: int) -> int:
+    """Give what a strip of so many lights draws, rounded up, in mA; ``total`` is the sum of all their levels."""
+    return lights * IDLE_MA + (total * FULL_CHANNEL_MA + 254) // 255
 
 
 class LightFrame:
@@ -42,8 +43,10 @@ class LightFrame:
         limited_ma: what the last frame would have drawn where that was too much, otherwise 0.
     """
 
-    def __init__(self, count: int, limit_ma: int, brightness: int) -> None:
+    def __init__(self, count: int, limit_ma: int, brightness: int, loops: Levels | None = None) -> None:
         self.count = count
+        self._loops = loops or Levels()
+        self._dark = memoryview(bytes(3 * count))
         self.wanted = bytearray(3 * count)
         self.shown = bytearray(3 * count)
         self.is_waiting = True
@@ -74,8 +77,7 @@ class LightFrame:
         """Want these colours, three bytes a light; lights beyond them are off, colours beyond the strip left out."""
         used = 3 * min(count, self.count)
         self.wanted[:used] = colours[:used]
-        for i in range(used, len(self.wanted)):
-            self.wanted[i] = 0
+        self.wanted[used:] = self._dark[used:]
         self._got_frame()
 
     def take_lit(self, lights: memoryview, count: int) -> None:
@@ -89,8 +91,7 @@ class LightFrame:
 
     def clear(self) -> None:
         """Want all lights off."""
-        for i in range(len(self.wanted)):
-            self.wanted[i] = 0
+        self.wanted[:] = self._dark
         self._dirty = True
 
     def wait(self, now: int) -> None:
@@ -98,6 +99,11 @@ class LightFrame:
         self.is_waiting = True
         self._waiting_since = now
         self._swell_step = -1
+
+    @property
+    def has_news(self) -> bool:
+        """Whether ``refresh`` would change what is shown, the waiting state's swell left aside."""
+        return self._dirty and self.count > 0
 
     def refresh(self, now: int) -> bool:
         """Bring ``shown`` up to date; ``True`` when it has to be shown anew."""
@@ -125,26 +131,13 @@ class LightFrame:
             self.wanted[at] = self.wanted[at + 1] = self.wanted[at + 2] = value
 
     def _correct(self) -> None:
-        wanted, shown, levels = self.wanted, self.shown, self._levels
-        for i in range(len(wanted)):
-            shown[i] = levels[wanted[i]]
-        for at in range(0, len(wanted), 3):
-            if not (shown[at] or shown[at + 1] or shown[at + 2]):
-                brightest = max(wanted[at], wanted[at + 1], wanted[at + 2])
-                if brightest:
-                    for channel in (at, at + 1, at + 2):
-                        if wanted[channel] == brightest:
-                            shown[channel] = self._faintest
-        self._limit()
-
-    def _limit(self) -> None:
-        wanted_ma = milliamperes(self.shown)
-        total = sum(self.shown)
+        shown, loops = self.shown, self._loops
+        total = loops.write(self.wanted, shown, self._levels, self._faintest)
+        drawn_ma = milliamperes(self.count, total)
         self.limited_ma = 0
-        if wanted_ma <= self._limit_ma or not total:
+        if drawn_ma <= self._limit_ma or not total:
             return
-        self.limited_ma = wanted_ma
+        self.limited_ma = drawn_ma
         # Whole units of level, so that rounding down keeps the sum below what may be drawn.
         allowed = max(0, self._limit_ma - self.count * IDLE_MA) * 255 // FULL_CHANNEL_MA
-        for i in range(len(self.shown)):
-            self.shown[i] = self.shown[i] * allowed // total
+        loops.dim(shown, allowed, total)

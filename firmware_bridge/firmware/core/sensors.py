@@ -25,6 +25,7 @@ class SwitchBank:
         groups = len(self._sizes)
         self.masks = [0] * groups
         self._debouncers = [SwitchDebouncer(size) for size in self._sizes]
+        self._resting_masks = [-1] * groups
         self._maybe_closed = [0] * groups
         self._ghosts = [0] * groups
         self._doubtful = [0] * groups
@@ -42,10 +43,15 @@ class SwitchBank:
 
     def update(self, now: int, settle_ms: int) -> bool:
         """Take in a scan; ``True`` when there is something new to report."""
+        if self.masks == self._resting_masks:
+            return False
         moved = False
         for group in range(len(self._sizes)):
-            if self._debouncers[group].update(self.masks[group], now, settle_ms):
+            debouncer = self._debouncers[group]
+            if debouncer.update(self.masks[group], now, settle_ms):
                 moved = True
+            # Most scans find what the one before did: then one comparison is all that they take.
+            self._resting_masks[group] = -1 if debouncer.restless | debouncer.unknown else self.masks[group]
         return moved and self._judge()
 
     def is_closed(self, switch: int) -> bool:

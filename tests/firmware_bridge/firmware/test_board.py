@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.pin_map import read_pin_map
 from firmware_bridge.protocol.codec import decode_message, encode_message
@@ -61,6 +64,11 @@ class Poll:
         return iter([(self.stream, self.flags)] if ready else [])
 
 
+def levels_of_all_pins(table):
+    """The register of an RP2040's pins."""
+    return sum(table.level(number) << number for number in range(30))
+
+
 @pytest.fixture
 def pins(monkeypatch):
     """The stand-ins, installed; what is imported of the board part is forgotten afterwards."""
@@ -73,6 +81,11 @@ def pins(monkeypatch):
     monkeypatch.setattr(time, "sleep_ms", stand_ins.table.sleep_ms, raising=False)
     monkeypatch.setattr(time, "sleep_us", lambda us: None, raising=False)
     monkeypatch.setattr(time, "ticks_ms", stand_ins.table.ticks_ms, raising=False)
+    monkeypatch.setattr(time, "ticks_us", stand_ins.table.ticks_us, raising=False)
+    monkeypatch.setattr(time, "ticks_diff", stand_ins.ticks_diff, raising=False)
+    # What viper knows besides: bytes at an address, and the register of all pins.
+    monkeypatch.setattr(builtins, "ptr8", lambda data: data, raising=False)
+    monkeypatch.setattr(builtins, "ptr32", lambda address: [levels_of_all_pins(stand_ins.table)], raising=False)
     monkeypatch.setattr(
         sys, "print_exception", lambda error, file: traceback.print_exception(error, file=file), raising=False
     )
@@ -103,6 +116,83 @@ def test_lights_are_sent_in_the_order_that_the_strip_takes(pins):
     board = make(PARTS)
     board.show_lights(bytearray([1, 2, 3, 4, 5, 6]))
     assert pins.table.strips[28] == [bytes([3, 2, 1, 6, 5, 4])]
+
+
+def test_a_frame_waits_until_the_lights_have_taken_the_one_before(pins):
+    board = make(PARTS)
+    assert board.takes_lights()
+    board.show_lights(bytearray(6))
+    assert not board.takes_lights()
+    pins.table.now_us = 299
+    assert not board.takes_lights()
+    pins.table.now_us = 300
+    assert board.takes_lights()
+    # The clock comes round every 18 minutes; what is over stays over.
+    pins.table.now_us += 15 * 60 * 1_000_000
+    assert board.takes_lights()
+
+
+@pytest.fixture
+def rp2(monkeypatch, pins):
+    """The firmware takes the chip for an RP2040."""
+    monkeypatch.setattr(importlib.import_module(f"{BOARD}.parts"), "sys", SimpleNamespace(platform="rp2"))
+    return pins
+
+
+@pytest.mark.parametrize(
+    ("order", "sent"), [("GRB", "02010300 05040600"), ("RGB", "01020300 04050600"), ("BGR", "03020100 06050400")]
+)
+def test_a_pico_sends_its_lights_in_words_whose_highest_byte_goes_first(rp2, order, sent):
+    board = make({**PARTS, "lights": {"pin": 28, "count": 2, "order": order}})
+    assert rp2.table.programs == [
+        [0, {"sideset_init": 2, "out_shiftdir": 0, "autopull": True, "pull_thresh": 24}, 8_000_000, 28, 1]
+    ]
+    board.show_lights(bytearray([1, 2, 3, 4, 5, 6]))
+    words = b"".join(bytes.fromhex(word)[::-1] for word in sent.split())
+    assert rp2.table.dma_sent == [[0x50200010, words]]
+
+
+def test_a_pico_changes_no_frame_that_is_still_being_sent(rp2):
+    board = make({**PARTS, "lights": {"pin": 28, "count": 100}})
+    board.show_lights(bytearray(300))
+    rp2.table.dma_active = True
+    rp2.table.now_us = 1_000_000
+    assert not board.takes_lights()
+    # The last words are on their way for a while when DMA has handed them over; 100 lights take 3 ms, and a pause.
+    rp2.table.dma_active = False
+    rp2.table.now_us = 3299
+    assert not board.takes_lights()
+    rp2.table.now_us = 3300
+    assert board.takes_lights()
+
+
+def test_a_pico_reads_all_columns_at_once_and_finds_the_same(rp2):
+    board = make(PARTS)
+    for contact in ((2, 5), (2, 6), (4, 5), (8, "GND"), (9, "GND")):
+        rp2.table.join(*contact)
+    masks = [0, 0, 0, 0]
+    board.scan(masks)
+    assert masks == [0b11, 0, 0b11, 0b10]
+    assert board.buttons() == 1
+
+
+@given(st.binary(max_size=60), st.binary(min_size=256, max_size=256), st.integers(0, 1), st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_loops_in_machine_code_do_what_the_others_do(pins, wanted, table, faintest, data):
+    swift, plain = (importlib.import_module(f"{BOARD}.{name}") for name in ("swift_loops", "loops"))
+    wanted = bytearray(wanted[: len(wanted) // 3 * 3])
+    places = data.draw(st.permutations([1, 2, 3]))
+    results = []
+    for loops in (swift, plain):
+        shown, words = bytearray(len(wanted)), bytearray(len(wanted) // 3 * 4)
+        total = loops.make_levels().write(wanted, shown, bytearray(table), faintest)
+        assert total == sum(shown)
+        loops.pack_words(shown, words, *places)
+        results.append((bytes(shown), bytes(words)))
+        if total:
+            loops.make_levels().dim(shown, total // 3, total)
+            results[-1] += (bytes(shown),)
+    assert results[0] == results[1]
 
 
 def test_the_matrix_is_read_row_by_row_with_its_ghosts_and_the_rows_float_again(pins):

@@ -64,11 +64,12 @@ def test_the_strip_never_draws_more_than_its_limit(colours, limit_ma, brightness
     frame = shown(colours, limit_ma=limit_ma, brightness=brightness, configured_ma=configured_ma)
     allowed = min(limit_ma, configured_ma or limit_ma)
     assert draws_ma(frame.shown) <= max(allowed, len(colours) // 3)
-    if milliamperes(free.shown) <= allowed or not any(free.shown):
+    free_ma = milliamperes(len(free.shown) // 3, sum(free.shown))
+    if free_ma <= allowed or not any(free.shown):
         assert frame.shown == free.shown
         assert frame.limited_ma == 0
     else:
-        assert frame.limited_ma == milliamperes(free.shown) == math.ceil(draws_ma(free.shown) - 1e-9)
+        assert frame.limited_ma == free_ma == math.ceil(draws_ma(free.shown) - 1e-9)
         assert all(one <= other for one, other in zip(frame.shown, free.shown, strict=True))
 
 

@@ -5,6 +5,14 @@
 
 import sys
 
+TICKS_MASK = (1 << 30) - 1
+
+
+def ticks_diff(one, other):
+    """The time between two ticks, as MicroPython tells it: the nearer way round."""
+    half = 1 << 29
+    return ((one - other + half) & TICKS_MASK) - half
+
 
 class Table:
     """What hangs on the pins, and what happened to them."""
@@ -13,6 +21,9 @@ class Table:
         self.pins = {}
         self.joined = set()
         self.strips = {}
+        self.programs = []
+        self.dma_sent = []
+        self.dma_active = False
         self.pwm = {}
         self.slept_ms = 0
         self.fed = 0
@@ -27,6 +38,7 @@ class Table:
         self.keyboard_interrupts = True
         self.uart = None
         self.now_ms = 0
+        self.now_us = 0
         self.stop_after_ms = None
 
     def join(self, one, other):
@@ -54,6 +66,9 @@ class Table:
         self.now_ms += ms
         if self.stop_after_ms is not None and self.now_ms >= self.stop_after_ms:
             raise Stopped
+
+    def ticks_us(self):
+        return self.now_us & TICKS_MASK
 
     def ticks_ms(self):
         self.now_ms += 1
@@ -155,6 +170,39 @@ class NeoPixel:
         table.strips[self.number].append(bytes(self.buf))
 
 
+class StateMachine:
+    """A state machine that knows what it should run; the pulses themselves are for a real one."""
+
+    def __init__(self, number, program, freq, sideset_base):
+        self.what = [number, program, freq, sideset_base.number]
+
+    def active(self, on):
+        table.programs.append([*self.what, on])
+
+
+class DMA:
+    """A channel that takes all it is given at once, and says it is busy for as long as the table does."""
+
+    def pack_ctrl(self, **how):
+        return how
+
+    def active(self):
+        return table.dma_active
+
+    def config(self, read, write, count, ctrl, trigger):
+        assert trigger
+        assert not table.dma_active
+        assert len(read) == count << ctrl["size"]
+        table.dma_sent.append([write, bytes(read)])
+
+
+class PIO:
+    """Names."""
+
+    OUT_LOW = 2
+    SHIFT_LEFT = 0
+
+
 class Module:
     """A module made of names."""
 
@@ -194,7 +242,12 @@ def modules():
     return {
         "machine": machine_module(),
         "neopixel": Module(NeoPixel=NeoPixel),
-        "micropython": Module(kbd_intr=lambda character: setattr(table, "keyboard_interrupts", character)),
+        "rp2": Module(PIO=PIO, DMA=DMA, StateMachine=StateMachine, asm_pio=lambda **how: lambda program: how),
+        "micropython": Module(
+            kbd_intr=lambda character: setattr(table, "keyboard_interrupts", character),
+            native=lambda function: function,
+            viper=lambda function: function,
+        ),
     }
 
 
@@ -202,7 +255,7 @@ def install():
     """Put the modules where imports find them, and forget what happened."""
     fresh = Table()
     for name in dir(fresh):
-        if not name.startswith("_") and name not in ("join", "level", "sleep_ms", "ticks_ms"):
+        if not name.startswith("_") and name not in ("join", "level", "sleep_ms", "ticks_ms", "ticks_us"):
             setattr(table, name, getattr(fresh, name))
     for name, module in modules().items():
         sys.modules[name] = module

@@ -76,7 +76,13 @@ def start(breaks):
 
 def install_clock():
     """The interpreter's own time can't be changed, so the firmware's door to it is; and its os draws no numbers."""
-    clock = pins.Module(sleep_ms=pins.table.sleep_ms, sleep_us=lambda us: None, ticks_ms=pins.table.ticks_ms)
+    clock = pins.Module(
+        sleep_ms=pins.table.sleep_ms,
+        sleep_us=lambda us: None,
+        ticks_ms=pins.table.ticks_ms,
+        ticks_us=pins.table.ticks_us,
+        ticks_diff=pins.ticks_diff,
+    )
     sys.modules["firmware.board.clock"] = clock
     sys.modules["os"] = pins.Module(remove=os.remove, rename=os.rename, urandom=lambda count: b"\7" * count)
 

@@ -1,0 +1,45 @@
+"""The loops over bytes, lights and pins as any interpreter runs them; ``swift_loops`` has the same in machine code."""
+
+from ..core.levels import Levels
+
+
+def make_levels() -> Levels:
+    """Make what turns wanted colours into levels."""
+    return Levels()
+
+
+def read_waiting(ipoll: object, readinto: object, slots: "list[memoryview]") -> int:
+    """Read a byte into each slot for as long as there are any, and give how many there were."""
+    count = 0
+    for slot in slots:
+        for _ in ipoll(0):  # type: ignore[operator]
+            readinto(slot)  # type: ignore[operator]
+            count += 1
+            break
+        else:
+            break
+    return count
+
+
+def write_while_room(ipoll: object, write: object, data: memoryview, one: bytearray) -> int:
+    """Write byte after byte, by way of ``one``, for as long as there is room, and give how many were taken."""
+    count = 0
+    for byte in data:
+        for _ in ipoll(0):  # type: ignore[operator]
+            one[0] = byte
+            write(one)  # type: ignore[operator]
+            count += 1
+            break
+        else:
+            break
+    return count
+
+
+def pack_words(colours: bytearray, words: bytearray, at_red: int, at_green: int, at_blue: int) -> None:
+    """Spread three bytes a light over four, each to its place; the fourth is left as it is."""
+    to = 0
+    for at in range(0, len(colours), 3):
+        words[to + at_red] = colours[at]
+        words[to + at_green] = colours[at + 1]
+        words[to + at_blue] = colours[at + 2]
+        to += 4
