@@ -104,7 +104,8 @@ def beyond_one_turn(
     """Two turns in a row, or one and part of the next; best first.
 
     Only first turns are followed whose own changes can still be seen or could be hidden: places that look as
-    believed were not touched, save where the same player goes on and may have moved the same piece again.
+    believed were not touched, save where the same player goes on and may have moved the same piece again, and where
+    sensors alone tell that a place is taken: another piece may have come to where the first one left.
     """
     suspects = _suspects(base, seen)
     found: list[Explanation[StateT, TurnT]] = []
@@ -112,7 +113,7 @@ def beyond_one_turn(
         expansion = explorer.expand(state)
         for changes, turns in expansion.by_changes.items():
             tellable = seen.tellable(base, changes)
-            untouched = sum(place not in suspects for place, _ in tellable)
+            untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
             # A turn of which sensors tell nothing may have come first all the same.
             felt_nothing = bool(changes) and not tellable
             if untouched > 1 or (untouched == len(tellable) and not felt_nothing):
@@ -128,6 +129,11 @@ def beyond_one_turn(
 def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
     changed = {place for place, one in seen.places.items() if not one.agrees(base.get(place, EMPTY))}
     return frozenset(changed | seen.hidden)
+
+
+def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
+    """Whether a place that a turn empties feels taken all the same, by whatever piece."""
+    return look == EMPTY and place in seen.places and seen.places[place].felt
 
 
 def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:

@@ -153,6 +153,24 @@ def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle:
     assert judge.belief == (state,)
 
 
+@pytest.mark.parametrize("occasion", [Occasion.RESTED, Occasion.DECLARED])
+def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_asked_about(
+    deblockle: Any, occasion: Occasion
+) -> None:
+    """By what is felt a teal block went from c7 to e2, out of turn: but gold may have gone there, and teal to c1."""
+    state = deblockle.parse_state(
+        "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
+        "a5:T.cross/north=star e5:T.hoops/north=star c7:T.x/north=slider f7:T.hoops/north=x removed=0,0"
+    )
+    turn, _ = after(deblockle, state, "c1-c2=slider-e2")
+    _, looks = after(deblockle, deblockle.apply(state, turn), "c7-c6=slider-c1")
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, looks), occasion)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "More than one turn" in ruling.verdict.sentence
+    assert judge.belief == (state,)
+
+
 def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = dict(deblockle.appearance(state))
