@@ -131,6 +131,8 @@ def test_both_control_lines_stay_asserted_and_the_port_is_locked(pair: tuple[int
         assert device.rts is True
         assert device.exclusive is True
         assert device.baudrate == 57600
+    with open_closed(open_port(pair[1], open_device=note)):
+        assert asked[-1].baudrate == 115_200
 
 
 @contextmanager

@@ -137,6 +137,13 @@ def test_every_fault_is_told_at_once() -> None:
             'board = "esp32-s3"\nlink = "uart"\n[uart]\nnumber = 0\ntx = 4\nrx = 5\n[buzzer]\npin = 6',
             "uart.number is 0; on the ESP32-S3 it can be 1 or 2",
         ),
+        *(
+            (
+                f'board = "pico"\nlink = "uart"\n[uart]\nnumber = 0\ntx = 0\nrx = 1\nbaud = {baud}\n[buzzer]\npin = 3',
+                f"uart.baud is {baud}; expected a whole number from 9600 to 921600",
+            )
+            for baud in (9599, 921_601)
+        ),
         (f'board = "pico"\nname = "{"é" * 21}"\n[buzzer]\npin = 3', f'name is "{"é" * 21}"; expected a name of at most '
          "40 bytes"),
         (
@@ -267,6 +274,7 @@ def good_pin_maps(draw: st.DrawFn) -> str:
         tx, rx = min(for_tx), min(for_rx)
         free = [pin for pin in free if pin not in (tx, rx)]
         text += f'link = "uart"\n[uart]\nnumber = {number}\ntx = {tx}\nrx = {rx}\n'
+        text += draw(st.just("") | st.integers(9600, 921_600).map("baud = {}\n".format))
     if "lights" in parts:
         text += f"[lights]\npin = {take(1)[0]}\ncount = {draw(st.integers(1, MOST_LIGHTS))}\n"
         text += f"brightness = {draw(st.floats(0.001, 1))}\ncurrent_limit_ma = {draw(st.integers(50, 60_000))}\n"
