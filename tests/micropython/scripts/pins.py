@@ -174,10 +174,11 @@ class StateMachine:
     """A state machine that knows what it should run; the pulses themselves are for a real one."""
 
     def __init__(self, number, program, freq, sideset_base):
-        self.what = [number, program, freq, sideset_base.number]
+        self.what = [number, program, freq, sideset_base.number, 0]
+        table.programs.append(self.what)
 
     def active(self, on):
-        table.programs.append([*self.what, on])
+        self.what[-1] = on
 
 
 class DMA:
