@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def test_a_whole_table(folder: Path) -> None:
     assert plan.sensor_settings.false_closed == 0.02
     assert plan.light_map is not None
     assert plan.sensor_map is not None
+
+
+def test_the_settings_of_the_guide_are_those_of_a_whole_table(folder: Path) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "microcontroller.md").read_text(encoding="utf-8")
+    settings = textwrap.dedent(guide.split("```toml\n", 1)[1].split("```", 1)[0])
+    plan, found = planned(folder, settings)
+    assert found == []
+    assert (plan.drivers, plan.sensors, plan.eyes) == (("board",), "board", "both")
+    assert plan.pin_map is not None
+    assert None not in (plan.light_map, plan.sensor_map)
 
 
 def test_the_board_that_answers_is_meant_by_auto(folder: Path) -> None:
