@@ -53,9 +53,9 @@ def _board(around: Surroundings) -> Iterator[Finding]:
     try:
         model = (around.root / _MODEL).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
     except OSError:
-        yield Finding("board", "note", "this is no Raspberry Pi, as far as it says", "use the terminal for lights")
+        yield Finding("computer", "note", "this is no Raspberry Pi, as far as it says", "use the terminal for lights")
         return
-    yield Finding("board", "ok", model)
+    yield Finding("computer", "ok", model)
 
 
 def _library(around: Surroundings) -> Iterator[Finding]:

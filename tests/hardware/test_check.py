@@ -43,7 +43,7 @@ def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory)
     findings = probe(pin_map(places={"c3": 17}), around(pi, plain_pins))
     assert {finding.level for finding in findings} == {"ok"}
     told = by_subject(findings)
-    assert told["board"].message == "Raspberry Pi 5 Model B Rev 1.0"
+    assert told["computer"].message == "Raspberry Pi 5 Model B Rev 1.0"
     assert told["pins"].message == "MockFactory drives the pins of a Pi 4B"
 
 
@@ -53,7 +53,7 @@ def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path
     wanted = by_subject(probe(pin_map(buzzer=18), bare))
     assert wanted["pins"].level == "fault"
     assert "sudo apt install python3-lgpio" in wanted["lgpio"].remedy
-    assert wanted["board"].remedy == "use the terminal for lights"
+    assert wanted["computer"].remedy == "use the terminal for lights"
 
 
 def test_a_pin_this_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
@@ -86,5 +86,5 @@ def test_missing_rights_are_found(
 
 def test_the_real_surroundings_can_be_looked_at() -> None:
     subjects = [finding.subject for finding in probe()]
-    assert subjects[0] == "board"
+    assert subjects[0] == "computer"
     assert "pins" in subjects
