@@ -17,6 +17,11 @@ class Line:
         self._bytes_per_s = bytes_per_s
         self._free_s = 0.0
 
+    @property
+    def free_s(self) -> float:
+        """When it has carried all that was written; 0 where the rate is not known."""
+        return self._free_s
+
     def takes_s(self, count: int) -> float:
         """Give how long ``count`` bytes take, by themselves; 0 where the rate is not known."""
         return 0.0 if self._bytes_per_s is None else count / self._bytes_per_s

@@ -44,6 +44,8 @@ WINDOW = 8
 """Packets the host has outstanding at most."""
 LIGHT_FRAMES_OUTSTANDING = 2
 """Light frames of these, so that on a slow wire the newest frame waits behind two old ones and not behind eight."""
+LIGHTS_AHEAD_S = 0.01
+"""How long before a slow line is free the next light frame goes out; until then a newer one may take its place."""
 SILENT_AFTER_S = 2.0
 UNACKNOWLEDGED_AFTER_S = 3.0
 INCOMPLETE_AFTER_S = 3.0
@@ -175,9 +177,11 @@ class HostLink:
             return max(now_s, self._greeting.due_s)
         if self.state is not LinkState.LINKED:
             return None
-        if self._must_answer or self._window.must_resend or self._has_something_to_go:
+        if self._must_answer or self._window.must_resend:
             return now_s
         due_s = min(self._heartbeat.due_s, self._heard_s + SILENT_AFTER_S)
+        if self._window.has_room and self._outbox.has_any(self._may_go):
+            due_s = min(due_s, now_s if self._outbox.has_any(self._is_no_light) else self._lights_go_s)
         if self._window.due_s is not None:
             due_s = min(due_s, self._window.due_s)
         if self._window.stuck_since_s is not None:
@@ -299,7 +303,8 @@ class HostLink:
         again = self._window.resend(now_s)
         self._counts.resent += len(again)
         packets += [self._sequenced(sent) for sent in again]
-        while self._window.has_room and (letter := self._outbox.next(self._may_go)) is not None:
+        may_go = self._may_go if now_s >= self._lights_go_s else self._is_no_light
+        while self._window.has_room and (letter := self._outbox.next(may_go)) is not None:
             if self.welcome is not None and len(letter.payload) > self.welcome.largest_payload:
                 self._counts.too_long += 1
             else:
@@ -326,11 +331,15 @@ class HostLink:
         return self._receiver.must_acknowledge or self._receiver.must_complain
 
     @property
-    def _has_something_to_go(self) -> bool:
-        return self._window.has_room and self._outbox.has_any(self._may_go)
+    def _lights_go_s(self) -> float:
+        return self._line.free_s - LIGHTS_AHEAD_S
 
     def _may_go(self, letter: Letter) -> bool:
-        return letter.slot is not Slot.LIGHTS or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+        return self._is_no_light(letter) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
+
+    @staticmethod
+    def _is_no_light(letter: Letter) -> bool:
+        return letter.slot is not Slot.LIGHTS
 
     def _framed(self, packet: Packet, now_s: float) -> bytes:
         frame = packet_frame(packet)

@@ -44,6 +44,8 @@ class RetransmissionTimer:
     def allow(self, answer_s: float) -> None:
         """Wait that much longer than the shortest at least: so long may an answer take on its way."""
         self._shortest_s = min(LONGEST_S, SHORTEST_S + answer_s)
+        self._estimate_s = max(self._shortest_s, self._estimate_s)
+        self._timeout_s = max(self._estimate_s, self._timeout_s)
 
     def acknowledged(self, round_trip_s: float, *, is_resent: bool) -> None:
         """Take in that a packet was acknowledged so long after it was sent, or sent again.

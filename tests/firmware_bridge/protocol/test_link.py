@@ -6,6 +6,8 @@ import pytest
 
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.errors import MessageError
+from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.link import LIGHTS_AHEAD_S
 from firmware_bridge.protocol.messages import ButtonReport, Configure, Leave, LightFrame, Snapshot, Sound, Tone, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet
 from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELCOME, Bench
@@ -29,6 +31,27 @@ def test_a_newer_frame_replaces_one_that_waits_but_never_one_that_was_sent() -> 
     bench.raw(Packet(Kind.ACKNOWLEDGED, SESSION, 0, 1))
     assert [packet.payload for packet in bench.packets()] == [encode_message(frames[2])[1]]
     assert bench.link.statistics.replaced == 6
+
+
+def test_on_a_slow_line_the_newest_frame_goes_when_the_line_is_nearly_free() -> None:
+    bench = Bench()
+    bench.link.use_line(Line(1000.0))
+    first = LightFrame(bytes(range(1, 100)))
+    bench.link.send(first)
+    frame_s = len(bench.link.outgoing(bench.now_s)) / 1000
+    assert frame_s > 0.1
+    for number in range(5):
+        bench.link.send(LightFrame(bytes((1, 1, 1 + number))))
+    assert bench.due_in_s == pytest.approx(frame_s - LIGHTS_AHEAD_S)
+    assert bench.packets(frame_s - LIGHTS_AHEAD_S - 0.001) == []
+    # What is no light frame waits for nothing.
+    bench.link.send(Sound((Tone(440, 1),)))
+    assert bench.due_in_s == 0.0
+    assert [kind for kind, _ in bench.kinds()] == [Kind.SOUND]
+    due_in_s = bench.due_in_s
+    assert due_in_s is not None
+    (newest,) = bench.packets(due_in_s)
+    assert newest.payload[-3:] == bytes((1, 1, 5))
 
 
 def test_other_messages_do_not_wait_for_light_frames() -> None:

@@ -183,12 +183,17 @@ def test_a_line_carries_one_thing_after_the_other() -> None:
 def test_on_a_slow_line_the_shortest_wait_allows_for_the_answer() -> None:
     assert (Line(1000.0).takes_s(100), Line().takes_s(100)) == (0.1, 0.0)
     timer = RetransmissionTimer()
+    timer.acknowledged(0.001, is_resent=False)
+    assert timer.timeout_s == SHORTEST_S
     timer.allow(0.1)
+    assert timer.timeout_s == pytest.approx(SHORTEST_S + 0.1)
     timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == pytest.approx(SHORTEST_S + 0.1)
     timer.allow(5.0)
-    timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == LONGEST_S
+    timer.allow(0.0)
+    timer.acknowledged(0.001, is_resent=False)
+    assert timer.timeout_s == SHORTEST_S
 
 
 def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
