@@ -30,7 +30,7 @@ ROLE_STYLES: Mapping[str, Style] = MappingProxyType(
         "question": Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
         "turn": Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
         "unfinished": Style(Colour.ORANGE, Pattern.WINK, "U", "the turn goes on from here"),
-        "hint": Style(Colour.WHITE, Pattern.GLINT, "H", "a hint"),
+        "hint": Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
     }
 )
 """Every role a light can have, the most urgent first: where two meet on one place, the earlier is shown."""
