@@ -81,7 +81,7 @@ async function boot(rawPrompt) {
   }
   const write = interpreter.FS.write;
   interpreter.FS.write = (stream, buffer, offset, length, ...more) => {
-    if (length > 0 && stream.node && !stream.tty && usedBytes() + length > quotaBytes) {
+    if (length > 0 && stream.node && interpreter.FS.isFile(stream.node.mode) && usedBytes() + length > quotaBytes) {
       throw new interpreter.FS.ErrnoError(28); // ENOSPC, as microcontrollers number it
     }
     return write.call(interpreter.FS, stream, buffer, offset, length, ...more);
