@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from firmware_bridge.protocol.packets import SEQUENCE_NUMBERS
 from firmware_bridge.protocol.timer import RetransmissionTimer
 
+HANDLING_S_A_BYTE = 60e-6
+"""How long a device may take over what came, for each byte: a Pico takes some 50 ms over the 900 of 300 lights."""
+
 
 @dataclass
 class Sent:
@@ -19,6 +22,11 @@ class Sent:
     payload: bytes
     sent_s: float
     is_resent: bool = False
+
+    @property
+    def handling_s(self) -> float:
+        """How long the device may take over it."""
+        return len(self.payload) * HANDLING_S_A_BYTE
 
 
 class SendWindow:
@@ -75,10 +83,10 @@ class SendWindow:
             raise ValueError(f"{len(self._outstanding)} packets are outstanding; {self._size} is the most")
         sent = Sent(self._next_sequence, kind, payload, now_s)
         self._next_sequence = (self._next_sequence + 1) % SEQUENCE_NUMBERS
-        if not self._outstanding:
-            self._moved_on_s = now_s
-            self._due_s = now_s + self._timer.timeout_s
         self._outstanding.append(sent)
+        if len(self._outstanding) == 1:
+            self._moved_on_s = now_s
+            self._start_timer(now_s)
         return sent
 
     def carried(self, sequence: int, at_s: float) -> None:
@@ -86,7 +94,7 @@ class SendWindow:
         sent = self._outstanding[(sequence - self._outstanding[0].sequence) % SEQUENCE_NUMBERS]
         sent.sent_s = at_s
         if sent is self._outstanding[0]:
-            self._due_s = at_s + self._timer.timeout_s
+            self._start_timer(at_s)
 
     def acknowledge(self, expected: int, now_s: float) -> None:
         """Take in that the peer expects number ``expected`` next; a number that can't be is ignored."""
@@ -101,7 +109,7 @@ class SendWindow:
         self._moved_on_s = now_s
         self._is_gap_answered = False
         self._must_resend = self._must_resend and bool(self._outstanding)
-        self._due_s = max(now_s, self._outstanding[0].sent_s) + self._timer.timeout_s if self._outstanding else None
+        self._start_timer(now_s)
 
     def missing(self, expected: int, now_s: float) -> None:
         """Take in that the peer misses number ``expected`` and had later ones: everything from there is sent again.
@@ -121,7 +129,7 @@ class SendWindow:
         self._timer.back_off()
         self._must_resend = True
         self._is_gap_answered = False
-        self._due_s = now_s + self._timer.timeout_s
+        self._start_timer(now_s)
         return True
 
     def resend(self, now_s: float) -> tuple[Sent, ...]:
@@ -132,5 +140,13 @@ class SendWindow:
         for sent in self._outstanding:
             sent.sent_s = now_s
             sent.is_resent = True
-        self._due_s = now_s + self._timer.timeout_s
+        self._start_timer(now_s)
         return tuple(self._outstanding)
+
+    def _start_timer(self, now_s: float) -> None:
+        """Wait from now on, or from when the oldest packet will be there; no timer while nothing is outstanding."""
+        if not self._outstanding:
+            self._due_s = None
+            return
+        oldest = self._outstanding[0]
+        self._due_s = max(now_s, oldest.sent_s) + oldest.handling_s + self._timer.timeout_s

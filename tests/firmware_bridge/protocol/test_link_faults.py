@@ -176,6 +176,22 @@ def test_on_a_line_of_a_known_rate_nothing_is_sent_again(baud: int, count: int) 
     assert (counts.sessions, counts.resent, counts.timeouts) == (1, 0, 0)
 
 
+@pytest.mark.parametrize("count", [64, 300])
+def test_a_device_that_is_slow_with_large_frames_gets_none_twice(count: int) -> None:
+    """USB is fast; the microcontroller takes 50 ms over 300 lights, and a millisecond over what came before them."""
+    table = Table()
+    table.to_device.faults = Faults(bytes_per_s=920 / 0.05)
+    table.begin()
+    for number in range(50):
+        for tone in range(3):
+            table.host.send(Sound((Tone(440 + tone, 100),)))
+            table.run(0.2)
+        table.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
+        table.run(0.5)
+    counts = table.host.statistics.counts
+    assert (counts.sessions, counts.resent) == (1, 0)
+
+
 @pytest.mark.parametrize("baud", [9600, 115_200])
 def test_a_slow_line_that_loses_brings_everything(baud: int) -> None:
     table = Table(Faults(lose=0.2, bytes_per_s=baud / 10))

@@ -9,7 +9,7 @@ from firmware_bridge.protocol.line import Line
 from firmware_bridge.protocol.packets import Kind
 from firmware_bridge.protocol.presses import PressFilter
 from firmware_bridge.protocol.receiver import Arrival, Receiver
-from firmware_bridge.protocol.sender import SendWindow
+from firmware_bridge.protocol.sender import HANDLING_S_A_BYTE, SendWindow
 from firmware_bridge.protocol.timer import FIRST_S, LONGEST_S, SHORTEST_S, RetransmissionTimer
 
 
@@ -194,6 +194,19 @@ def test_on_a_slow_line_the_shortest_wait_allows_for_the_answer() -> None:
     timer.allow(0.0)
     timer.acknowledged(0.001, is_resent=False)
     assert timer.timeout_s == SHORTEST_S
+
+
+def test_a_device_has_time_to_handle_a_large_packet() -> None:
+    sender = window()
+    sender.send(Kind.LIGHTS_ALL, bytes(900), 1.0)
+    sender.send(Kind.SOUND, b"", 1.0)
+    assert sender.due_s == pytest.approx(1.0 + 900 * HANDLING_S_A_BYTE + FIRST_S)
+    assert 0.05 < 900 * HANDLING_S_A_BYTE < 0.06
+    sender.acknowledge(1, 1.0)
+    assert sender.due_s is not None
+    assert sender.due_s < 1.0 + FIRST_S
+    sender.acknowledge(2, 1.0)
+    assert sender.due_s is None
 
 
 def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
