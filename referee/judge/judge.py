@@ -52,7 +52,7 @@ class Judge(Memory[StateT, TurnT]):
         ruling, states, by_tops = starting.take_set_up(
             game, seen, options, settings, anywhere=anywhere, occasion=occasion
         )
-        self._looked_s = seen.time_s
+        self._looked, self._looked_s = seen.places, seen.time_s
         if states:
             self._believe(states, by_tops)
             self._doubt(seen.felt, game.appearance(states[0]))
@@ -68,8 +68,7 @@ class Judge(Memory[StateT, TurnT]):
         self._doubted = {place: says for place, says in self._doubted.items() if seen.felt.get(place, says) == says}
         if not seen.places:
             return self._tell.ruling(VerdictKind.CANNOT_SEE, words.nothing_to_see(), seen)
-        self._looked = seen.places
-        self._looked_s = seen.time_s
+        self._looked, self._looked_s = seen.places, seen.time_s
         outcomes = [game.outcome(state) for state in self._belief]
         if outcomes[0] is not None and all(outcomes):
             return self._tell.ruling(VerdictKind.UNCHANGED, words.game_over(outcomes[0].reason), seen)

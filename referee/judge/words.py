@@ -126,8 +126,11 @@ def not_a_turn_yet(places: Sequence[Place]) -> str:
 
 
 def doubtful(places: Sequence[Place], shown: Mapping[Place, str]) -> str:
-    """Some places can't be read for certain."""
-    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in places]
+    """Some places can't be read for certain; those that show something new come first."""
+    named = sorted(places, key=lambda place: place not in shown)[:_MOST_NAMED]
+    parts = [f"{place} ({shown[place]}?)" if place in shown else place for place in named]
+    if len(places) > len(named):
+        parts.append(f"{len(places) - len(named)} more")
     return f"I am not sure what {listed(parts)} {'shows' if len(parts) == 1 else 'show'}. Please have a look."
 
 

@@ -9,7 +9,8 @@ from referee.judge import Judge, Occasion
 from referee.judge.pooling import PooledPlace, PooledReading
 from referee.judge.trusting import Word, looked_at
 from referee.verdict import VerdictKind
-from tests.referee.felt_readings import after, known_start
+from tests.referee.felt_readings import after, felt, known_start
+from vision.reading import Reading
 
 BELIEVED = {"c3": "gold block, x up", "c4": "empty"}
 
@@ -110,3 +111,26 @@ def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_abou
     told.correct(told.belief, ("c1",))
     for occasion in (Occasion.RESTED, Occasion.DECLARED, Occasion.DECLARED):
         assert told.consider([make_reading(misread)], occasion).verdict.kind is VerdictKind.UNCHANGED
+
+
+@pytest.mark.parametrize("by_sensors", [False, True])
+def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_the_next_look(
+    deblockle: Any, make_reading: Any, by_sensors: bool
+) -> None:
+    """Somebody says how the blocks lie, and before the table has rested again one is taken away."""
+
+    def look(looks: dict[str, str]) -> list[Reading]:
+        return felt(deblockle, looks) if by_sensors else [make_reading(looks)]
+
+    start = dict(deblockle.appearance(deblockle.new()))
+    judge: Judge[Any, Any] = Judge(deblockle)
+    assert judge.begin(look(start)).verdicts[0].kind is VerdictKind.SET_UP
+    judge.correct(judge.belief, ("e1",))
+    ruling = judge.consider(look({**start, "e1": "empty"}), Occasion.DECLARED)
+    assert ruling.verdict.kind is (VerdictKind.AMBIGUOUS if by_sensors else VerdictKind.ILLEGAL)
+    if by_sensors:
+        # What shows something new comes first, and not every square that a rule hangs on is listed.
+        assert ruling.verdict.sentence.startswith("I am not sure what e1 (empty?), ")
+        assert " more show." in ruling.verdict.sentence
+    assert "e1" in ruling.verdict.places
+    assert judge.against_camera == ()
