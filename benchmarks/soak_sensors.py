@@ -44,7 +44,7 @@ class FeltTable:
         if wrong:
             self.misfelt.append((now_s, wrong))
         before = self._told.occupied if self._told else closed
-        changed = [place for place in layout.places if closed[place] != before[place]]
+        changed = [place for place, is_closed in closed.items() if is_closed != before[place]]
         # A piece was lifted before it, or another one, was put down.
         in_order = sorted(changed, key=lambda place: closed[place])
         changes = tuple(PlaceChange(place, closed[place], now_s) for place in in_order)

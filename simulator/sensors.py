@@ -74,7 +74,7 @@ class VirtualSwitches:
     def closed(self, blocks: Sequence[BlockPose], time_s: float) -> dict[str, bool] | None:
         """Say which switches read closed at ``time_s`` under these blocks; ``None`` while the cable is off."""
         felt = felt_places(self._layout, blocks)
-        read = {place: self._read(place, place in felt, time_s) for place in self._layout.places}
+        read = {place: self._read(place, place in felt, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
             return None
         return read
@@ -113,8 +113,8 @@ def felt_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[s
             continue
         column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
         row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
-        place = f"{chr(ord('a') + column)}{row + 1}"
-        if place in layout.places:
+        if 0 <= column < layout.columns and 0 <= row < layout.rows:
+            place = f"{chr(ord('a') + column)}{row + 1}"
             x_mm, y_mm = layout.centre_mm(place)
             if math.hypot(block.x_mm - x_mm, block.y_mm - y_mm) <= reach_mm:
                 found.add(place)

@@ -50,7 +50,8 @@ class SensorWatch:
         notices, self._notices = tuple(self._notices), []
         if sensed is None or now_s - sensed.time_s > self._settings.stale_s:
             return Felt(notices=notices)
-        trusted = {place: closed for place, closed in sensed.occupied.items() if place not in self._mute(sensed)}
+        mute = self._mute(sensed)
+        trusted = {place: closed for place, closed in sensed.occupied.items() if place not in mute}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
         return Felt(probabilities, changes, self._busy(changes, now_s), notices)
