@@ -112,6 +112,12 @@ def compare_versions(installed: Version, ours: Version) -> BoardFinding:
     )
 
 
+def equipment(welcome: Welcome) -> str:
+    """Say what hangs on a board."""
+    counts = f"{welcome.lights} lights, {welcome.switches} switches, {welcome.buttons} buttons"
+    return f"{counts}, a buzzer" if welcome.buzzer else counts
+
+
 def _answered(reached: Reached, firmware: Firmware, pins: PinMap | None) -> Iterator[BoardFinding]:
     welcome = reached.welcome
     if welcome is not None:
@@ -201,9 +207,7 @@ def _runs(welcome: Welcome | None) -> BoardFinding:
         return BoardFinding(
             "fault", "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
         )
-    counts = f"{welcome.lights} lights, {welcome.switches} switches, {welcome.buttons} buttons"
-    buzzer = "" if welcome.buzzer == 0 else ", a buzzer"
-    return BoardFinding("ok", "board", f"{welcome.board} answers: {counts}{buzzer}")
+    return BoardFinding("ok", "board", f"{welcome.board} answers: {equipment(welcome)}")
 
 
 def _named(paths: tuple[str, ...]) -> str:

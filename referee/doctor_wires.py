@@ -13,6 +13,7 @@ from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection import ConnectionStatistics
 from firmware_bridge.errors import BridgeError, PortTakenError
+from firmware_bridge.install_check import equipment
 from firmware_bridge.ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 from hardware.check import Finding
@@ -142,10 +143,7 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
 
 def _what_it_is(welcome: Welcome) -> str:
     version = ".".join(map(str, welcome.firmware))
-    return (
-        f"{welcome.board or 'unnamed'}, firmware {version}, {welcome.lights} lights, {welcome.switches} switches, "
-        f"{welcome.buttons} buttons, {'a' if welcome.buzzer else 'no'} buzzer"
-    )
+    return f"{welcome.board or 'unnamed'}, firmware {version}, {equipment(welcome)}"
 
 
 def link_quality(statistics: ConnectionStatistics) -> Finding:

@@ -54,6 +54,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
       referee firmware install --port /dev/ttyACM0
     """
     from firmware_bridge.install import KEPT_MAIN_FILE, install
+    from firmware_bridge.install_check import equipment
     from firmware_bridge.manifest import version_text
 
     wanted, pin_map = _asked(context, port, pins)
@@ -71,8 +72,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if done.welcome is None:
         click.echo("By its pin map the board speaks on its UART: `referee firmware check --quick --port` that port.")
     else:
-        click.echo(f"{done.welcome.board} answers: {done.welcome.lights} lights, {done.welcome.switches} switches, "
-                   f"{done.welcome.buttons} buttons.")  # fmt: skip
+        click.echo(f"{done.welcome.board} answers: {equipment(done.welcome)}.")
     if not done.has_pin_map:
         click.echo("There is no pin map on the board, so nothing hangs on its pins: give one with --pins.", err=True)
 

@@ -90,7 +90,7 @@ def test_install_and_check_say_what_they_did_and_found(
     assert installed.exit_code == 0, installed.stderr
     assert installed.stdout.splitlines() == [
         f"Firmware {version} is on the board on {board.port}: 1 file written and checked.",
-        "Raspberry Pi Pico answers: 25 lights, 64 switches, 3 buttons.",
+        "Raspberry Pi Pico answers: 25 lights, 64 switches, 3 buttons, a buzzer.",
     ]
     after = run("check", "--quick")
     assert after.exit_code == 0
