@@ -8,8 +8,10 @@ import micropython
 
 from .pick import read_waiting, write_while_room
 
-_MOST_READ = 256
+_USB_MOST_READ = 128
 """So that a long message doesn't keep the switches from being scanned: a byte takes an RP2040 some 20 us."""
+
+_UART_MOST_READ = 256
 
 _UART_RECEIVE_BYTES = 4096
 _UART_SEND_BYTES = 1024
@@ -30,9 +32,9 @@ class UsbPort:
         self._readable.register(sys.stdin, select.POLLIN)
         self._writable = select.poll()
         self._writable.register(sys.stdout, select.POLLOUT)
-        self._read = bytearray(_MOST_READ)
+        self._read = bytearray(_USB_MOST_READ)
         self._view = memoryview(self._read)
-        self._slots = [self._view[i : i + 1] for i in range(_MOST_READ)]
+        self._slots = [self._view[i : i + 1] for i in range(_USB_MOST_READ)]
         self._one = bytearray(1)
 
     def read(self) -> bytes:
@@ -47,7 +49,10 @@ class UsbPort:
 
 
 class UartPort:
-    """A UART with its wires. Light frames keep interrupts off for a while, so large ones may cost a resend here."""
+    """A UART with its wires.
+
+    Where the processor itself makes the lights' pulses, interrupts wait meanwhile, and large frames may cost a resend.
+    """
 
     def __init__(self, number: int, tx: int, rx: int, baud: int) -> None:
         self._uart = machine.UART(
@@ -63,7 +68,7 @@ class UartPort:
     def read(self) -> bytes:
         """Give what has arrived."""
         waiting = self._uart.any()
-        return self._uart.read(min(waiting, _MOST_READ)) or b"" if waiting else b""
+        return self._uart.read(min(waiting, _UART_MOST_READ)) or b"" if waiting else b""
 
     def write(self, data: memoryview) -> int:
         """Write what there is room for and give how much that was."""

@@ -1,0 +1,72 @@
+"""The real commands and the real connection with an emulated Pico, over a pseudo-terminal; and its watchdog."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firmware_bridge.connection import BoardConnection
+from firmware_bridge.connection_events import BoardEvent, ButtonAction, ButtonMoved, Linked
+from firmware_bridge.finding import WantedBoard
+from firmware_bridge.install_check import check
+from firmware_bridge.manifest import Firmware
+from firmware_bridge.pin_map import PinMap
+from firmware_bridge.protocol.messages import FaultReport, Leave
+from tests.rp2040.conftest import around
+from tests.rp2040.strip import frames
+from tests.rp2040.talk import Talk
+
+if TYPE_CHECKING:
+    from tests.rp2040.emulated_pico import EmulatedPico
+    from tests.rp2040.plugged_pico import PluggedPico
+
+GUARD_S = 600.0
+"""Only against hanging."""
+WATCHDOG, SOFTWARE = 1, 2
+AT_THE_PROMPT = b"""
+from firmware.board.chip import reset_cause
+print(reset_cause())
+import machine, time
+machine.WDT(timeout=500)
+time.sleep(5)
+"""
+
+
+def test_what_our_command_installed_is_what_check_finds(
+    plugged: PluggedPico, firmware: Firmware, pins: PinMap, patience: None
+) -> None:
+    found = check(WantedBoard(plugged.port), firmware, pins, around(plugged), lambda *_: None)
+    assert found.is_good, found.findings
+
+
+def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPico) -> None:
+    edges = plugged.ask(lambda pico: pico.watch(28))
+    said: list[str] = []
+    with BoardConnection(WantedBoard(plugged.port), plugged.now_s, said.append, list_ports=list) as connection:
+        events: list[BoardEvent] = []
+
+        def heard(kind: type[BoardEvent]) -> bool:
+            events.extend(connection.poll())
+            return any(isinstance(event, kind) for event in events)
+
+        connection.show_lights(bytes((0, 255, 0)) * 5)
+        assert connection.wait_for(lambda: heard(Linked), GUARD_S)
+        plugged.ask(lambda pico: pico.press(18))
+        assert connection.wait_for(lambda: heard(ButtonMoved), GUARD_S)
+        (press,) = (event for event in events if isinstance(event, ButtonMoved))
+        assert (press.button, press.action) == (0, ButtonAction.PRESSED)
+    shown = frames(plugged.ask(lambda _: list(edges)))
+    assert bytes((255, 0, 0)) * 5 + bytes(3 * 295) in shown
+
+
+def test_it_leaves_for_its_prompt_and_a_watchdog_that_is_not_fed_brings_it_back(pico: EmulatedPico) -> None:
+    talk = Talk(pico, 6)
+    talk.link.send(Leave())
+    assert talk.pico.run_until(lambda: talk.run_until(lambda: pico.starts == 2, 2000), 5000)
+    pico.run_for(300)
+    pico.write(b"\r\x03\r\x01" + AT_THE_PROMPT + b"\x04")
+    assert pico.run_until(lambda: pico.starts == 3, 5000)
+    assert f"OK{SOFTWARE}\r\n".encode() in pico.read()
+    talk = Talk(pico, 7)
+    assert talk.link.welcome is not None
+    assert talk.link.welcome.reset_cause == WATCHDOG
+    assert "watchdog" in talk.next(FaultReport).text
