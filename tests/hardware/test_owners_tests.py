@@ -141,4 +141,4 @@ def test_answers_need_a_keyboard() -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "run them with -s" in done.stdout
+    assert "run them by ./check --real, or with -s" in done.stdout
