@@ -220,7 +220,7 @@ def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Fin
 
 
 def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
-    """Which serial ports are there? None is needed yet."""
+    """Which serial ports are there? None is needed without a board."""
     if not ports:
         yield Finding("serial", "note", "no serial port; only boards with a microcontroller need one")
     for port in ports:
