@@ -151,6 +151,34 @@ def test_leave_is_acknowledged_the_lights_go_out_and_the_board_restarts_into_the
     assert not any(host.bench.board.shown[-1])
 
 
+def test_a_strip_that_is_still_being_sent_to_gets_the_newest_frame_as_soon_as_it_may(host):
+    host.shake_hands().say(LightFrame(VERDICT * 6))
+    host.run(20)
+    shown = len(host.bench.board.shown)
+    host.bench.board.takes_lights = lambda: False
+    host.say(LightFrame(VERDICT * 5))
+    host.say(LightFrame(VERDICT * 4))
+    host.run(40)
+    assert len(host.bench.board.shown) == shown
+    host.bench.board.takes_lights = lambda: True
+    host.run(5)
+    (newest,) = host.bench.board.shown[shown:]
+    assert [any(newest[at : at + 3]) for at in range(0, 18, 3)] == [True] * 4 + [False] * 2
+
+
+def test_leave_waits_until_the_lights_are_out(host):
+    host.shake_hands().say(LightFrame(VERDICT * 6))
+    host.run(20)
+    host.bench.board.takes_lights = lambda: False
+    host.say(Leave())
+    host.run(100)
+    assert host.bench.board.restarts == []
+    host.bench.board.takes_lights = lambda: True
+    host.run(5)
+    assert host.bench.board.restarts[0] is True
+    assert not any(host.bench.board.shown[-1])
+
+
 def test_leave_happens_though_the_port_takes_nothing(host):
     host.shake_hands()
     host.bench.board.room = 0
