@@ -20,6 +20,7 @@ from firmware_bridge.manifest import (
     Version,
     difference,
     sha256,
+    version_problem,
     version_text,
 )
 from firmware_bridge.pin_map import PinMap
@@ -94,22 +95,10 @@ def check(
 
 def compare_versions(installed: Version, ours: Version) -> BoardFinding:
     """Say whether a board's firmware is this program's, older or newer, and what to do."""
-    there, here = version_text(installed), version_text(ours)
-    if installed == ours:
-        return BoardFinding("ok", "firmware", f"version {there}")
-    if installed < ours:
-        return BoardFinding(
-            "fault",
-            "firmware",
-            f"version {there}, older than this program's {here}",
-            "`referee firmware install` renews it",
-        )
-    return BoardFinding(
-        "fault",
-        "firmware",
-        f"version {there}, newer than this program's {here}",
-        f"update the referee; or `referee firmware install` puts version {here} on the board",
-    )
+    problem = version_problem(installed, ours)
+    if problem is None:
+        return BoardFinding("ok", "firmware", f"version {version_text(installed)}")
+    return BoardFinding("fault", "firmware", *problem)
 
 
 def equipment(welcome: Welcome) -> str:

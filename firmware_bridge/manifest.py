@@ -95,6 +95,19 @@ def version_text(version: Version) -> str:
     return ".".join(map(str, version))
 
 
+def version_problem(installed: Version, ours: Version = FIRMWARE_VERSION) -> tuple[str, str] | None:
+    """Say how a board's firmware differs from this program's, and what to do; ``None`` where it is the same."""
+    there, here = version_text(installed), version_text(ours)
+    if installed == ours:
+        return None
+    if installed < ours:
+        return f"version {there}, older than this program's {here}", "`referee firmware install` renews it"
+    return (
+        f"version {there}, newer than this program's {here}",
+        f"update the referee; or `referee firmware install` puts version {here} on the board",
+    )
+
+
 @dataclass(frozen=True)
 class Difference:
     """How the files of a board differ from the firmware that should be there, by their paths on the board.

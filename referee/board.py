@@ -23,6 +23,7 @@ from firmware_bridge.connection_events import (
     SensorsReported,
     SwitchChanged,
 )
+from firmware_bridge.manifest import version_problem
 from firmware_bridge.protocol.messages import Welcome
 from hardware.light_map import LightMap
 from hardware.panel import DriverSource
@@ -186,7 +187,10 @@ class Board:
 
 
 def misfits(welcome: Welcome, plan: WirePlan) -> Iterator[str]:
-    """Say in sentences what of the board that answers does not fit the maps."""
+    """Say in sentences what of the board that answers does not fit this program or the maps."""
+    other = version_problem(welcome.firmware)
+    if other is not None:
+        yield f"The board's firmware is {other[0]}; {other[1]}."
     pin_map, light_map, sensor_map = plan.pin_map, plan.light_map, plan.sensor_map
     if pin_map is not None and pin_map.crc32 != welcome.pin_map_checksum:
         yield (

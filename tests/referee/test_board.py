@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,17 +20,20 @@ from firmware_bridge.connection_events import (
     SensorsReported,
     SwitchChanged,
 )
+from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
+from firmware_bridge.pin_map_file import parse_pin_map
 from firmware_bridge.ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 from hardware.light_map import LightMap
 from hardware.panel import Panel
+from hardware.pins import BUTTON_ROLES
 from hardware.signals import Colour, Light, Mood, Pattern, Signal, Sound
 from referee.board import Board
 from referee.board_plan import WirePlan
 from referee.mapping_file import SensorMap
 from referee.sensing.values import PlaceChange, Sensed
 
-WELCOME = Welcome(1, (1, 0, 0), 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
+WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
 PLAN = WirePlan(
     drivers=("board",),
     light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4, pin_map_crc=77),
@@ -181,6 +185,21 @@ def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
     assert len(said) == 4
 
 
+def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_handshake(
+    connection: ScriptedConnection, said: list[str]
+) -> None:
+    pin_map = parse_pin_map('board = "pico"\n[lights]\npin = 28\ncount = 4\n', button_roles=BUTTON_ROLES)
+    board = Board(connection, WirePlan(pin_map=pin_map), said.append)
+    connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32))]
+    board.presses()
+    assert said == []
+    for times in (1, 2):
+        connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32 ^ 1))]
+        board.presses()
+        assert len(said) == times
+        assert said[-1].startswith("The board has another pin map than the settings name; `referee firmware install`")
+
+
 def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Board, said: list[str]) -> None:
     connection.events = [FaultTold(1.0, 3, 0, "lights dimmed"), FaultTold(2.0, 3, 0, "lights dimmed")]
     connection.events += [FaultTold(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
@@ -192,3 +211,22 @@ def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board
         "The board says: no memory",
         "2 presses of the board's buttons came too fast to count.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("firmware", "message"),
+    [
+        (
+            (0, 9, 9),
+            r"The board's firmware is version 0\.9\.9, older than this .*; `referee firmware install` renews it\.$",
+        ),
+        ((99, 0, 0), r"The board's firmware is version 99\.0\.0, newer than this .*; update the referee; or `referee "),
+    ],
+)
+def test_firmware_of_another_version_is_named_with_what_to_do(
+    connection: ScriptedConnection, board: Board, said: list[str], firmware: tuple[int, int, int], message: str
+) -> None:
+    connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, firmware=firmware))]
+    board.presses()
+    assert len(said) == 1
+    assert re.match(message, said[0])
