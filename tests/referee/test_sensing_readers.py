@@ -91,6 +91,48 @@ def test_a_sensor_that_is_out_neither_says_nor_disturbs_anything(deblockle: Any,
     assert reader.read(frame(3.3)).notices == ()
 
 
+def play_on_while_c1_is_off(game: Any, sensors: ScriptedSensors, lifted_s_before: float) -> SensorHealth:
+    """Forty accepted turns on a4 in which c1 is said to be free, so long before each, and believed to be taken."""
+    health = SensorHealth()
+    reader = alone(game, sensors, health)
+    looks = dict(game.appearance(game.new()))
+    for turn in range(40):
+        now_s = 100.0 * (turn + 1)
+        looks["a4"] = "empty" if turn % 2 else looks["c1"]
+        sensors.put("a4", looks["a4"] != "empty", now_s - 30)
+        sensors.put("c1", True, now_s - 30)
+        sensors.put("c1", False, now_s - lifted_s_before)
+        reader.read(frame(now_s))
+        reader.believed(looks)
+    return health
+
+
+def test_a_piece_lifted_for_the_next_turn_already_makes_no_sensor_wrong(
+    deblockle: Any, sensors: ScriptedSensors
+) -> None:
+    assert play_on_while_c1_is_off(deblockle, sensors, 1.0).out == frozenset()
+    assert play_on_while_c1_is_off(deblockle, sensors, 20.0).out == {"c1"}
+
+
+def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: Any, sensors: ScriptedSensors) -> None:
+    reader = alone(deblockle, sensors)
+    looks = dict(deblockle.appearance(deblockle.new()))
+    told: list[str] = []
+    sensors.stuck["a4"] = True
+    for turn in range(40):
+        sensors.silent = False
+        told += reader.read(frame(100.0 * turn)).notices
+        assert told == []
+        looks["a4"] = looks["c1"] if turn % 2 else "empty"
+        reader.believed(looks)
+        sensors.silent = True
+        told += reader.read(frame(100.0 * turn + 1)).notices
+        if told:
+            break
+    assert len(told) == 1
+    assert "a4" in told[0]
+
+
 def test_there_is_no_picture_without_a_camera(deblockle: Any, sensors: ScriptedSensors) -> None:
     with pytest.raises(NotLocatedError, match="no camera"):
         alone(deblockle, sensors).crop(frame(1.0), "c3")
