@@ -260,7 +260,8 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
         yield Finding("journal", "fault", str(error), "keep a copy of the file, and give another --journal")
     else:
         open_games = sum(not game.ended for game in games)
-        yield Finding("journal", "ok", f"{path}: {len(games)} games, {open_games} of them open; every page is whole")
+        counted = f"{len(games)} game{'' if len(games) == 1 else 's'}, {open_games} still open"
+        yield Finding("journal", "ok", f"{path}: {counted}; every page is whole")
 
 
 def _read_text(path: Path) -> str:

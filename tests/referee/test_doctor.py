@@ -199,7 +199,7 @@ def test_a_journal_that_is_whole(tmp_path: Path) -> None:
         in_use = list(check_journal(path, NOW, lambda folder: PLENTY))
     assert f"process {os.getpid()}" in in_use[1].message
     after = list(check_journal(path, NOW, lambda folder: PLENTY))
-    assert "1 games, 1 of them open" in after[0].message
+    assert "1 game, 1 still open" in after[0].message
     assert len(after) == 2
 
 
