@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -63,6 +64,26 @@ def linked_board(
     connection.configure(plan.configure)
     with connection:
         yield LinkedBoard(Board(connection, plan, say), connection)
+
+
+@contextmanager
+def answering_board(
+    plan: WirePlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
+) -> Iterator[LinkedBoard]:
+    """Connect the board of the plan for a command that can do nothing without it, and wait until it answers.
+
+    Raises what keeps it away (BridgeError), which is not said as well; what happens later is.
+    """
+    has_answered = threading.Event()
+
+    def tell(sentence: str) -> None:
+        if has_answered.is_set():
+            say(sentence)
+
+    with linked_board(plan, tell, list_ports) as linked:
+        linked.welcome()
+        has_answered.set()
+        yield linked
 
 
 def as_sentence(words: str) -> str:

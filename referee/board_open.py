@@ -10,7 +10,7 @@ from typing import Protocol
 
 from hardware.sensor_matrix_pins import PinSwitches
 from referee.board import misfits
-from referee.board_link import LinkedBoard, linked_board
+from referee.board_link import LinkedBoard, answering_board
 from referee.board_plan import WirePlan
 from referee.board_switches import SwitchReport
 from referee.errors import ConfigError
@@ -81,7 +81,7 @@ class SwitchesOnPins:
 def open_switches(plan: WirePlan, say: Callable[[str], None]) -> Iterator[Switches]:
     """Open the switches that the settings name; raises ConfigError where they name none."""
     if plan.sensors == "board":
-        with linked_board(plan, say) as linked:
+        with answering_board(plan, say) as linked:
             welcome = linked.welcome()
             if not welcome.switches:
                 raise ConfigError(

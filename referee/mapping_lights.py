@@ -20,7 +20,7 @@ from hardware.panel import Panel
 from hardware.signals import Mood, Signal, Sound
 from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
 from hardware.terminal import Grid
-from referee.board_link import LinkedBoard, linked_board
+from referee.board_link import LinkedBoard, answering_board
 from referee.board_plan import STRIP_DRIVERS, WirePlan, wire_plan
 from referee.board_strips import strip_sources
 from referee.config import Configuration
@@ -64,7 +64,7 @@ def map_lights(
     if not plan.drivers:
         raise ConfigError(f"no strip of lights is set; set drivers below [lights] to one of {', '.join(STRIP_DRIVERS)}")
     with ExitStack() as stack:
-        board = stack.enter_context(linked_board(plan, say)) if plan.needs_board else None
+        board = stack.enter_context(answering_board(plan, say)) if plan.needs_board else None
         count = _light_count(plan, board)
         pin_map_crc = board.welcome().pin_map_checksum if board is not None and "board" in plan.drivers else None
         plan = replace(plan, light_map=one_light_map(count))
@@ -107,8 +107,7 @@ def show_every_light(
     with ExitStack() as stack:
         sources = strip_sources(plan)
         if plan.needs_board:
-            board = stack.enter_context(linked_board(plan, failed))
-            board.welcome()
+            board = stack.enter_context(answering_board(plan, failed))
             sources += board.board.driver_sources()
         pinned = light_settings(settings.lights, game.places)
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))

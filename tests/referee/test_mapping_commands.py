@@ -160,7 +160,7 @@ def test_a_board_without_lights_or_switches_is_named(tmp_path: Path, console: Co
             map_sensors(bare.settings(), SensorMapOptions(tmp_path / "s.toml"), console, [])
 
 
-def test_a_port_that_is_not_there_is_named(table: Plugged, console: Console) -> None:
+def test_a_port_that_is_not_there_is_named_once(table: Plugged, console: Console, heard: Heard) -> None:
     settings = table.settings()
     gone = replace(
         settings,
@@ -170,6 +170,13 @@ def test_a_port_that_is_not_there_is_named(table: Plugged, console: Console) -> 
     )
     with pytest.raises(PortMissingError, match="there is no port /dev/ttyNONE"):
         map_lights(gone, LightMapOptions(table.folder / "l.toml"), console, input)
+    with pytest.raises(PortMissingError):
+        map_sensors(gone, SensorMapOptions(table.folder / "s.toml"), console, [])
+    (table.folder / "lights.toml").write_text("lights = 4\n[places]\na1 = 0\n")
+    with pytest.raises(PortMissingError):
+        show_every_light(gone, 0.01, console)
+    # The error tells it.
+    assert heard.getvalue() == ""
 
 
 def test_lights_that_are_set_nowhere(table: Plugged, console: Console) -> None:
