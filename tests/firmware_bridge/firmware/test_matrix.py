@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.firmware.core.debounce import CHATTERING_MS
 from firmware_bridge.firmware.core.matrix import mark_ghosts
 from firmware_bridge.firmware.core.sensors import MOST_CHANGES, SwitchBank
 from firmware_bridge.protocol.codec import decode_message
@@ -156,6 +157,37 @@ def test_no_corner_is_ever_called_closed_while_the_ghosts_settle():
             now = rest(bank, list(reading({(0, 0), (0, 1), (1, 0)}, 2, 2)), now, 1)
             assert not bank.is_closed(3)
         assert all(not told.closed for told in report(bank, now).changes)
+
+
+def test_a_corner_that_has_not_come_to_rest_leaves_the_others_in_doubt():
+    """Rows are scanned one after the other, so a corner may be read as open in one scan and closed in the next."""
+    bank = SwitchBank(2, 2, False, 0)
+    now = rest(bank, [0b11, 0b10], 0)
+    assert report(bank, now).closed == (True, True, False, True)
+    for scan in range(40):
+        now = rest(bank, [0b11, 0b11 if scan % 2 else 0b10], now, 1)
+        assert report(bank, now).doubtful == ((True,) * 4 if scan else (False,) * 4)
+    now = rest(bank, [0b11, 0b10], now)
+    assert report(bank, now).closed == (True, True, False, True)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_switch_that_chatters_for_long_is_in_doubt_until_it_rests(closed):
+    bank = SwitchBank(1, 2, True, 1)
+    before = 0b10 if closed else 0
+    now = moved = rest(bank, [before, 1], 0)
+    while now <= moved + CHATTERING_MS + 100:
+        bank.masks[:] = [before ^ (now - moved + 1) % 2 * 0b10, 1]
+        bank.update(now, SETTLE_MS)
+        told = report(bank, now)
+        is_long = now - moved >= CHATTERING_MS
+        assert told.doubtful == (False, is_long, False)
+        assert told.closed == (False, closed and not is_long, True)
+        assert told.changes == ()
+        now += 1
+    now = rest(bank, [before, 1], now)
+    assert report(bank, now).closed == (False, closed, True)
+    assert not any(report(bank, now).doubtful)
 
 
 def test_more_changes_than_fit_are_counted_and_the_snapshot_is_right():
