@@ -97,7 +97,9 @@ def show_every_light(
     say = _sayer(console)
     settings = configuration.settings
     game = load(settings.game.name)
-    plan = wire_plan(settings, configuration.sources, game.places)
+    # Lights may be tried before the sensors are mapped.
+    unseeing = settings.model_copy(update={"sensors": settings.sensors.model_copy(update={"eyes": "camera"})})
+    plan = wire_plan(unseeing, configuration.sources, game.places)
     faults: list[str] = []
 
     def failed(sentence: str) -> None:
