@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pytest
 
 from firmware_bridge.firmware.core import lights
 from firmware_bridge.pin_map import PinMap
-from firmware_bridge.protocol.messages import ButtonReport, Configure, LightFrame, SensorReport
+from firmware_bridge.protocol.messages import ButtonReport, Configure, FaultReport, LightFrame, SensorReport
 from tests.rp2040.edges import MS
 from tests.rp2040.strip import frames
 from tests.rp2040.talk import Talk
@@ -45,9 +46,9 @@ def talk(running: EmulatedPico) -> Talk:
     return talk
 
 
-def on_the_wire(colours: bytes) -> bytes:
+def on_the_wire(colours: bytes, limit_ma: int = 18300) -> bytes:
     """What the strip is sent for these colours, by the core alone: green first."""
-    frame = lights.LightFrame(COUNT, 18300, 255)
+    frame = lights.LightFrame(COUNT, limit_ma, 255)
     frame.take_all(memoryview(colours), COUNT)
     frame.refresh(0)
     shown = frame.shown
@@ -81,6 +82,15 @@ def test_frames_reach_the_strip_in_pulses_as_the_data_sheet_wants_them_and_the_l
     # 300 lights of 30 us each, and meanwhile the switches are read.
     assert sending[1] - sending[0] == pytest.approx(9.0 * MS, rel=0.01)
     assert len([edge for edge in rows if not edge.is_high and sending[0] < edge.at_ns < sending[1]]) >= 2
+
+
+def test_a_frame_that_would_draw_too_much_is_dimmed_as_the_core_dims_it(talk: Talk) -> None:
+    talk.send(replace(SETTINGS, current_limit_ma=2000))
+    edges = talk.pico.watch(STRIP)
+    talk.link.send(LightFrame(colours(6)))
+    assert talk.run_until(lambda: len(edges) >= 2 * 24 * COUNT, 500)
+    assert frames(edges) == [on_the_wire(colours(6), 2000)]
+    assert talk.next(FaultReport).number > 2000
 
 
 def test_presses_and_switches_are_told_soon_and_with_the_time_at_which_they_began(talk: Talk) -> None:
