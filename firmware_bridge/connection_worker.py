@@ -18,7 +18,7 @@ from firmware_bridge.errors import (
     PortMissingError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard, candidates, which_one
+from firmware_bridge.finding import WantedBoard, candidates, others_like, which_one
 from firmware_bridge.opening import Port, line_of
 from firmware_bridge.port_holders import Holder, holders
 from firmware_bridge.ports import SerialPort, serial_ports
@@ -69,7 +69,7 @@ class Worker:
         self._talk = BoardTalk(self._link, random_session)
         self._troubles = Troubles()
         self._known: SerialPort | None = None
-        self._listed: frozenset[str] = frozenset()
+        self._listed: tuple[SerialPort, ...] = ()
         self._beside: frozenset[str] = frozenset()
         self._state = ConnectionState.FINDING
         self._farewell_s: float | None = None
@@ -95,9 +95,8 @@ class Worker:
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
-        ports = self._ports()
-        self._listed = frozenset(port.device for port in ports)
-        found = candidates(self._wanted, ports, self._known, self._beside)
+        self._listed = self._ports()
+        found = candidates(self._wanted, self._listed, self._known, self._beside)
         return found[0] if len(found) == 1 else self._only_one_answering(found)
 
     def _ports(self) -> tuple[SerialPort, ...]:
@@ -237,7 +236,7 @@ class Worker:
     def _linked(self, event: Linked) -> None:
         self._state = ConnectionState.LINKED
         self._known = event.port
-        self._beside = self._listed - {event.port.device}
+        self._beside = others_like(event.port, self._listed)
         cause = event.welcome.reset_cause if event.restarted else None
         word = self._troubles.worked(event.time_s, event.port.device, cause)
         if word is None and event.restarted:

@@ -70,7 +70,7 @@ def candidates(
         wanted: what was asked for.
         ports: the ports there are.
         known: the port on which the board answered before; it is looked for by its USB numbers under any name.
-        beside: the names of the other ports there were then: what is on those is another device, however alike.
+        beside: the names of ``others_like`` it then: what is on those is another device.
         resolve: follows links, such as those in ``/dev/serial/by-id``.
 
     Raises:
@@ -92,11 +92,18 @@ def candidates(
     return (fitting[0],)
 
 
+def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str]:
+    """Give the names of other ports whose USB facts are those of the port that ``board`` is on.
+
+    Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
+    """
+    return frozenset(port.device for port in ports if port.device != board.device and _is_same_board(port, board))
+
+
 def _again(
     wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, beside: Collection[str]
 ) -> tuple[SerialPort, ...]:
     """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""
-    # Many serial converters have no serial number: the one beside the board's may be a 3D printer's.
     alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in beside)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):

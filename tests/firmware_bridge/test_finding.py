@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
-from firmware_bridge.finding import WantedBoard, candidates
+from firmware_bridge.finding import WantedBoard, candidates, others_like
 from firmware_bridge.ports import SerialPort
 
 PICO = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
@@ -105,12 +105,19 @@ def test_what_was_beside_the_board_is_never_taken_for_it() -> None:
     known = SerialPort("/dev/ttyUSB0", "", 0x1A86, 0x7523)
     printer = SerialPort("/dev/ttyUSB1", "", 0x1A86, 0x7523)
     back = SerialPort("/dev/ttyUSB2", "", 0x1A86, 0x7523)
-    beside = {printer.device}
+    beside = others_like(known, [known, printer, PICO, UART])
+    assert beside == {printer.device}
     wanted = WantedBoard("/dev/ttyUSB0")
     # Only a name that isn't there: opening it says so, and leaves the printer alone.
     assert candidates(wanted, [printer], known, beside) == (SerialPort("/dev/ttyUSB0"),)
     assert candidates(wanted, [printer, back], known, beside) == (back,)
     assert candidates(wanted, [printer, known], known, beside) == (known,)
+
+
+def test_boards_that_swapped_names_are_told_apart_by_their_serial_numbers() -> None:
+    beside = others_like(PICO, [PICO, SECOND_PICO])
+    swapped = [SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "two"), SerialPort("/dev/ttyACM1", "", 0x2E8A, 5, "one")]
+    assert candidates(WantedBoard("/dev/ttyACM0"), swapped, PICO, beside) == (swapped[1],)
 
 
 def test_a_spare_board_may_take_the_place_of_one_that_is_gone() -> None:
