@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from referee.judge import Judge, Occasion
+from referee.judge.feeling import may_have_left
 from referee.judge.naming import named_pieces
 from referee.judge.pooling import PIECE, pool
 from referee.judge.stops import stops_among
@@ -29,6 +30,29 @@ def test_a_place_that_is_only_felt_shows_a_piece_and_agrees_with_any(deblockle: 
     assert seen.places["c3"].lead("gold block, x up", "teal block, star up") == 0
     assert seen.places["c4"].certainty == pytest.approx(3.497, abs=0.01)
     assert seen.hidden == {"c5"}
+
+
+@pytest.mark.parametrize(("readings", "is_told"), [(1, False), (2, False), (3, True)])
+def test_a_sensor_that_mostly_says_nothing_says_nothing(deblockle: Any, readings: int, is_told: bool) -> None:
+    looks = {"c3": "gold block, x up", "c4": "empty"}
+    seen = pool(
+        [*felt(deblockle, looks)[:readings], *felt(deblockle, looks, mute=["c3"])[readings:]],
+        looks,
+        deblockle.looks,
+        1e-5,
+    )
+    assert ("c3" in seen.places, "c3" in seen.hidden) == (is_told, not is_told)
+
+
+def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any, make_reading: Any) -> None:
+    before = deblockle.appearance(known_start(deblockle))
+    gone = {**before, "c1": "empty"}
+    left, moved = frozenset({("c1", "empty")}), frozenset({("c1", "empty"), ("a2", before["c1"])})
+    by_feeling = pool(felt(deblockle, gone), deblockle.places, deblockle.looks, 1e-5)
+    by_sight = pool([make_reading(gone)], deblockle.places, deblockle.looks, 1e-5)
+    assert may_have_left(before, left, by_feeling)
+    assert not may_have_left(before, moved, by_feeling)
+    assert not may_have_left(before, left, by_sight)
 
 
 def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any) -> None:
