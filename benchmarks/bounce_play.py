@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -14,7 +14,7 @@ MOST_CHATTER_MS = 6.2
 """The longest that ordinary switches chatter; J. G. Ganssle, *A Guide to Debouncing* (2004)."""
 
 LIGHTS_MS = 27.0
-"""About how long a Pico needs to work out and send a frame for 300 lights; nothing is scanned meanwhile."""
+"""How long nothing is scanned while lights are worked out and sent: more than twice what an emulated Pico takes."""
 
 _LONG_PRESS_MS = 60_000
 _SETTLED_AFTER_MS = 700.0
@@ -73,12 +73,14 @@ def operations(
     return done
 
 
-def scans(rng: Random, until_ms: float, *, slowest_ms: float = 2.5, lights: float = 0.02) -> Iterator[float]:
-    """When the loop scans: every 0.5 ms to ``slowest_ms``, and now and then a frame of lights is sent in between."""
+def scans(
+    rng: Random, until_ms: float, *, pause_ms: float = LIGHTS_MS, slowest_ms: float = 2.5, lights: float = 0.02
+) -> Iterator[float]:
+    """When the loop scans: every 0.5 ms to ``slowest_ms``, with now and then a pause for a frame of lights."""
     now_ms = 0.0
     while now_ms < until_ms:
         yield now_ms
-        now_ms += LIGHTS_MS if rng.random() < lights else rng.uniform(0.5, slowest_ms)
+        now_ms += pause_ms if rng.random() < lights else rng.uniform(0.5, slowest_ms)
 
 
 class _Contact:
@@ -90,7 +92,7 @@ class _Contact:
         return bisect_right(self._edges, now_ms) % 2 == 1
 
 
-def play_button(done: Sequence[Operation], rng: Random, settle_ms: int) -> Outcome:
+def play_button(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms: float = LIGHTS_MS) -> Outcome:
     """Let a button's debouncer scan all of it."""
     debouncer = ButtonDebouncer()
 
@@ -98,10 +100,10 @@ def play_button(done: Sequence[Operation], rng: Random, settle_ms: int) -> Outco
         what = debouncer.update(closed, now, settle_ms, _LONG_PRESS_MS)
         return {PRESSED: 1, RELEASED: -1}.get(what, 0)
 
-    return _play(done, rng, update)
+    return _play(done, rng, update, pause_ms)
 
 
-def play_switch(done: Sequence[Operation], rng: Random, settle_ms: int) -> Outcome:
+def play_switch(done: Sequence[Operation], rng: Random, settle_ms: int, pause_ms: float = LIGHTS_MS) -> Outcome:
     """Let a switch's debouncer scan all of it."""
     debouncer = SwitchDebouncer(1)
 
@@ -110,17 +112,16 @@ def play_switch(done: Sequence[Operation], rng: Random, settle_ms: int) -> Outco
         debouncer.update(int(closed), now, settle_ms)
         return debouncer.level - before
 
-    return _play(done, rng, update)
+    return _play(done, rng, update, pause_ms)
 
 
-def _play(done: Sequence[Operation], rng: Random, update: object) -> Outcome:
-    assert callable(update)
+def _play(done: Sequence[Operation], rng: Random, update: Callable[[bool, int], int], pause_ms: float) -> Outcome:
     contact = _Contact(done)
     ends_ms = done[-1].edges_ms[-1] + _SETTLED_AFTER_MS
     told: list[tuple[float, int, int]] = []
     times: list[float] = []
     last = -1
-    for time_ms in scans(rng, ends_ms):
+    for time_ms in scans(rng, ends_ms, pause_ms=pause_ms):
         if int(time_ms) == last:
             continue
         last = int(time_ms)

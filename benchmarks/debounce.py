@@ -1,9 +1,9 @@
 """What the firmware makes of bouncing contacts: recorded ones and random ones.
 
-Run: python benchmarks/debounce.py [--seed 1] [--operations 2000] [--quick]
+Run: python benchmarks/debounce.py [--seed 1] [--operations 2000] [--pause-ms 27] [--quick]
 
 A finger closes and opens a button, a piece a switch, thousands of times; the firmware's own debouncers scan that at
-irregular moments, with pauses of 27 ms in which lights are sent. A tap lasts at least 60 ms, a piece stays 150 ms.
+irregular moments, with pauses of 27 ms for lights. A tap lasts at least 60 ms, a piece stays 150 ms.
 With the settings as delivered (20 ms), ordinary contacts must give no event twice and miss none. The worn button,
 whose contact comes off for up to 87 ms while it is pressed, shows what a longer time is for. Exit code 1 when a line
 is not met.
@@ -28,7 +28,15 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.bounce_play import Outcome, operations, play_button, play_switch, random_chatter, recorded_chatter
+from benchmarks.bounce_play import (
+    LIGHTS_MS,
+    Outcome,
+    operations,
+    play_button,
+    play_switch,
+    random_chatter,
+    recorded_chatter,
+)
 from benchmarks.bounce_traces import ROCKER, TRACES, WORN
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 
@@ -59,7 +67,7 @@ ROWS = (
 )
 
 
-def measure(row: Row, seed: int, count: int) -> dict[str, Outcome]:
+def measure(row: Row, seed: int, count: int, pause_ms: float = LIGHTS_MS) -> dict[str, Outcome]:
     """Play a row's contact as a button and as a switch."""
     rng = Random(f"{seed} {row.contact}")
     if row.contact == "random chatter":
@@ -71,16 +79,23 @@ def measure(row: Row, seed: int, count: int) -> dict[str, Outcome]:
     taps = operations(rng, closing, opening, count, row.rest_ms)
     stays = operations(rng, closing, opening, count, max(row.rest_ms, _PIECE_STAYS_MS))
     return {
-        "button": play_button(taps, Random(seed), row.settle_ms),
-        "switch": play_switch(stays, Random(seed), row.settle_ms),
+        "button": play_button(taps, Random(seed), row.settle_ms, pause_ms),
+        "switch": play_switch(stays, Random(seed), row.settle_ms, pause_ms),
     }
 
 
 @click.command(help=__doc__)
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Draws of chatter and scans.")
 @click.option("--operations", "count", default=2000, show_default=True, type=click.IntRange(1), help="Of each contact.")
+@click.option(
+    "--pause-ms",
+    default=LIGHTS_MS,
+    show_default=True,
+    type=click.FloatRange(0, 1000),
+    help="Without looks, for lights.",
+)
 @click.option("--quick", is_flag=True, help="Few operations: shows that it runs.")
-def main(seed: int, count: int, quick: bool) -> None:
+def main(seed: int, count: int, pause_ms: float, quick: bool) -> None:
     """Measure and report."""
     console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     table = Table(title=f"debounced by the firmware, seed {seed}")
@@ -88,7 +103,7 @@ def main(seed: int, count: int, quick: bool) -> None:
         table.add_column(heading, justify="left" if heading in ("contact", "as", "line") else "right")
     met = True
     for row in track(ROWS, "debouncing", console=Console(stderr=True), disable=not sys.stderr.isatty()):
-        for used_as, outcome in measure(row, seed, _QUICK_OPERATIONS if quick else count).items():
+        for used_as, outcome in measure(row, seed, _QUICK_OPERATIONS if quick else count, pause_ms).items():
             faultless = outcome.doubled == outcome.missed == 0
             met &= faultless or not row.is_line
             table.add_row(row.contact, used_as, f"{row.settle_ms} ms", *cells(outcome), verdict(row, faultless))
