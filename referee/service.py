@@ -31,7 +31,7 @@ from referee.service_protocols import Display, Reader, Recorder
 from referee.service_resuming import judge_from
 from referee.service_settings import ServiceSettings
 from referee.service_stall import StallWatch, stall_verdict
-from referee.service_unclear import OpenQuestion, UnclearWatch
+from referee.service_unclear import OpenQuestion, UnclearWatch, is_before_set_up
 from referee.signalling import (
     corrected_signal,
     entered_signal,
@@ -311,6 +311,8 @@ class Service(Generic[StateT, TurnT]):
         self._pressed = False
         self._judged = (settled.since_s, occasion)
         if not self._judge.belief:
+            if occasion is not Occasion.DECLARED and is_before_set_up(self._game, self._options, settled):
+                return []
             ruling = self._judge.begin(
                 settled.readings, self._options, anywhere=self._settings.anywhere, occasion=occasion
             )

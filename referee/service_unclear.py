@@ -1,12 +1,23 @@
-"""A table that can't be judged, and a question that is open about one."""
+"""A table that can't be judged, one that nobody has set up yet, and a question that is open about one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from engine.api import EMPTY, Game, OptionValue
 from referee.judge import Settled, blocking_hindrance
+from referee.judge.belief import usual_start
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
+
+
+def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: Settled) -> bool:
+    """Whether nobody has begun to set up, which is no fault to sound an alarm about.
+
+    The table surely shows nothing, and the game starts with something on it.
+    """
+    return settled.is_bare and any(look != EMPTY for look in usual_start(game, options).values())
 
 
 class UnclearWatch:

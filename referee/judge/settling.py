@@ -54,6 +54,11 @@ class Settled:
         """For how long the table has shown the same thing without a hand."""
         return self.readings[-1].time_s - self.since_s
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether it surely shows empty places, and nothing else."""
+        return bool(self.shown) and all(look == EMPTY for look in self.shown.values())
+
     def looks_like(self, shown: Mapping[str, str]) -> bool:
         """Whether no place surely shows anything else than a table did that showed this."""
         return all(shown.get(place, look) == look for place, look in self.shown.items())

@@ -179,3 +179,16 @@ def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik
     assert told[0] in notes
     assert table.service.reading is not None
     assert table.service.reading.places["c2"].sensed is None
+
+
+def test_an_empty_board_is_waited_for_and_no_alarm_sounds_until_somebody_presses(
+    deblockle: Any, journal: Journal
+) -> None:
+    start = dict(deblockle.appearance(deblockle.new()))
+    table = SensedTable(deblockle, journal, BUTTON, dict.fromkeys(start, "empty"))
+    table.service.start()
+    assert table.wait(10.0) == []
+    assert len(table.lamp.signals) == 1
+    assert [verdict.kind for verdict in table.press()] == [VerdictKind.ILLEGAL]
+    table.carry(start)
+    assert VerdictKind.SET_UP in [verdict.kind for verdict in table.wait(6.0)]
