@@ -163,12 +163,12 @@ class WledNetwork:
         where = self.host if self.host == self._address else f"{self.host} ({self._address})"
         if isinstance(error, ConnectionRefusedError):
             return WledError(
-                f"{where} is there, but nothing takes lights on UDP port {self._port}; is it the WLED controller, and "
-                "has it finished starting?"
+                f"{where} is there, but nothing takes lights on UDP port {self._port}; see whether it is "
+                "the WLED controller, and has finished starting"
             )
         if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
             return WledError(
-                f"{where} can't be reached ({error.strerror}); is the WLED controller on and in this network?"
+                f"{where} can't be reached ({error.strerror}); see whether the WLED controller is on and in this network"
             )
         return WledError(f"{where} does not take lights: {error.strerror or error}; run `referee doctor`")
 
