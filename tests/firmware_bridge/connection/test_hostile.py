@@ -25,6 +25,7 @@ from firmware_bridge.opening import OpenedPort, open_port
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import FaultReport, Log, Restarted
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
+from firmware_bridge.protocol.timer import SHORTEST_S
 from tests.guard import GUARD_S
 
 Connect = Callable[..., BoardConnection]
@@ -88,6 +89,20 @@ def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
     board.unplug()
     assert connection.wait_for(lambda: connection.trouble is not None and connection.trouble.attempts > 2, GUARD_S)
     assert set(opened) == {board.name}
+
+
+def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: Any, said: Any, until: Until) -> None:
+    ports.records = [record("/dev/ttyUSB9", vid=0x1A86, pid=0x7523, serial_number=None)]
+    with BoardConnection(
+        WantedBoard("/dev/ttyUSB9", baud=9600),
+        time.monotonic,
+        said,
+        list_ports=ports,
+        open_port=lambda _, baud: open_port(board.name, baud),
+    ) as connection:
+        until(connection, has(Linked))
+        # A hundred bytes of an answer take so long at 9600 bits a second.
+        assert connection.statistics.link.timeout_s >= SHORTEST_S + 1000 / 9600
 
 
 def test_unplugged_in_the_middle_of_a_write_it_is_found_under_another_name(
