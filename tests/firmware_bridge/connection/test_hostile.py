@@ -105,6 +105,25 @@ def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: 
         assert connection.statistics.link.timeout_s >= SHORTEST_S + 1000 / 9600
 
 
+def test_without_a_board_the_thread_sleeps_from_one_attempt_to_the_next(ports: Any) -> None:
+    """And it holds no lock while it says something: who hears it may use the connection."""
+    heard: list[str] = []
+    connection: BoardConnection
+
+    def say(sentence: str) -> None:
+        connection.show_lights(GREEN)
+        heard.append(f"{sentence} ({connection.state})")
+
+    connection = BoardConnection(WantedBoard("/dev/ttyNONE"), time.monotonic, say, list_ports=ports)
+    with connection:
+        assert connection.wait_for(lambda: connection.trouble is not None and connection.trouble.attempts > 2, GUARD_S)
+        wakeups = connection.statistics.wakeups
+        # Once by itself before each attempt but the first, once for the order, and once for an attempt under way.
+        assert connection.trouble is not None
+        assert wakeups <= connection.trouble.attempts + 1
+    assert len(heard) == 1
+
+
 def test_unplugged_in_the_middle_of_a_write_it_is_found_under_another_name(
     board: Any, ports: Any, record: Any, connect: Connect, until: Until
 ) -> None:
