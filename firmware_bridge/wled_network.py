@@ -167,9 +167,7 @@ class WledNetwork:
                 "the WLED controller, and has finished starting"
             )
         if error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN):
-            return WledError(
-                f"{where} can't be reached ({error.strerror}); see whether WLED is on and in this network"
-            )
+            return WledError(f"{where} can't be reached ({error.strerror}); see whether WLED is on and in this network")
         return WledError(f"{where} does not take lights: {error.strerror or error}; run `referee doctor`")
 
 
