@@ -65,7 +65,8 @@ def test_closing_waits_for_no_device_that_takes_nothing(board: Any, ports: Any, 
         connection.show_lights(GREEN)
         until(connection, has(Linked))
         board.wait_for(lambda: board.shown == GREEN)
-    assert noted == ["discard", "close"]
+    # On a very busy computer the board may be lost before, and its port closed once more.
+    assert noted[-2:] == ["discard", "close"]
 
 
 def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
@@ -140,8 +141,9 @@ def test_unplugged_in_the_middle_of_a_write_it_is_found_under_another_name(
         board.tell(Log(20, 0, 0, "still talking"))
         return written == before > 4096
 
+    until_s = time.monotonic() + GUARD_S
     while not connection.wait_for(is_full, 0.01):
-        pass
+        assert time.monotonic() < until_s, "it is never full"
     connection.show_lights(GREEN)
     board.plug_in_again()
     ports.records = [record(board.name)]
