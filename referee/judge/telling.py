@@ -175,12 +175,18 @@ class Teller(Generic[StateT, TurnT]):
         return Ruling((verdict,))
 
     def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        """Ask about the places a decision hangs on, quietly unless the occasion names faults."""
+        """Ask about the places a decision hangs on, quietly unless the occasion names faults.
+
+        Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on: three turns would be
+        too many to follow.
+        """
         places, shown = decision.places, decision.shown
         turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
         if decision.alike and turns:
             return self._felt(decision, turns, seen, occasion)
-        if not occasion.names_faults:
+        went_on = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
+        pressing = occasion.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
+        if not (occasion.names_faults or pressing):
             return self.quiet(words.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))

@@ -51,6 +51,21 @@ def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
     assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
 
 
+def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblockle: Any, make_reading: Any) -> None:
+    """Where a touch ends a turn, quick players never let the table rest, and three turns are too many to follow."""
+    state = known_start(deblockle)
+    first, looks = after(deblockle, state, "c1-c2=hoops-a1")
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    quiet = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.TOUCH)
+    assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
+    _, later = after(deblockle, deblockle.apply(state, first), "c5-c4=slider-g4")
+    asked = judge.consider(both(make_reading, later, later, wrong=["a1"]), Occasion.TOUCH)
+    assert asked.verdict.kind is VerdictKind.AMBIGUOUS
+    assert "sensors disagree about a1" in asked.verdict.sentence
+    pressed = judge.consider(both(make_reading, later, later, wrong=["a1"]), Occasion.DECLARED)
+    assert pressed.verdict.turns == ("c1-c2=hoops-a1", "c5-c4=slider-g4")
+
+
 def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
