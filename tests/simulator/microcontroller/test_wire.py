@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -285,3 +287,10 @@ def test_every_knob_can_be_typed(name: str, tenths: int) -> None:
 def test_what_is_typed_wrongly_is_named(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         WireFaults.from_text(text)
+
+
+def test_the_page_lists_every_knob() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "virtual-table.md").read_text(encoding="utf-8")
+    table = page[page.index("| knob |") : page.index("After the cable was pulled")]
+    listed = {name for row in table.strip().splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert listed == {field.name for field in fields(WireFaults)}
