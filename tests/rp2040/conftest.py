@@ -16,6 +16,7 @@ from firmware_bridge.finding import WantedBoard
 from firmware_bridge.install import install
 from firmware_bridge.install_reaching import Surroundings
 from firmware_bridge.manifest import Firmware, our_firmware
+from firmware_bridge.opening import Port, open_port
 from firmware_bridge.pin_map import PinMap
 from firmware_bridge.pin_map_file import parse_pin_map
 from hardware.pins import BUTTON_ROLES
@@ -77,8 +78,13 @@ def patience() -> Iterator[None]:
 
 
 def around(plugged: PluggedPico) -> Surroundings:
-    """This computer, by the Pico's clock."""
-    return replace(Surroundings(), list_ports=list, clock=plugged.now_s)
+    """This computer, by the Pico's clock. A real Pico's port goes away with a reset; this one is empty when opened."""
+
+    def open_settled(name: str, baud: int) -> Port:
+        plugged.settle()
+        return open_port(name, baud)
+
+    return replace(Surroundings(), list_ports=list, open_port=open_settled, clock=plugged.now_s)
 
 
 @pytest.fixture(scope="session")

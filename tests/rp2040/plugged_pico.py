@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import select
+import termios
 import threading
 import time
 import tty
@@ -18,6 +19,7 @@ from tests.rp2040.emulated_pico import EmulatedPico
 Result = TypeVar("Result")
 
 _SLICE_MS = 1.0
+_SETTLE_MS = 50.0
 _GUARD_S = 1200.0
 """Only against hanging: an emulated second takes some twenty of a computer that has nothing else to do."""
 
@@ -53,6 +55,18 @@ class PluggedPico:
 
         self._orders.put(give)
         return answer.result(_GUARD_S)
+
+    def settle(self) -> None:
+        """Let the chip take in what it was sent, and drop what it answers, as happens while no program has the port."""
+
+        def run(pico: EmulatedPico) -> None:
+            self._carry()
+            pico.run_for(_SETTLE_MS)
+            pico.read()
+            self._unsent = b""
+            termios.tcflush(self._slave, termios.TCIFLUSH)
+
+        self.ask(run)
 
     def unplug(self) -> None:
         """End the thread and close the terminal; harmless the second time."""

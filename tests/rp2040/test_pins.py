@@ -33,6 +33,7 @@ def running(uf2: Path, installed_flash: bytes) -> EmulatedPico:
 
     pico = EmulatedPico(uf2, installed_flash)
     Talk(pico, 1)
+    print(f"\nfrom power to its first word: {pico.now_ns / MS:.0f} ms")
     return pico
 
 

@@ -12,6 +12,7 @@ from firmware_bridge.manifest import Firmware
 from firmware_bridge.pin_map import PinMap
 from firmware_bridge.protocol.messages import FaultReport, Leave
 from tests.rp2040.conftest import around
+from tests.rp2040.edges import MS
 from tests.rp2040.strip import frames
 from tests.rp2040.talk import Talk
 
@@ -54,6 +55,7 @@ def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPic
         assert connection.wait_for(lambda: heard(ButtonMoved), GUARD_S)
         (press,) = (event for event in events if isinstance(event, ButtonMoved))
         assert (press.button, press.action) == (0, ButtonAction.PRESSED)
+    assert plugged.ask(lambda pico: pico.run_until(lambda: pico.now_ns - edges[-1].at_ns > MS, 50))
     shown = frames(plugged.ask(lambda _: list(edges)))
     assert bytes((255, 0, 0)) * 5 + bytes(3 * 295) in shown
 

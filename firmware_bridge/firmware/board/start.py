@@ -8,7 +8,7 @@ import machine
 
 from ..core.device import LEVEL_ERROR, Device
 from ..core.pin_map import PinMap, read_pin_map
-from .clock import sleep_ms
+from .clock import sleep_ms, ticks_ms
 from .microcontroller import STAY_FILE, Microcontroller
 
 PIN_MAP_FILE = "pins.json"
@@ -16,7 +16,10 @@ FAULT_FILE = "fault.txt"
 TOLD_FAULT_FILE = "last_fault.txt"
 
 WAIT_MS = 2000
-"""How long Ctrl-C leads into the interpreter after a start, so that no board can be locked up."""
+"""How long Ctrl-C leads into the interpreter after a start, at least, so that no board can be locked up."""
+
+_LAST_WAIT_MS = 1000
+"""How much of it comes when all modules are loaded, which takes a Pico nearly two seconds: a host is waiting, too."""
 
 _LAST_WORDS_STEPS = 50
 
@@ -25,7 +28,7 @@ def main(root: str = "") -> None:
     """Start the firmware, unless the board is to stay in the interpreter this time."""
     if is_to_stay(root):
         return
-    sleep_ms(WAIT_MS)
+    sleep_ms(max(_LAST_WAIT_MS, WAIT_MS - ticks_ms()))
     with RestartAfterFault(root) as guard:
         device = make_device(root)
         guard.device = device

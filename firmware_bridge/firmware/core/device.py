@@ -38,7 +38,7 @@ from .sensors import SwitchBank
 from .sounds import TonePlayer
 from .ticks import DeviceClock, elapsed_ms
 from .version import FIRMWARE_VERSION, NEWEST_PROTOCOL
-from .window import LARGEST_SENT
+from .window import LARGEST_SENT, NO_TOKEN
 
 DEFAULT_SILENCE_MS = 3000
 DEFAULT_DEBOUNCE_MS = 20
@@ -53,6 +53,10 @@ LEVEL_ERROR = 40
 _LIGHTS_EVERY_MS = 10
 _LONGEST_BOARD_NAME_BYTES = 64
 _LEAVES_AFTER_MS = 200
+
+# Beyond the numbers of presses. A host that greets while the board starts begins several times over, so that the first
+# to be told of a reset may be nobody.
+_RESET_TOKEN = 0x10000
 
 
 class Device(LinkOwner):
@@ -150,12 +154,14 @@ class Device(LinkOwner):
         if self._pins.faults:
             self._faults.add(PIN_MAP, len(self._pins.faults), "; ".join(self._pins.faults), now)
         if self._board.reset_cause == WATCHDOG_CAUSE and not self._told_reset:
-            self._told_reset = True
             self._faults.add(WATCHDOG_RESET, 0, "the watchdog restarted the board, whose loop had stopped", now)
 
     def was_acknowledged(self, token: int) -> None:
-        """Hear that a press has arrived."""
-        self._presses.arrived(token)
+        """Hear that a press has arrived, or the word of the reset."""
+        if token == _RESET_TOKEN:
+            self._told_reset = True
+        else:
+            self._presses.arrived(token)
 
     def take_message(self, kind: int, payload: memoryview, now: int) -> None:
         """Do what the host asks."""
@@ -293,7 +299,7 @@ class Device(LinkOwner):
             code, number, text = fault
             struct.pack_into("<BH", self._payload, 0, code, number)
             self._payload[3 : 3 + len(text)] = text
-            link.send(FAULT, self._payload_view[: 3 + len(text)])
+            link.send(FAULT, self._payload_view[: 3 + len(text)], _RESET_TOKEN if code == WATCHDOG_RESET else NO_TOKEN)
             self._faults.sent()
             fault = self._faults.first()
         if self._report_due and link.window.has_room():

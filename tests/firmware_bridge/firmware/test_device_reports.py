@@ -123,6 +123,20 @@ def test_a_watchdog_reset_is_told_to_the_first_host(make_bench):
     assert host.told("FAULT") == []
 
 
+def test_a_watchdog_reset_is_told_again_where_nobody_acknowledged_it(make_bench):
+    """While the board starts its host greets it several times; it answers all of them, and only the last one counts."""
+    bench = make_bench(LIGHTS, reset_cause=1)
+    host = Host(bench)
+    host.acknowledges = False
+    host.shake_hands(5).run(20)
+    assert [fault["code"] for fault in host.told("FAULT")] == [5]
+    host.acknowledges = True
+    host.shake_hands(6).run(20)
+    assert [fault["code"] for fault in host.told("FAULT")] == [5]
+    host.shake_hands(7).run(20)
+    assert host.told("FAULT") == []
+
+
 def test_a_bad_pin_map_is_told_to_every_host(make_bench):
     bench = make_bench({"buttons": [3, 3], **LIGHTS})
     host = Host(bench)
