@@ -88,7 +88,7 @@ class Service(Generic[StateT, TurnT]):
         self._reading: Reading | None = None
         self._settled: Settled | None = None
         self._judged: tuple[float, Occasion] | None = None
-        self._question = OpenQuestion()
+        self._question = OpenQuestion(settings.settling.sure_probability)
         self._pressed = False
         self._shown: Verdict | None = None
         self._recorded: tuple[object, ...] | None = None

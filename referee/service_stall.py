@@ -10,6 +10,16 @@ from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
 
+def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:
+    """Give the places that are hidden or doubtful, and under which no sensor tells whether anything stands there."""
+    return tuple(
+        place
+        for place, seen in reading.places.items()
+        if seen.sensed is None
+        and (seen.hidden_by is not None or not seen.probabilities or seen.best[1] < sure_probability)
+    )
+
+
 class StallWatch:
     """Follows since when each place could not be read; feed it the readings of tables at rest, in order.
 
@@ -26,12 +36,7 @@ class StallWatch:
 
     def add(self, reading: Reading) -> tuple[str, ...]:
         """Take a reading; give the places to name now, all that are unreadable for long if any of them is new."""
-        unreadable = [
-            place
-            for place, seen in reading.places.items()
-            if seen.sensed is None
-            and (seen.hidden_by is not None or not seen.probabilities or seen.best[1] < self._sure_probability)
-        ]
+        unreadable = unreadable_places(reading, self._sure_probability)
         self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
         self._named &= set(unreadable)
         stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}

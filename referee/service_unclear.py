@@ -8,6 +8,7 @@ from typing import Any
 from engine.api import EMPTY, Game, OptionValue
 from referee.judge import Settled, blocking_hindrance
 from referee.judge.belief import usual_start
+from referee.service_stall import unreadable_places
 from referee.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
@@ -46,20 +47,32 @@ class UnclearWatch:
 class OpenQuestion:
     """What the table showed when a question was put: it is open until the table shows something else.
 
-    Neither a hand over the table nor a cable that was pulled answers it.
+    Squares that are asked about because they can't be read answer by being read. Neither a hand over the table nor a
+    cable that was pulled answers anything.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sure_probability: float) -> None:
+        self._sure_probability = sure_probability
         self._shown: Mapping[str, str] | None = None
+        self._unread: frozenset[str] = frozenset()
 
     def take(self, verdict: Verdict, settled: Settled | None) -> None:
         """Take the verdict that is shown now: one that asks opens a question, and every other one closes it."""
-        self._shown = settled.shown if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS else None
+        self.close()
+        if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
+            self._shown = settled.shown
+            self._unread = self._unreadable(settled) & set(verdict.places)
 
     def close(self) -> None:
         """Take in that a person answered."""
-        self._shown = None
+        self._shown, self._unread = None, frozenset()
 
     def is_open(self, settled: Settled | None) -> bool:
         """Whether it is still open at this table, ``None`` for one that is not at rest."""
-        return self._shown is not None and (settled is None or settled.looks_like(self._shown))
+        if self._shown is None or settled is None:
+            return self._shown is not None
+        is_unread = not self._unread or bool(self._unread & self._unreadable(settled))
+        return is_unread and settled.looks_like(self._shown)
+
+    def _unreadable(self, settled: Settled) -> frozenset[str]:
+        return frozenset(unreadable_places(settled.readings[-1], self._sure_probability))

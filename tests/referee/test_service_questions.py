@@ -92,6 +92,22 @@ def test_an_accepted_turn_is_not_lit_again_over_a_table_nobody_has_looked_at(ask
     assert not asked.lamp.signals[-2].lights
 
 
+def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -> None:
+    with ExitStack() as opened:
+        journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
+        looks = dict(deblockle.appearance(deblockle.new()))
+        table = SensedTable(deblockle, journal, ServiceSettings(turn_end="button"), looks, with_camera=True)
+        table.sensors.stands.pop("c3")
+        table.service.start()
+        table.wait(4.0)
+        table.camera.hidden = frozenset({"c3"})
+        assert [verdict.kind for verdict in table.wait(30.0)] == [VerdictKind.AMBIGUOUS]
+        hand_over_the_board(table)
+        table.camera.hidden = frozenset()
+        assert [verdict.kind for verdict in table.wait(4.0)] == [VerdictKind.UNCHANGED]
+        assert table.lamp.signals[-1].mood is Mood.WAITING
+
+
 def test_another_table_answers_it(asked: SensedTable, deblockle: Any) -> None:
     start = deblockle.appearance(deblockle.new())
     verdicts = asked.carry(start) + asked.wait(4.0)
