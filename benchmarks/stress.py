@@ -31,9 +31,11 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.stress_drafts import draft_layout, piece_look
+from benchmarks.stress_hardships import hardships
 from benchmarks.stress_photoreal import PhotorealSet, PhotorealTask
 from benchmarks.stress_report import save_squares, tables, write_report
-from benchmarks.stress_scenes import StressCase, case_of, draft_layout, hardships, piece_look
+from benchmarks.stress_scenes import StressCase, case_of
 from benchmarks.stress_score import PictureScore, lines_not_met, score
 from simulator.enrolment import enrolment_images
 from simulator.render import Renderer

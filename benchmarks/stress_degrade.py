@@ -14,7 +14,7 @@ from typing import TypeVar
 import cv2
 import numpy as np
 
-from benchmarks.stress_scenes import SKINS, SLEEVES
+from benchmarks.stress_drafts import SKINS, SLEEVES
 from simulator.coverage import Coverage
 from simulator.hands import hand_sprite, paint_hand_shadow
 from simulator.optics import shade_table, streak

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.stress import Task, picture_of, tasks
-from benchmarks.stress_scenes import StressCase, case_of, hardships, piece_look
+from benchmarks.stress_drafts import piece_look
+from benchmarks.stress_hardships import hardships
+from benchmarks.stress_scenes import StressCase, case_of
 from simulator.cube import turn_rotation
 from simulator.lights import irradiance
 from simulator.pieces import FACES, INKS, shows_on, told_apart, varied_pieces
