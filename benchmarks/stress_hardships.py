@@ -1,4 +1,7 @@
-"""Hardships: names and levels of what makes seeing harder, each level a function that changes a draft."""
+"""Hardships: names and levels of what makes seeing harder, each level a function that changes a draft.
+
+One at a time over a range, or all of them together.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Scenes far from the virtual table's usual look: one hardship at a time over a range, and all of them together.
-
-A *draft* is an ordinary scene with every number that a hardship may change; a *hardship* is a name and its levels, each
-a function that changes a draft. Everything is drawn from seeds.
-"""
+"""Scenes far from the virtual table's usual look: what a hardship makes of a draft, and what it truly shows."""
 
 from __future__ import annotations
 
