@@ -8,6 +8,7 @@ import select
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
@@ -66,8 +67,9 @@ class VirtualMicrocontroller:
         self._terminal: PseudoTerminal | None = None
         self._next_terminal: PseudoTerminal | None = None
         self._wake_read, self._wake_write = -1, -1
-        self._thread: threading.Thread | None = None
-        self._error: BaseException | None = None
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="virtual microcontroller")
+        self._serving: Future[None] | None = None
+        self._is_closing = False
         self._rounds = 0
 
     def __enter__(self) -> Self:
@@ -83,8 +85,8 @@ class VirtualMicrocontroller:
             bounce_s=self._bounce_s,
             watchdog_s=self._watchdog_s,
         )
-        self._thread = threading.Thread(target=self._serve, name="virtual microcontroller", daemon=True)
-        self._thread.start()
+        self._serving = self._threads.submit(self._serve)
+        self._serving.add_done_callback(self._ended)
         return self
 
     def __exit__(
@@ -94,19 +96,18 @@ class VirtualMicrocontroller:
 
     def close(self) -> None:
         """End the thread and take the port away. Raises what ended the thread before, if anything did."""
-        thread, self._thread = self._thread, None
-        if thread is None:
+        if self._serving is None or self._is_closing:
             return
+        self._is_closing = True
         self._wake()
-        thread.join()
+        self._threads.shutdown()
         for terminal in (self._terminal, self._next_terminal):
             if terminal is not None:
                 terminal.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
         self._terminal = self._next_terminal = None
-        if self._error is not None:
-            raise self._error
+        self._serving.result()
 
     # What the host's computer sees.
 
@@ -205,9 +206,12 @@ class VirtualMicrocontroller:
     def wait_for(self, predicate: Callable[[], bool], timeout_s: float = 10.0) -> bool:
         """Wait until ``predicate`` holds, and say whether it came to hold in time; it is asked after each change."""
         with self._changed:
-            holds = self._changed.wait_for(lambda: self._error is not None or predicate(), timeout_s)
-            if self._error is not None:
-                raise self._error
+            serving = self._serving
+            holds = self._changed.wait_for(lambda: (serving is not None and serving.done()) or predicate(), timeout_s)
+            if serving is not None and serving.done():
+                # What ended the thread is raised here.
+                serving.result()
+                return predicate()
             return holds
 
     # The thread.
@@ -244,13 +248,12 @@ class VirtualMicrocontroller:
             self._terminal, self._next_terminal = self._next_terminal, None
 
     def _serve(self) -> None:
-        try:
-            while self._thread is not None:
-                self._round()
-        except BaseException as error:  # noqa: BLE001 # whatever it is, wait_for and close raise it
-            with self._changed:
-                self._error = error
-                self._changed.notify_all()
+        while not self._is_closing:
+            self._round()
+
+    def _ended(self, _serving: Future[None]) -> None:
+        with self._changed:
+            self._changed.notify_all()
 
     def _round(self) -> None:
         with self._changed:

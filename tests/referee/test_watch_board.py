@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -124,22 +125,20 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
 
 def referee(watching: WatchOptions, sitting: Sitting, person: Callable[[], None]) -> int:
     """Referee until the person is done, or failed."""
-    failures: list[BaseException] = []
 
     def sit() -> None:
         try:
             person()
             _wait_for_the_loop(sitting.journal)
-        except BaseException as error:  # noqa: BLE001 # raised below, in the test's own thread
-            failures.append(error)
-        os.kill(os.getpid(), signal.SIGINT)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=sit)
-    thread.start()
-    code = watch(watching, Console(file=sitting.heard, width=400))
-    thread.join()
-    if failures:
-        raise AssertionError(sitting.heard.getvalue()) from failures[0]
+    with ThreadPoolExecutor(max_workers=1) as chairs:
+        sits = chairs.submit(sit)
+        code = watch(watching, Console(file=sitting.heard, width=400))
+    failure = sits.exception()
+    if failure is not None:
+        raise AssertionError(sitting.heard.getvalue()) from failure
     return code
 
 
