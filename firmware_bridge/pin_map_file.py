@@ -24,7 +24,7 @@ from firmware_bridge.pin_map_boards import BOARDS, BoardKind
 LONGEST_NAME_BYTES = 40
 BUZZER_KINDS = ("passive", "active")
 LINKS = ("usb", "uart")
-BAUD_RATES = (9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600)
+LOWEST_BAUD, HIGHEST_BAUD = 9600, 921_600
 
 _SECTIONS = ("uart", "lights", "matrix", "switches", "buttons", "buzzer")
 _TOP_KEYS = ("board", "name", "link")
@@ -100,7 +100,7 @@ def _link(top: _Section, pins: _Pins) -> SerialWires | None:
     before = len(top.faults)
     number = section.number("number", 0, 9, None)
     tx, rx = pins.take(section, "tx", "the UART's tx"), pins.take(section, "rx", "the UART's rx")
-    baud = section.number("baud", BAUD_RATES[0], BAUD_RATES[-1], 115200)
+    baud = section.number("baud", LOWEST_BAUD, HIGHEST_BAUD, 115_200)
     if len(top.faults) > before:
         return None
     pins.check_uart(number, tx, rx)
