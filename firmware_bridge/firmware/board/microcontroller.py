@@ -11,9 +11,7 @@ from .clock import sleep_ms, ticks_ms
 from .parts import ActiveBuzzer, Matrix, PassiveBuzzer, make_contacts, make_strip
 from .pick import make_levels
 from .ports import UartPort, UsbPort
-
-STAY_FILE = "stay"
-"""While this file is there, the board stays in the interpreter on its next start."""
+from .stay import STAY_FILE
 
 _SENT_AFTER_MS = 100
 

@@ -9,7 +9,7 @@ import machine
 from ..core.device import LEVEL_ERROR, Device
 from ..core.pin_map import PinMap, read_pin_map
 from .clock import sleep_ms, ticks_ms
-from .microcontroller import STAY_FILE, Microcontroller
+from .microcontroller import Microcontroller
 
 PIN_MAP_FILE = "pins.json"
 FAULT_FILE = "fault.txt"
@@ -25,24 +25,13 @@ _LAST_WORDS_STEPS = 50
 
 
 def main(root: str = "") -> None:
-    """Start the firmware, unless the board is to stay in the interpreter this time."""
-    if is_to_stay(root):
-        return
+    """Run the firmware until something goes wrong."""
     sleep_ms(max(_LAST_WAIT_MS, WAIT_MS - ticks_ms()))
     with RestartAfterFault(root) as guard:
         device = make_device(root)
         guard.device = device
         while True:
             device.step()
-
-
-def is_to_stay(root: str) -> bool:
-    """Whether the board is to stay in the interpreter; true once for each time it is asked to."""
-    try:
-        os.remove(root + "/" + STAY_FILE)
-    except OSError:
-        return False
-    return True
 
 
 def make_device(root: str) -> Device:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import json
+import re
 import sys
 import time
 import traceback
@@ -20,7 +21,9 @@ from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.messages import Hello, Leave, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
 
+ROOT = Path(__file__).resolve().parents[3]
 BOARD = "firmware_bridge.firmware.board"
+STAY = "firmware_bridge/firmware/board/stay.py"
 UART = {"link": {"uart": 1, "tx": 0, "rx": 1, "baud": 115200}}
 PARTS = {
     **UART,
@@ -291,18 +294,18 @@ def test_why_the_board_started(pins, monkeypatch, platform, chip, cause, scratch
 @pytest.fixture
 def start(pins, tmp_path):
     """Start the firmware in a folder for so many ms: ``start(ms, arrives)`` says how it ended, and what was sent."""
-    module = importlib.import_module(f"{BOARD}.start")
+    module, stay = (importlib.import_module(f"{BOARD}.{name}") for name in ("start", "stay"))
 
     def run(ms, *messages):
         pins.table.stop_after_ms = pins.table.now_ms + ms
         pins.table.arriving = b"".join(packet_frame(packet) for packet in messages)
         pins.table.sent = bytearray()
+        if stay.is_to_stay(str(tmp_path)):
+            return "interpreter", []
         try:
             module.main(str(tmp_path))
         except (pins.Stopped, pins.Reset) as end:
             how = type(end).__name__
-        else:
-            how = "interpreter"
         return how, PacketReader().feed(bytes(pins.table.sent))
 
     return run
@@ -335,6 +338,24 @@ def test_leave_writes_the_marker_and_the_next_start_stays_in_the_interpreter_onc
     assert start(2500) == ("interpreter", [])
     assert not (tmp_path / "stay").exists()
     assert start(2500)[0] == "Stopped"
+
+
+def test_whether_to_stay_is_asked_before_anything_else_is_loaded(monkeypatch):
+    """Loading takes a Pico nearly two seconds, and a host that waits for the prompt presses Ctrl-C all the while."""
+    code = (ROOT / "firmware_bridge" / "firmware" / "main.py").read_text(encoding="utf-8")
+    ran = []
+    for name in ("firmware", "firmware.board"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(__path__=[]))
+    for stays in (True, False):
+        monkeypatch.setitem(
+            sys.modules, "firmware.board.stay", SimpleNamespace(is_to_stay=lambda root, stays=stays: stays)
+        )
+        if not stays:
+            monkeypatch.setitem(sys.modules, "firmware.board.start", SimpleNamespace(main=lambda: ran.append("main")))
+        exec(code, {})
+        assert ran == ([] if stays else ["main"])
+    imported = re.findall(r"^(?:import|from) (\S+)", (ROOT / STAY).read_text(encoding="utf-8"), re.MULTILINE)
+    assert imported == ["os"]
 
 
 @pytest.mark.parametrize("content", [None, "{", '{"format":1,"board":"pico","buttons":[3,3]}'])
