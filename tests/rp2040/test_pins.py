@@ -87,6 +87,7 @@ def test_frames_reach_the_strip_in_pulses_as_the_data_sheet_wants_them_and_the_l
 
 def test_a_frame_that_would_draw_too_much_is_dimmed_as_the_core_dims_it(talk: Talk) -> None:
     talk.send(replace(SETTINGS, current_limit_ma=2000))
+    talk.run_for(30)
     edges = talk.pico.watch(STRIP)
     talk.link.send(LightFrame(colours(6)))
     assert talk.run_until(lambda: len(edges) >= 2 * 24 * COUNT, 500)
