@@ -26,7 +26,7 @@ from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.statistics import LinkStatistics
 
 # Rounds of greeting, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
-_FIRST_ROUNDS = 2
+_FIRST_ROUNDS = 3
 _LATER_ROUNDS = 4
 _BLOCKED_S = 3.0
 # How long closing waits for the board to acknowledge what was sent last.

@@ -6,11 +6,10 @@ import os
 import queue
 import select
 import termios
-import threading
 import time
 import tty
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 from tests.rp2040.edges import MS
@@ -36,25 +35,21 @@ class PluggedPico:
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._unsent = b""
         self._is_plugged = True
-        self._thread = threading.Thread(target=self._run, name=f"Pico on {self.port}")
-        self._thread.start()
+        self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"Pico on {self.port}")
+        self._running = self._threads.submit(self._run)
 
     def now_s(self) -> float:
         """The chip's time, for whoever is to wait by it."""
         return self._pico.now_ns / 1e9
 
     def ask(self, question: Callable[[EmulatedPico], Result]) -> Result:
-        """Ask, or order, between two moments of the chip's life."""
+        """Ask, or order, between two moments of the chip's life. A question that fails ends the thread."""
         answer: Future[Result] = Future()
-
-        def give() -> None:
-            try:
-                answer.set_result(question(self._pico))
-            except Exception as error:  # noqa: BLE001 -- it belongs to whoever asked
-                answer.set_exception(error)
-
-        self._orders.put(give)
-        return answer.result(_GUARD_S)
+        self._orders.put(lambda: answer.set_result(question(self._pico)))
+        ends: tuple[Future[Any], ...] = (answer, self._running)
+        if self._running in wait(ends, _GUARD_S, FIRST_COMPLETED).done:
+            self._running.result()
+        return answer.result(0)
 
     def settle(self) -> None:
         """Let the chip take in what it was sent, and drop what it answers, as happens while no program has the port."""
@@ -72,7 +67,8 @@ class PluggedPico:
         """End the thread and close the terminal; harmless the second time."""
         if self._is_plugged:
             self._orders.put(self._stop)
-            self._thread.join(_GUARD_S)
+            self._threads.shutdown()
+            self._stop()
             for file in (self._master, self._slave):
                 os.close(file)
 
