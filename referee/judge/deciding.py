@@ -161,10 +161,18 @@ def _with_places_set_aside(
     under_way = best.happening in {Happening.PART, Happening.TURN_AND_PART}
     if under_way or doubtful & changed or len(doubtful) > settings.most_set_aside:
         return undecided
+    if best.happening is not Happening.NOTHING and _unfelt_pieces(base, doubtful, seen):
+        return undecided
     without = decide(game, explorer, states, seen.without(doubtful), settings)
     if without.standing is not Standing.ALLOWED or without.best.changes != best.changes:
         return undecided
     return replace(without, set_aside=_in_order(game, doubtful | set(without.set_aside)))
+
+
+def _unfelt_pieces(base: Appearance, places: set[Place], seen: PooledReading) -> bool:
+    """Whether a piece is no longer felt where it stood: with a turn it may have gone where a sensor is dead."""
+    felt = [place for place in places if place in seen.places and seen.places[place].felt]
+    return any(base[place] != EMPTY and seen.places[place].best == EMPTY for place in felt)
 
 
 def _in_order(game: Game[StateT, TurnT], places: set[Place]) -> tuple[Place, ...]:

@@ -78,10 +78,17 @@ class FusedReader:
         for place in dict.fromkeys((*reading.places, *self._places)):
             seen, sensed = reading.places.get(place), felt.occupied.get(place)
             if seen is not None:
-                joined[place] = replace(seen, sensed=sensed) if sensed is not None else seen
+                is_past = sensed is not None and felt.fading and _contradict(seen, sensed)
+                joined[place] = seen if sensed is None or is_past else replace(seen, sensed=sensed)
             elif sensed is not None:
                 joined[place] = only_felt(sensed, self._looks, why)
         return joined
+
+
+def _contradict(seen: PlaceReading, sensed: float) -> bool:
+    """Whether a camera and a sensor say contradictory things of a place, however surely."""
+    empty = seen.probabilities.get(EMPTY)
+    return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)
 
 
 def only_felt(sensed: float, looks: Sequence[LookName], why: str) -> PlaceReading:

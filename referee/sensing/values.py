@@ -47,8 +47,9 @@ class SensorSettings:
     ``after_put_down_s``, ``after_lift_s``
         how long ago the latest change must be for the table to be at rest: longer after a piece was lifted, since it
         is likely to be in the air.
-    ``stale_s``
-        what the sensors said longer ago than this says nothing any more.
+    ``fading_s``, ``stale_s``
+        what the sensors said longer ago than the first says nothing where the camera sees otherwise, and longer ago
+        than the second nothing at all: a wire that fell silent tells of no turn. A board is heard every half second.
     ``camera_patience_s``
         how long the camera may be unable to see the table before the sensors go on alone.
     """
@@ -57,6 +58,7 @@ class SensorSettings:
     false_open: float = 0.03
     after_put_down_s: float = 0.4
     after_lift_s: float = 1.5
+    fading_s: float = 0.75
     stale_s: float = 1.5
     camera_patience_s: float = 3.0
 
@@ -66,7 +68,7 @@ class SensorSettings:
             rate = getattr(self, name)
             if not _BEST_RATE <= rate <= _WORST_RATE:
                 raise ValueError(f"{name} is {rate}; expected {_BEST_RATE} to {_WORST_RATE}, 0.01 is usual")
-        for name in ("after_put_down_s", "after_lift_s", "stale_s", "camera_patience_s"):
+        for name in ("after_put_down_s", "after_lift_s", "fading_s", "stale_s", "camera_patience_s"):
             seconds = getattr(self, name)
             if seconds < 0:
                 raise ValueError(f"{name} is {seconds}; expected 0 or more seconds")

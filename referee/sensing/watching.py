@@ -20,13 +20,15 @@ class Felt:
     """What is known of the places by their sensors.
 
     ``occupied`` maps places to how probable it is that something stands there; ``changes`` are the latest, oldest
-    first; ``busy`` says that something was moved just now; ``notices`` are for the owner, each given once.
+    first; ``busy`` says that something was moved just now; ``notices`` are for the owner, each given once; with
+    ``fading`` it was said a while ago, and things may have been moved since.
     """
 
     occupied: Mapping[Place, float] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
     busy: Hindrance | None = None
     notices: tuple[str, ...] = ()
+    fading: bool = False
 
 
 class SensorWatch:
@@ -40,11 +42,13 @@ class SensorWatch:
         self._changes: deque[PlaceChange] = deque(maxlen=_MOST_CHANGES)
         self._notices: list[str] = []
         self._now_s = 0.0
+        self._heard_s: float | None = None
 
     def look(self, now_s: float) -> Felt:
         """Give what the sensors say at ``now_s``, in the time of the frames."""
         self._now_s = now_s
         sensed = self._source.latest(now_s)
+        self._heard_s = None if sensed is None else sensed.time_s
         if sensed is not None:
             self._notices += self._health.listen(self._noticed(sensed, now_s), sensed.doubtful, now_s)
         notices, self._notices = tuple(self._notices), []
@@ -54,13 +58,18 @@ class SensorWatch:
         trusted = {place: closed for place, closed in sensed.occupied.items() if place not in mute}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
-        return Felt(probabilities, changes, self._busy(changes, now_s), notices)
+        return Felt(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
 
     def believed(self, appearance: Appearance) -> None:
         """Take a table that was accepted as the truth about the sensors; what comes of it is told at the next look."""
         moving = {change.place for change in self._changes if self._now_s - change.time_s < _MOVING_S}
         truth = {place: look != EMPTY for place, look in appearance.items()}
-        self._notices += self._health.compare(self._said, truth, moving)
+        # What was said before the wire fell silent makes no sensor wrong.
+        self._notices += self._health.compare(self._said if self._is_heard else {}, truth, moving)
+
+    @property
+    def _is_heard(self) -> bool:
+        return self._heard_s is not None and self._now_s - self._heard_s <= self._settings.fading_s
 
     def _mute(self, sensed: Sensed) -> frozenset[Place]:
         return sensed.doubtful | self._health.out

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Occasion
+from referee.judge import Judge, Occasion, Ruling
 from referee.judge.feeling import may_have_left
 from referee.judge.naming import named_pieces
 from referee.judge.pooling import PIECE, pool
@@ -298,3 +299,22 @@ def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one
     judge = Judge(game, belief=(state,))
     ruling = judge.consider(felt(game, looks, changes=changes[:2]), Occasion.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
+
+
+def test_no_turn_is_accepted_while_a_piece_is_missing_that_may_stand_where_a_sensor_is_dead(deblockle: Any) -> None:
+    state = known_start(deblockle)
+    turns = deblockle.legal_turns(state)
+    alike = Counter(frozenset(taken(deblockle, state, turn)) for turn in turns)
+    turn = next(turn for turn in turns if alike[frozenset(taken(deblockle, state, turn))] == 1)
+    looks = deblockle.appearance(deblockle.apply(state, turn))
+    other = next(place for place, look in looks.items() if look != "empty" and place not in turn.places)
+
+    def ruling(wrong: tuple[str, ...]) -> Ruling:
+        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        return judge.consider(felt(deblockle, looks, wrong=wrong), Occasion.DECLARED)
+
+    assert [step.turn for step in ruling(()).steps] == [deblockle.format_turn(turn)]
+    missing = ruling((other,))
+    assert not missing.steps
+    assert missing.verdict.kind is VerdictKind.AMBIGUOUS
+    assert other in missing.verdict.places

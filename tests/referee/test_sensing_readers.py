@@ -133,6 +133,23 @@ def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: An
     assert "a4" in told[0]
 
 
+def test_turns_while_the_wire_is_silent_make_no_sensor_wrong(deblockle: Any, sensors: ScriptedSensors) -> None:
+    def health_after(*, is_heard: bool) -> SensorHealth:
+        looks = dict(deblockle.appearance(deblockle.new()))
+        camera, health = ScriptedCamera(deblockle, looks), SensorHealth()
+        reader = FusedReader(camera, sensors, deblockle.places, deblockle.looks, health=health)
+        for turn in range(40):
+            now_s = 100.0 * (turn + 1)
+            sensors.heard_s = now_s if is_heard or not turn else 100.0
+            reader.read(frame(now_s))
+            looks["a4"] = "empty" if turn % 2 else looks["c1"]
+            reader.believed(looks)
+        return health
+
+    assert health_after(is_heard=False).out == frozenset()
+    assert health_after(is_heard=True).out == {"a4"}
+
+
 def test_there_is_no_picture_without_a_camera(deblockle: Any, sensors: ScriptedSensors) -> None:
     with pytest.raises(NotLocatedError, match="no camera"):
         alone(deblockle, sensors).crop(frame(1.0), "c3")
@@ -150,6 +167,19 @@ def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: 
     assert reading.places["c3"].sensed == pytest.approx(0.97 / 0.98)
     assert (reading.places["c1"].hidden_by, reading.places["c1"].sensed) == ("object", pytest.approx(0.97 / 0.98))
     assert reading.places["e1"].sensed is None
+
+
+@pytest.mark.parametrize(("heard_s", "is_told"), [(9.4, True), (9.2, False)])
+def test_what_was_felt_a_while_ago_says_nothing_where_the_camera_sees_otherwise(
+    deblockle: Any, sensors: ScriptedSensors, heard_s: float, is_told: bool
+) -> None:
+    moved = dict(deblockle.appearance(deblockle.new()))
+    moved["a4"], moved["c1"] = moved["c1"], "empty"
+    camera = ScriptedCamera(deblockle, moved, hidden=frozenset({"e1"}))
+    sensors.heard_s = heard_s
+    places = fused(deblockle, sensors, camera).read(frame(10.0)).places
+    assert [places[place].sensed is not None for place in ("a4", "c1")] == [is_told, is_told]
+    assert all(places[place].sensed is not None for place in ("c3", "g7", "e1")), "agreed with, or out of sight"
 
 
 def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSensors) -> None:
