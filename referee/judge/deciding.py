@@ -99,7 +99,7 @@ def decide(
     # What an explanation says of a hidden place is borne out as well as it can be.
     allowed = any(seen.told(base, one.changes) == shown for one in found)
     if not allowed:
-        if free_score - best.score >= settings.margin:
+        if free_score - best.score >= settings.margin and not _lacks_one_sensor(base, best, shown, seen):
             return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
         if best.score - free_score < settings.margin:
             rivals = tuple(
@@ -123,6 +123,14 @@ def decide(
     surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
     unfelt = _unfelt(base, found, seen) if best.happening is Happening.NOTHING else ()
     return Decision(Standing.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
+
+
+def _lacks_one_sensor(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
+    """Whether whole turns explain everything but what one sensor says elsewhere, which alone names no fault."""
+    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
+    is_whole = best.happening in {Happening.TURN, Happening.TWO_TURNS}
+    one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
+    return is_whole and one_elsewhere and all(place in seen.places and seen.places[place].felt for place in doubtful)
 
 
 def _hangs_on_sensors(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:

@@ -318,3 +318,21 @@ def test_no_turn_is_accepted_while_a_piece_is_missing_that_may_stand_where_a_sen
     assert not missing.steps
     assert missing.verdict.kind is VerdictKind.AMBIGUOUS
     assert other in missing.verdict.places
+
+
+def test_no_fault_is_named_where_two_turns_explain_all_but_what_one_sensor_says(deblockle: Any) -> None:
+    """The first of two quick turns came back to its square, and a switch has died: it feels as if gold played twice."""
+    state = known_start(deblockle)
+    first, _ = after(deblockle, state, "c1-c2=hoops-a1")
+    teals = deblockle.apply(state, first)
+    squares = taken(deblockle, state, first)
+    unfelt = next(turn for turn in deblockle.legal_turns(teals) if taken(deblockle, teals, turn) == squares)
+    golds = deblockle.apply(teals, unfelt)
+    turn = next(turn for turn in deblockle.legal_turns(golds) if taken(deblockle, golds, turn) != squares)
+    looks = deblockle.appearance(deblockle.apply(golds, turn))
+    other = next(place for place in squares if place not in (*turn.places, *unfelt.places))
+    judge: Judge[Any, Any] = Judge(deblockle, belief=(teals,))
+    ruling = judge.consider(felt(deblockle, looks, wrong=(other,)), Occasion.DECLARED)
+    assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
+    assert other in ruling.verdict.places
+    assert not ruling.steps
