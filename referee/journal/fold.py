@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Generic, Literal
 
 from engine.api import Game, OptionValue, Outcome, Player, StateT, TurnT
-from engine.errors import EngineError
+from engine.errors import ContradictionError, EngineError
 from referee.errors import FoldError
 from referee.events import Event, JsonValue
 from referee.journal.steps import PlayedKind, after_step, recorded_step
@@ -193,16 +193,29 @@ def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
     """Whether the recorded state is ``after`` itself, or ``after`` with more of its side faces known."""
     if recorded == after:
         return True
-    if recorded.to_move != after.to_move or game.appearance(recorded) != game.appearance(after):
+    if game.appearance(recorded) != game.appearance(after):
         return False
     possible = game.facings(after)
     known = game.facings(recorded)
     # Where pieces have no side faces there is nothing more that could have been seen.
-    return (
+    is_narrower = (
         bool(possible)
         and known.keys() == possible.keys()
         and all(facing in possible[place] for place, facings in known.items() for facing in facings)
     )
+    return is_narrower and (recorded.to_move == after.to_move or _shows_who_is_blocked(game, recorded, after))
+
+
+def _shows_who_is_blocked(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
+    """Whether the side faces that the recorded state knows let the player pass over whom ``after`` has to move."""
+    sightings = {
+        place: dict(set.intersection(*(set(facing.items()) for facing in facings)))
+        for place, facings in game.facings(recorded).items()
+    }
+    try:
+        return game.narrow(after, sightings).to_move == recorded.to_move
+    except ContradictionError:
+        return False
 
 
 def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:

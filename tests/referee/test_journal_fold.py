@@ -66,6 +66,24 @@ def test_a_state_in_which_less_is_hidden_is_accepted_and_kept() -> None:
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), seen)).states == (narrowed,)
 
 
+def test_side_faces_that_show_the_next_player_to_be_blocked_are_accepted() -> None:
+    before = GAME.parse_state("teal a1:T.x? a2:T.cross? a6:T.stop/north=x a7:G.x? b7:T.x/north=hoops removed=0,0")
+    after = GAME.apply(before, GAME.parse_turn(before, "a6-b6=hoops-c6"))
+    seen = GAME.narrow(after, {"a7": {"north": "star"}})
+    assert (after.to_move, seen.to_move) == ("gold", "teal")
+    elsewhere = GAME.narrow(after, {"a7": {"north": "slider"}})
+    assert elsewhere.to_move == "gold"
+    changed = Event("correction", {"by": "Ann", "state": GAME.format_state(before)})
+
+    def folded(text: str) -> tuple[Any, ...]:
+        turn = Event("turn", {"turn": "a6-b6=hoops-c6", "state": text, "legal_turns": 1})
+        return fold(GAME, numbered(NEW_GAME, changed, turn)).states
+
+    assert folded(GAME.format_state(seen)) == (seen,)
+    with pytest.raises(FoldError, match="the rules give 'gold "):
+        folded(GAME.format_state(elsewhere).replace("gold ", "teal ", 1))
+
+
 def test_a_state_in_which_more_is_hidden_is_not() -> None:
     event, _ = turn_from(KNOWN, 0)
     hidden_after = GAME.apply(GOLD, GAME.parse_turn(GOLD, str(event.data["turn"])))
