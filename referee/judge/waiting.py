@@ -38,7 +38,7 @@ def was_touched(
     """Say whether a table shows more than one turn could, or a fault: the waiting turn and what was done since.
 
     What was done since is a turn, part of one or two, however surely; or a fault, once the table has rested and still
-    shows the waiting turn.
+    shows the waiting turn, where it shows anything.
     """
     if not (waiting.turns and occasion.ends_by_touch):
         return False
@@ -54,7 +54,8 @@ def was_touched(
     ):
         return False
     if following.standing is Standing.FORBIDDEN:
-        waited = seen.coarse(game.appearance(belief[0]), waiting.changes)
+        # A thing laid on its piece since does not undo it.
+        waited = seen.told(game.appearance(belief[0]), waiting.changes)
         return occasion is Occasion.TOUCH_RESTED and waited < decision.shown
     return following.best.happening is not Happening.NOTHING
 

@@ -169,3 +169,18 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
     ruling = judge.consider([seen(states[3])], Occasion.TOUCH)
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
+
+
+def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
+    """Teal's block came back to its square; gold lays a coin on it and breaks a rule."""
+    state = deblockle.parse_state(
+        "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
+    )
+    judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
+    played = deblockle.appearance(deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2")))
+    assert judge.consider([make_reading(played)], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    wrong = {**played, "d5": "empty", "a7": played["d5"]}
+    under_coin = make_reading(wrong, hidden={"c2"}, sureness=0.999)
+    ruling = judge.consider([under_coin], Occasion.TOUCH_RESTED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
+    assert ruling.verdicts[0].turns == ("c2-c3=cross-c2",)
