@@ -122,7 +122,11 @@ class Judge(Memory[StateT, TurnT]):
                 return self._more_than_a_turn(decision, seen, occasion)
 
     def _nothing(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
-        self._waiting = Waiting()
+        # A thing laid on the piece of a turn that waits does not undo it.
+        is_covered = bool(self._waiting.changes) and not seen.told(
+            self._game.appearance(self._belief[0]), self._waiting.changes
+        )
+        self._waiting = self._waiting if is_covered else Waiting()
         # A fault that was put back the wrong way round is named as soon as the table shows it.
         after_fault = occasion if self._fault is None or occasion is Occasion.DECLARED else Occasion.RESTED
         visible = seen.without(self._set_aside)

@@ -171,16 +171,31 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
 
 
-def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
-    """Teal's block came back to its square; gold lays a coin on it and breaks a rule."""
-    state = deblockle.parse_state(
-        "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
-    )
+COVERED = "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
+
+
+def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[Judge[Any, Any], Any]:
+    """Teal's block came back to its square, which was seen; give the judge, and the state after that turn."""
+    state = deblockle.parse_state(COVERED)
     judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
-    played = deblockle.appearance(deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2")))
-    assert judge.consider([make_reading(played)], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
-    wrong = {**played, "d5": "empty", "a7": played["d5"]}
-    under_coin = make_reading(wrong, hidden={"c2"}, sureness=0.999)
-    ruling = judge.consider([under_coin], Occasion.TOUCH_RESTED)
+    played = deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2"))
+    waits = judge.consider([make_reading(deblockle.appearance(played))], Occasion.TOUCH)
+    assert waits.verdict.kind is VerdictKind.NOT_FINISHED
+    return judge, played
+
+
+def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
+    judge, played = waiting_under_a_coin(deblockle, make_reading)
+    judge.consider([make_reading(deblockle.appearance(played), hidden={"c2"})], Occasion.TOUCH_RESTED)
+    golds = deblockle.apply(played, next(turn for turn in deblockle.legal_turns(played) if turn.start == "d5"))
+    ruling = judge.consider([make_reading(deblockle.appearance(golds), hidden={"c2"})], Occasion.TOUCH)
+    assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
+
+
+def test_a_fault_besides_a_covered_turn_that_waits_is_the_next_players(deblockle: Any, make_reading: Any) -> None:
+    judge, played = waiting_under_a_coin(deblockle, make_reading)
+    looks = deblockle.appearance(played)
+    wrong = {**looks, "d5": "empty", "a7": looks["d5"]}
+    ruling = judge.consider([make_reading(wrong, hidden={"c2"}, sureness=0.999)], Occasion.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
     assert ruling.verdicts[0].turns == ("c2-c3=cross-c2",)
