@@ -49,10 +49,6 @@ class TruthLog:
     frames: list[FrameTruth] = field(default_factory=list)
     answers: list[tuple[float, str]] = field(default_factory=list)
 
-    def of_kind(self, kind: ActionKind) -> tuple[TruthEvent, ...]:
-        """The events of one kind."""
-        return tuple(event for event in self.events if event.kind == kind)
-
     @property
     def turns(self) -> tuple[str, ...]:
         """The texts of the legal turns that stand, in order: those undone are left out."""

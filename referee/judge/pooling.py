@@ -89,11 +89,6 @@ class PooledReading:
     felt: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
 
-    def log_probability(self, place: str, look: str) -> float:
-        """The log-probability of a look at a place; 0 where the place is hidden, since that says nothing."""
-        seen = self.places.get(place)
-        return 0.0 if seen is None else seen.log_probabilities[look]
-
     def without(self, places: Iterable[str]) -> PooledReading:
         """The same with ``places`` treated as hidden."""
         dropped = frozenset(places)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import json
 import subprocess
 import sys
+import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.firmware_bridge.firmware.board_stand_ins import BOARD, ROOT, Console, Poll, levels_of_all_pins
 from tests.firmware_bridge.firmware.device_host import EVERYTHING, Host
 
-ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "firmware_bridge" / "firmware"
 MICROPYTHON = ROOT / "tests" / "micropython"
 
@@ -88,3 +92,39 @@ def host(make_bench: Callable[..., Any]) -> Host:
     bench.run_until(100)
     bench.sent()
     return Host(bench)
+
+
+@pytest.fixture
+def pins(monkeypatch):
+    """The stand-ins, installed; what is imported of the board part is forgotten afterwards."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "micropython" / "scripts"))
+    stand_ins = importlib.import_module("pins")
+    for name in [*stand_ins.modules(), *(loaded for loaded in sys.modules if loaded.startswith(BOARD))]:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    before = set(sys.modules)
+    stand_ins.install()
+    monkeypatch.setattr(time, "sleep_ms", stand_ins.table.sleep_ms, raising=False)
+    monkeypatch.setattr(time, "sleep_us", lambda us: None, raising=False)
+    monkeypatch.setattr(time, "ticks_ms", stand_ins.table.ticks_ms, raising=False)
+    monkeypatch.setattr(time, "ticks_us", stand_ins.table.ticks_us, raising=False)
+    monkeypatch.setattr(time, "ticks_diff", stand_ins.ticks_diff, raising=False)
+    # What viper knows besides: bytes at an address, and the register of all pins.
+    monkeypatch.setattr(builtins, "ptr8", lambda data: data, raising=False)
+    monkeypatch.setattr(builtins, "ptr32", lambda address: [levels_of_all_pins(stand_ins.table)], raising=False)
+    monkeypatch.setattr(
+        sys, "print_exception", lambda error, file: traceback.print_exception(error, file=file), raising=False
+    )
+    yield stand_ins
+    for name in set(sys.modules) - before:
+        if name.startswith(BOARD) or name in stand_ins.modules() or name == "pins":
+            del sys.modules[name]
+
+
+@pytest.fixture
+def console(monkeypatch):
+    """A console for the USB port."""
+    stream = Console()
+    ports = importlib.import_module(f"{BOARD}.ports")
+    monkeypatch.setattr(ports, "select", SimpleNamespace(poll=Poll, POLLIN=1, POLLOUT=4))
+    monkeypatch.setattr(ports, "sys", SimpleNamespace(stdin=stream, stdout=stream))
+    return stream
