@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,14 @@ from referee.board_plan import WirePlan
 from referee.errors import ConfigError
 from referee.events import Event, Evidence
 from referee.journal import Journal
+from referee.service_loop import run
 from referee.watch import WatchOptions, watch
 from referee.watch_keys import Keys
 from simulator.player import Habits
 from simulator.table import VirtualTable
 from simulator.truth import TruthLog
 from tests.guard import GUARD_S
+from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError
 
@@ -74,21 +75,39 @@ def options(table_folder: Path, tmp_path: Path) -> WatchOptions:
 
 
 def watched(options: WatchOptions) -> tuple[int, str]:
-    console = Console(file=StringIO(), width=200, color_system=None)
-    code = watch(options, console)
-    assert isinstance(console.file, StringIO)
-    return code, console.file.getvalue()
+    heard = Heard()
+    code = watch(options, Console(file=heard, width=200, color_system=None))
+    return code, heard.getvalue()
 
 
-def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(options: WatchOptions) -> None:
+def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+    """Let the pictures begin once a sentence was said: a port that is taken is tried again before it is told."""
+    heard = Heard()
+
+    def run_then(*given: Any) -> Any:
+        heard.wait_for(sentence)
+        return run(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("referee.watch.run", run_then)
+        code = watch(options, Console(file=heard, width=200, color_system=None))
+    return code, heard.getvalue()
+
+
+def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
+    options: WatchOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lit = WirePlan(
         drivers=("board",),
         wanted=WantedBoard(port="/dev/ttyNONE"),
         light_map=LightMap({"a1": (0,)}, lights=1),
     )
-    code, output = watched(replace(options, debug_images=None, wire=lit, lights=LightSettings()))
+    missing = "There is no port /dev/ttyNONE"
+    code, output = watched_once(
+        replace(options, debug_images=None, wire=lit, lights=LightSettings()), missing, monkeypatch
+    )
     assert code == 0
-    assert "There is no port /dev/ttyNONE" in output
+    assert missing in output
     assert "1 turn accepted" in output
     assert "T: the accepted turn" in output
     spoken = [line.split(None, 2)[2] for line in output.splitlines() if " accepted     " in line]
@@ -98,7 +117,9 @@ def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(options: Watc
     try:
         with serial.Serial(os.ttyname(theirs), exclusive=True):
             taken = replace(lit, wanted=WantedBoard(port=os.ttyname(theirs)))
-            code, output = watched(replace(options, debug_images=None, resume=False, wire=taken))
+            code, output = watched_once(
+                replace(options, debug_images=None, resume=False, wire=taken), "is in use", monkeypatch
+            )
     finally:
         os.close(ours)
         os.close(theirs)
