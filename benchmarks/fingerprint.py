@@ -1,0 +1,244 @@
+"""Everything the referee decides, written down, so that two versions of the code can be compared line by line.
+
+Run: python benchmarks/fingerprint.py --seeds 10 --out before.txt
+     python benchmarks/fingerprint.py --seeds 10 --out after.txt --against before.txt
+
+Part by part (``--part`` picks some): the soak's games with every verdict, with camera, sensors, both, and perfect eyes; the
+demo's record; perft of every game; hints under a fixed budget of work instead of time; explanations of changed tables.
+The same code writes the same file on any machine of a kind. Exit code 1 when ``--against`` finds a difference.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import itertools
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+import cv2
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.environment import enter_environment
+
+enter_environment(__name__)
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from benchmarks.soak_play import plan_of, play
+from engine.api import Game, Roll
+from engine.errors import EngineError
+from engine.perft import perft
+from engine.registry import games, load
+from engine.search.budget import CountingClock
+from referee.demo import DemoOptions, run_demo
+
+PARTS = ("perft", "explain", "hints", "demo", "soak-perfect", "soak-sensors", "soak-camera", "soak-both")
+_CLOCK_STEP_S = 0.005
+_HINT_S = 0.2
+_HINT_POSITIONS = 50
+_EXPLAINED = 200
+_MOST_PIPS = 4
+"""Rolls of Blockade above this have up to 700,000 ends; here they would only take time."""
+_DEMO_SEEDS = 5
+_SHOWN_DIFFERENCES = 40
+_PERFT: tuple[tuple[str, int, str | None], ...] = (
+    ("deblockle", 2, None),
+    ("diaballik", 2, None),
+    ("blockade", 1, "2,1"),
+    ("blokus-dice", 1, "1,2,3,4"),
+    ("number-drop", 1, "1,3,4,5,T"),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work that one process does: a part, and which seed, game or position of it."""
+
+    part: str
+    name: str
+    seed: int = 0
+    turns: int = 40
+    size: tuple[int, int] = (960, 540)
+
+
+def lines_of(task: Task) -> list[str]:
+    """Do one task and give its lines."""
+    cv2.setNumThreads(1)
+    if task.part == "perft":
+        return _perft_lines(task)
+    if task.part == "hints":
+        return _hint_lines(task)
+    if task.part == "explain":
+        return _explain_lines(task)
+    if task.part == "demo":
+        return _demo_lines(task)
+    return _soak_lines(task)
+
+
+def _perft_lines(task: Task) -> list[str]:
+    from engine.perft import start_of_count
+
+    game: Game[Any, Any] = load(task.name)
+    depth, roll_text = next((depth, roll) for name, depth, roll in _PERFT if name == task.name)
+    colour = "red" if task.name == "blokus-dice" else None
+    start, roll = start_of_count(game, game.new(), roll_text, colour)
+    return [f"depth {depth}: {perft(game, start, depth, roll)}"]
+
+
+def _hint_lines(task: Task) -> list[str]:
+    game: Game[Any, Any] = load(task.name)
+    lines = []
+    for number, state in enumerate(itertools.islice(_positions(game, task.seed), _HINT_POSITIONS)):
+        try:
+            hint = game.hint(state, _HINT_S, Random(number), clock=CountingClock(_CLOCK_STEP_S))
+        except EngineError as error:
+            lines.append(f"{number}: {error}")
+            continue
+        lines.append(f"{number}: {game.format_state(state)} -> {game.format_turn(hint.turn)} {hint.expected:.6f} {hint.reason}")
+    return lines
+
+
+def _explain_lines(task: Task) -> list[str]:
+    """Explain tables in which one to three places were changed at random."""
+    game: Game[Any, Any] = load(task.name)
+    rng = Random(f"{task.name} {task.seed}")
+    lines = []
+    for number, state in enumerate(itertools.islice(_positions(game, task.seed), _EXPLAINED)):
+        before = game.appearance(state)
+        changed = {rng.choice(list(before)): rng.choice(game.looks) for _ in range(rng.randint(1, 3))}
+        breaches = game.explain(state, {**before, **changed})
+        lines += [f"{number}: {changed}"] + [f"  {breach}" for breach in breaches]
+    return lines
+
+
+def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
+    """Give positions in which somebody is to move, along games in which turns and rolls are drawn from the seed."""
+    for number in itertools.count():
+        rng = Random(f"{game.name} {seed} {number}")
+        state = game.new()
+        while game.outcome(state) is None:
+            if game.awaits_roll(state):
+                state = game.rolled(state, _drawn_roll(game, state, rng))
+                continue
+            turns = game.legal_turns(state)
+            if not turns:
+                break
+            if rng.random() < 0.3:
+                yield state
+            state = game.apply(state, turns[rng.randrange(min(len(turns), 2000))])
+
+
+def _drawn_roll(game: Game[Any, Any], state: Any, rng: Random) -> Roll:
+    possible = game.possible_rolls(state)
+    if game.name == "blockade":
+        possible = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS] or possible
+    return rng.choices([one.roll for one in possible], [float(one.probability) for one in possible])[0]
+
+
+def _demo_lines(task: Task) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        text = io.StringIO()
+        journal = Path(folder) / "journal.sqlite"
+        options = DemoOptions(seed=task.seed, fast=True, lights="none", journal=journal)
+        run_demo(options, Console(file=text, width=160))
+    return [line for line in text.getvalue().splitlines() if folder not in line]
+
+
+def _soak_lines(task: Task) -> list[str]:
+    eyes = task.part.removeprefix("soak-")
+    perfect = eyes == "perfect"
+    plan = plan_of(
+        task.seed,
+        task.turns,
+        task.size,
+        perfect_eyes=perfect,
+        eyes="sensors" if eyes == "sensors" else "both" if eyes == "both" else "camera",
+    )
+    played = play(plan)
+    lines = [
+        f"{said.sequence} {said.time_s:.3f} {said.verdict.kind.value}: {said.verdict.sentence} "
+        f"turns={said.verdict.turns} candidates={said.verdict.candidates} places={said.verdict.places} "
+        f"rules={[breach.rule for breach in said.verdict.breaches]} margin={said.verdict.margin:.6f}"
+        for said in played.said
+    ]
+    lines += [f"light {time_s:.3f} {mood} {words}" for time_s, mood, words in played.moods]
+    lines += [f"remark {time_s:.3f} {remark}" for time_s, remark in played.remarks]
+    return [*lines, f"pictures and events {played.digest}"]
+
+
+def tasks_of(parts: tuple[str, ...], seeds: int, turns: int, size: tuple[int, int]) -> list[Task]:
+    """List the work, in the order in which it is written down."""
+    tasks = []
+    for part in PARTS:
+        if part not in parts:
+            continue
+        if part.startswith("soak"):
+            tasks += [Task(part, "deblockle", seed, turns, size) for seed in range(1, seeds + 1)]
+        elif part == "demo":
+            tasks += [Task(part, "deblockle", seed) for seed in range(1, min(seeds, _DEMO_SEEDS) + 1)]
+        else:
+            tasks += [Task(part, name, 1) for name in games()]
+    return tasks
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
+@click.command(help=__doc__)
+@click.option("--seeds", default=10, show_default=True, type=click.IntRange(1), help="Games of each kind of eyes.")
+@click.option("--turns", default=40, show_default=True, type=click.IntRange(1), help="Turns in each game of the soak.")
+@click.option("--size", default="960x540", show_default=True, help="The soak's pictures.")
+@click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only these parts.")
+@click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+@click.option("--against", type=click.Path(path_type=Path, exists=True), help="An earlier file to compare with.")
+def main(
+    seeds: int, turns: int, size: str, parts: tuple[str, ...], jobs: int, out: Path, against: Path | None
+) -> None:
+    """Write the fingerprint, and compare it."""
+    tasks = tasks_of(parts or PARTS, seeds, turns, _size(size))
+    done: dict[Task, list[str]] = {}
+    columns = (TextColumn("parts"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with (
+        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+    ):
+        bar = progress.add_task("", total=len(tasks))
+        # The longest ones first, so that no process is left alone with one at the end.
+        futures = {pool.submit(lines_of, task): task for task in reversed(tasks)}
+        for future in as_completed(futures):
+            done[futures[future]] = future.result()
+            progress.advance(bar)
+    text = "".join(
+        f"== {task.part} {task.name} {task.seed}\n" + "".join(f"{line}\n" for line in done[task]) for task in tasks
+    )
+    out.write_text(text, encoding="utf-8")
+    print(f"{len(text.splitlines())} lines of {len(tasks)} parts are in {out}")
+    if against is not None:
+        sys.exit(_compare(against.read_text(encoding="utf-8"), text))
+
+
+def _compare(before: str, after: str) -> int:
+    differences = list(difflib.unified_diff(before.splitlines(), after.splitlines(), "before", "after", "", "", 0, ""))
+    for line in differences[:_SHOWN_DIFFERENCES]:
+        print(line)
+    count = sum(line[:1] in "+-" for line in differences[2:])
+    print("no difference" if not count else f"{count} lines differ")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    main()
