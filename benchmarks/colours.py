@@ -3,7 +3,9 @@
 Run: python benchmarks/colours.py [--picture docs/pictures/colours.png]
 
 Prints, for an ordinary eye and for three kinds of colour-blind ones, CIEDE2000 between every two colours of the
-palette, by hue alone (see hardware/colours.py). Exits with 1 when two roles, or two moods, are told apart neither by
+palette, by hue alone (see hardware/lights/colour_difference.py).
+Exits with 1 when two roles, or two moods, are told apart neither
+by
 colour nor by rhythm, or when the two colours nearest to each other differ too little even side by side.
 """
 
@@ -13,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -24,10 +26,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from hardware import patterns
-from hardware.colours import CLEAR, Eye, difference, seen_light, told_apart
-from hardware.signals import Colour
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, Style
+from hardware.lights import patterns
+from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, distinguishable, perceived_light
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Style
 
 LIT = [colour for colour in Colour if colour is not Colour.OFF]
 ALL_STYLES = [*ROLE_STYLES.values(), *MOOD_STYLES.values()]
@@ -45,11 +46,11 @@ def distances(console: Console) -> float:
             by_hue = difference(one.value, other.value, eye, by_hue_alone=True)
             by_all = difference(one.value, other.value, eye)
             least = min(least, by_all)
-            mark = "" if by_hue >= CLEAR else " *"
+            mark = "" if by_hue >= DISTINCT_DIFFERENCE else " *"
             cells.append(f"{by_hue:.1f} ({by_all:.1f}){mark}")
         table.add_row(f"{one.name.lower()}, {other.name.lower()}", *cells)
     console.print(table)
-    console.print(f"* under {CLEAR:g}: hue alone does not tell these two apart for that eye")
+    console.print(f"* under {DISTINCT_DIFFERENCE:g}: hue alone does not tell these two apart for that eye")
     return least
 
 
@@ -59,7 +60,7 @@ def meanings(console: Console) -> int:
     lost = 0
     for name, styles in (("roles", ROLE_STYLES.values()), ("moods", MOOD_STYLES.values())):
         for eye in Eye:
-            told = [told_apart(one, other, eye) for one, other in combinations(styles, 2)]
+            told = [distinguishable(one, other, eye) for one, other in combinations(styles, 2)]
             neither = sum(not (by_colour or by_rhythm) for by_colour, by_rhythm in told)
             lost += neither
             colour, rhythm = (sum(pair[way] for pair in told) for way in (0, 1))
@@ -89,7 +90,7 @@ def draw(path: Path) -> None:
 
 def _strip(style: Style, eye: Eye) -> list[tuple[float, float, float]]:
     """The light of a style in small steps of time, as colours a screen shows."""
-    light = seen_light(style.colour.value, eye)
+    light = perceived_light(style.colour.value, eye)
     steps = int(WATCHED_S * STEPS_A_SECOND)
     levels = [patterns.brightness(style.pattern, step / STEPS_A_SECOND) for step in range(steps)]
     shown = tuple(12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in light)
@@ -106,8 +107,8 @@ def main(picture: Path | None) -> None:
     if picture is not None:
         draw(picture)
         console.print(f"drawn into {picture}")
-    console.print(f"least difference of two colours side by side, any eye: {least:.1f} (line: {CLEAR:g})")
-    if lost or least < CLEAR:
+    console.print(f"least difference of two colours side by side, any eye: {least:.1f} (line: {DISTINCT_DIFFERENCE:g})")
+    if lost or least < DISTINCT_DIFFERENCE:
         console.print(f"NOT MET: {lost} pairs of meanings are told apart by nothing")
         sys.exit(1)
 

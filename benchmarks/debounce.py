@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -28,16 +28,18 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.bounce_play import (
+from benchmarks.parts.bouncing_contacts import (
     LIGHTS_MS,
-    Outcome,
+    ROCKER,
+    TRACES,
+    WORN,
+    ContactOutcome,
     operations,
     play_button,
     play_switch,
     random_chatter,
     recorded_chatter,
 )
-from benchmarks.bounce_traces import ROCKER, TRACES, WORN
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 
 _PLAIN_WIDTH = 130
@@ -67,7 +69,7 @@ ROWS = (
 )
 
 
-def measure(row: Row, seed: int, count: int, pause_ms: float = LIGHTS_MS) -> dict[str, Outcome]:
+def measure(row: Row, seed: int, count: int, pause_ms: float = LIGHTS_MS) -> dict[str, ContactOutcome]:
     """Play a row's contact as a button and as a switch."""
     rng = Random(f"{seed} {row.contact}")
     if row.contact == "random chatter":
@@ -112,7 +114,7 @@ def main(seed: int, count: int, pause_ms: float, quick: bool) -> None:
     sys.exit(0 if met else 1)
 
 
-def cells(outcome: Outcome) -> list[str]:
+def cells(outcome: ContactOutcome) -> list[str]:
     """The figures of a row."""
     latencies = [
         f"{median(values):.0f} / {max(values):.0f}" if values else "-"

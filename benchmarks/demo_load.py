@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import ROOT, enter_environment
+from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)
 
@@ -25,7 +25,7 @@ import time
 import click
 from rich.console import Console
 
-from referee.demo import FRAMES_PER_SECOND
+from referee.demo.run import FRAMES_PER_SECOND
 
 SHARE_LINE = 0.2
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -32,10 +32,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.engine_measure import (
+from benchmarks.parts.engine_speed import (
     CHESS_PERFT,
     FIRST_RESULTS,
-    Counted,
+    DepthCount,
     RandomGames,
     Rate,
     chess_perft,
@@ -44,9 +44,11 @@ from benchmarks.engine_measure import (
     diaballik_results,
     load_chess,
     middles,
+    print_counts,
+    print_first_turn,
+    print_random_games,
     time_of,
 )
-from benchmarks.engine_report import print_counts, print_first_turn, print_random_games
 from engine.errors import OptionError
 from engine.registry import games as known_games
 from engine.registry import load
@@ -110,7 +112,7 @@ def main(
         if "diaballik" in starts:
             progress.update(task, description="Diaballik's turns")
             met &= _first_turn(chess, repetitions, seed, console)
-        counts: dict[str, list[Counted]] = {}
+        counts: dict[str, list[DepthCount]] = {}
         for name, start in starts.items():
             progress.update(task, description=f"counting {name}", advance=1)
             counts[name] = list(counts_to_depth(load(name), start, count_seconds))

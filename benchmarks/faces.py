@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -25,14 +25,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.frame_films import PictureSet, Shot, load_set
-from vision.block_reading import COLOUR_SPREAD, MARGIN_MM, REACH_MM, ROUGH_FIT
-from vision.blocks import ColourJudge, fit_face
-from vision.close_faces import FINE_PX_PER_MM, CloseFitter
+from benchmarks.parts.picture_films import PictureSet, Shot, load_set
 from vision.errors import VisionError
-from vision.faces import FaceFinder, rough_sights
 from vision.frame import Image
-from vision.rough_faces import RoughFinder, patches_around
+from vision.readers.blocks.face_search import FINE_PX_PER_MM, CloseFitter, RoughFinder, patches_around
+from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_fits
+from vision.readers.blocks.reader import COLOUR_SPREAD, MARGIN_MM, REACH_MM, ROUGH_FIT
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 PLAIN_PX_PER_MM = 1.0
@@ -45,7 +43,7 @@ class BothWays:
     def __init__(self, pictures: PictureSet) -> None:
         self.layout = pictures.layout
         looks, side = pictures.looks, pictures.layout.block_side_mm
-        self._judge = ColourJudge(looks.colours, COLOUR_SPREAD)
+        self._judge = ColourMetric(looks.colours, COLOUR_SPREAD)
         self._rough, self._close = RoughFinder(looks, side), CloseFitter(looks, side)
         self._plain_rough, self._plain_close = (
             FaceFinder(looks, side, scale) for scale in (PLAIN_PX_PER_MM, FINE_PX_PER_MM)
@@ -77,7 +75,7 @@ class BothWays:
             return {}
         window, light = self._sampled(image, shot, PLAIN_PX_PER_MM)
         middles = [window.to_pixels(*self.layout.centre_mm(place)) for place in self.layout.places]
-        sights = rough_sights(self._plain_rough, light, middles, REACH_MM * PLAIN_PX_PER_MM, 0.7)
+        sights = rough_fits(self._plain_rough, light, middles, REACH_MM * PLAIN_PX_PER_MM, 0.7)
         fine_window, fine_light = self._sampled(image, shot, FINE_PX_PER_MM)
         found = {}
         for place, sight in zip(self.layout.places, sights, strict=True):

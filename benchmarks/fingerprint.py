@@ -3,8 +3,9 @@
 Run: python benchmarks/fingerprint.py --seeds 10 --out before.txt
      python benchmarks/fingerprint.py --seeds 10 --out after.txt --against before.txt
 
-Part by part (``--part`` picks some): the soak's games with every verdict, with camera, sensors, both, and perfect eyes; the
-demo's record; perft of every game; hints under a fixed budget of work instead of time; explanations of changed tables.
+Part by part (``--part`` picks some): the soak's games with every verdict, with camera, sensors, both, and perfect eyes;
+the demo's record; perft of every game; hints under a fixed budget of work instead of time; explanations of changed
+tables.
 The same code writes the same file on any machine of a kind. Exit code 1 when ``--against`` finds a difference.
 """
 
@@ -28,20 +29,20 @@ import cv2
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.soak_play import plan_of, play
+from benchmarks.parts.soak.game import plan_of, play
 from engine.api import Game, Roll
 from engine.errors import EngineError
 from engine.perft import perft
 from engine.registry import games, load
 from engine.search.budget import CountingClock
-from referee.demo import DemoOptions, run_demo
+from referee.demo.run import DemoOptions, run_demo
 
 PARTS = ("perft", "explain", "hints", "demo", "soak-perfect", "soak-sensors", "soak-camera", "soak-both")
 _CLOCK_STEP_S = 0.005
@@ -105,7 +106,9 @@ def _hint_lines(task: Task) -> list[str]:
         except EngineError as error:
             lines.append(f"{number}: {error}")
             continue
-        lines.append(f"{number}: {game.format_state(state)} -> {game.format_turn(hint.turn)} {hint.expected:.6f} {hint.reason}")
+        lines.append(
+            f"{number}: {game.format_state(state)} -> {game.format_turn(hint.turn)} {hint.expected:.6f} {hint.reason}"
+        )
     return lines
 
 
@@ -205,9 +208,7 @@ def _size(text: str) -> tuple[int, int]:
 @click.option("--jobs", default=2, show_default=True, type=click.IntRange(1), help="Processes.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 @click.option("--against", type=click.Path(path_type=Path, exists=True), help="An earlier file to compare with.")
-def main(
-    seeds: int, turns: int, size: str, parts: tuple[str, ...], jobs: int, out: Path, against: Path | None
-) -> None:
+def main(seeds: int, turns: int, size: str, parts: tuple[str, ...], jobs: int, out: Path, against: Path | None) -> None:
     """Write the fingerprint, and compare it."""
     tasks = tasks_of(parts or PARTS, seeds, turns, _size(size))
     done: dict[Task, list[str]] = {}

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -33,17 +33,16 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from benchmarks.frame_films import Moment, PictureSet, Projector, load_set
-from benchmarks.frame_report import Report, draw, table
-from benchmarks.frame_timing import STAGE_NAMES, Stopwatch, TimedReader
+from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, TimedReader, draw, table
+from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
 from benchmarks.photoreal import NoDisplay, ignore_remark
 from engine.registry import load
 from referee.journal import Journal
-from referee.service import Service
-from referee.service_settings import ServiceSettings
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from vision.errors import VisionError
 from vision.opencv import aruco_dictionary
-from vision.reader import TableReader
+from vision.readers.table_reader import TableReader
 
 HELD_FRAMES = 15
 ARUCO_EVERY = 5
@@ -104,7 +103,7 @@ class Viewing:
         self._shot = shot
         self._watch.taken()
 
-    def take(self, moment: Moment) -> tuple[float, dict[str, float]]:
+    def take(self, moment: FilmMoment) -> tuple[float, dict[str, float]]:
         """Give how long the frame took to a Reading, and each stage to the verdict, in seconds."""
         if self._shot != moment.shot or moment.kind == "first":
             self.begin(moment.shot)
@@ -170,7 +169,7 @@ def growth_mb(memory_mb: list[tuple[int, float]], frames: int, film: int) -> flo
     return float(np.median(settled[-fifth:]) - np.median(settled[:fifth]))
 
 
-def report_of(measures: Measures, frames: int, film: int) -> Report:
+def report_of(measures: Measures, frames: int, film: int) -> FrameReport:
     """Boil down what was measured to what is said."""
     kinds = [kind for kind in ("first", "changed", "still") if measures.reading_s[kind]]
     after = [time_s for kind in kinds if kind != "first" for time_s in measures.reading_s[kind]]
@@ -180,7 +179,7 @@ def report_of(measures: Measures, frames: int, film: int) -> Report:
     }
     aruco_s = float(np.median([time_s for times in measures.aruco_s.values() for time_s in times]))
     medians = {kind: float(np.median(measures.reading_s[kind])) for kind in kinds}
-    return Report(
+    return FrameReport(
         frames,
         {kind: len(measures.reading_s[kind]) for kind in kinds},
         medians,

@@ -33,28 +33,28 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from simulator.player import Habits
-from simulator.scene import Setting
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import Setting
+from simulator.scene.variety import varied_setting
 from simulator.table import VirtualTable
-from simulator.truth import TruthLog
-from simulator.variety import varied_setting
-from vision.cameras.video import VideoFile
+from vision.cameras.files import VideoFile
 from vision.errors import EndOfFramesError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import project
-from vision.reaching import ReachFinder, ReachKind
+from vision.motion.hands import HandDetector, HandState
 
 CLEAR_WITHIN_FRAMES = 10
 LEAST_CLEAR_SHARE = 0.8
 LONGEST_SHADOW_HAND_S = 1.0
-LETTERS: dict[ReachKind, str] = {"starting": "s", "clear": ".", "hand": "H", "unsettled": "u"}
+LETTERS: dict[HandState, str] = {"starting": "s", "clear": ".", "hand": "H", "unsettled": "u"}
 
 
 @dataclass(frozen=True)
 class Watched:
     """What the finder said of each frame, and how long it took on average and at most, in milliseconds."""
 
-    kinds: tuple[ReachKind, ...]
+    kinds: tuple[HandState, ...]
     mean_ms: float
     slowest_ms: float
 
@@ -138,12 +138,12 @@ VARIANTS: Mapping[str, Callable[[Film, np.random.Generator], Film]] = {
 
 def watch(frames: Iterable[Frame], corners_px: FloatArray) -> Watched:
     """Let a finder look at every frame."""
-    finder: ReachFinder | None = None
-    kinds: list[ReachKind] = []
+    finder: HandDetector | None = None
+    kinds: list[HandState] = []
     spent_ms: list[float] = []
     for frame in frames:
         if finder is None:
-            finder = ReachFinder(corners_px, (frame.image.shape[1], frame.image.shape[0]))
+            finder = HandDetector(corners_px, (frame.image.shape[1], frame.image.shape[0]))
         start_s = time.process_time()
         kinds.append(finder.update(frame.image, frame.time_s).kind)
         spent_ms.append((time.process_time() - start_s) * 1000)
@@ -182,7 +182,7 @@ def film(path: Path) -> Iterator[Frame]:
         camera.close()
 
 
-def shadow_runs(kinds: Sequence[ReachKind], shadows: Iterable[int], hands: Iterable[int]) -> list[int]:
+def shadow_runs(kinds: Sequence[HandState], shadows: Iterable[int], hands: Iterable[int]) -> list[int]:
     """How many frames each run of "hand" around a frame with a shadow only is long, up to the nearest real hand."""
     with_hand = set(hands)
     runs = []

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -34,9 +34,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from benchmarks.hints_play import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
-from benchmarks.hints_report import plot_strength, print_scores, print_timings
-from benchmarks.hints_score import PairingScore, TimingScore, score_of
+from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
+from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
 from engine.api import OptionValue
 from engine.registry import games as known_games
 

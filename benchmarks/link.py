@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -34,11 +34,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks.link_exchange import Exchange, Exchanged, wire_faults
-from benchmarks.link_fuzz import PARSERS, Fuzzed, fuzz
-from benchmarks.link_presses import Pressed, press_buttons
-from benchmarks.link_report import (
-    Line,
+from benchmarks.parts.link.exchange import Exchange, Exchanged, wire_faults
+from benchmarks.parts.link.overhead import compare
+from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
+from benchmarks.parts.link.report import (
+    Criterion,
     arrivals_table,
     draw_arrivals,
     exchange_lines,
@@ -52,8 +52,7 @@ from benchmarks.link_report import (
     serial_lines,
     slow_lines,
 )
-from benchmarks.link_serial import compare
-from benchmarks.link_slow import BAUDS, LIGHTS, SlowLine, show_lights
+from benchmarks.parts.link.whole_firmware import BAUDS, LIGHTS, Pressed, SlowLine, press_buttons, show_lights
 
 _PLAIN_WIDTH = 132
 _SHARD_FRAMES = 20_000
@@ -127,7 +126,7 @@ def main(
         one = (exchange_unbroken if unbroken else exchange)(again, frames, share)
         print_exchanges([one], share, console)
         sys.exit(_told(exchange_lines([one], frames), console))
-    lines: list[Line] = []
+    lines: list[Criterion] = []
     # The comparison first, while nothing else of ours runs.
     compared = compare(round_trips, *((0.2, 2) if quick else (1.0, 6)))
     print_serial(compared, console)
@@ -208,7 +207,7 @@ def _sum_of(parser: str, results: list[Fuzzed]) -> Fuzzed:
     return total
 
 
-def _told(lines: list[Line], console: Console) -> int:
+def _told(lines: list[Criterion], console: Console) -> int:
     for line in lines:
         console.print(f"{'met   ' if line.holds else 'NOT MET'} {line.words}", markup=False, highlight=False)
     return 0 if all(line.holds for line in lines) else 1

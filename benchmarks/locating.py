@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -27,12 +27,12 @@ import numpy as np
 from vision.calibration import calibrate
 from vision.errors import NotLocatedError
 from vision.frame import Image
-from vision.frames import load_image
 from vision.geometry import CameraModel, Pose, back_project, project
-from vision.layout import TableLayout, load_layout
-from vision.locating import Located, locate
-from vision.markers import Marker, MarkerFinder
-from vision.pose_fitting import fit_poses
+from vision.images import load_image
+from vision.layout.table import TableLayout, load_layout
+from vision.locating.location import TableLocation, locate
+from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.pose import fit_poses
 
 READ_AT_MM = 40.0
 
@@ -45,9 +45,9 @@ def board_error_mm(camera: CameraModel, layout: TableLayout, pose: Pose, referen
     return float(np.linalg.norm(seen - corners, axis=1).max())
 
 
-def raw_markers(image: Image, located: Located, layout: TableLayout) -> dict[int, Marker]:
+def raw_markers(image: Image, located: TableLocation, layout: TableLayout) -> dict[int, Marker]:
     """Give each located marker as one detector sees it, before all of them are fitted together."""
-    finder = MarkerFinder(layout.markers.dictionary)
+    finder = MarkerDetector(layout.markers.dictionary)
     raw: dict[int, Marker] = {}
     for marker in (*finder.plain(image), *finder.thorough(image)):
         for used in located.markers:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -31,21 +31,21 @@ from rich.progress import track
 
 from engine.errors import EngineError
 from engine.registry import load
-from hardware.signals import Signal
+from hardware.lights.signals import Signal
 from referee.journal import Journal
-from referee.service import Service
-from referee.service_reader import LearningReader
-from referee.service_settings import ServiceSettings
-from referee.verdict import Verdict, VerdictKind
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.runtime.readers import LearningReader
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from vision.calibration import calibrate
-from vision.enrolment import EnrolmentPicture, enrol
 from vision.frame import Frame
-from vision.frames import load_image
 from vision.geometry import CameraModel
-from vision.layout import TableLayout, load_layout
-from vision.locating import locate
-from vision.looks import PieceLooks
-from vision.reader import TableReader
+from vision.images import load_image
+from vision.layout.table import TableLayout, load_layout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.table_reader import TableReader
 from vision.reading import EMPTY, Reading
 
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
@@ -78,7 +78,9 @@ class NoDisplay:
         """Leave the signal unseen."""
 
 
-def enrolled_looks(set_dir: Path, index: Mapping[str, Any], cameras: Cameras, layout: TableLayout) -> PieceLooks | None:
+def enrolled_looks(
+    set_dir: Path, index: Mapping[str, Any], cameras: Cameras, layout: TableLayout
+) -> BlockAppearance | None:
     """Learn the piece set from the set's enrolment pictures; ``None`` when it has none."""
     pictures = []
     for path in sorted(set_dir.glob("enrol*.jpg")):
@@ -107,7 +109,7 @@ def is_covered(reading: Reading) -> bool:
 
 
 def read_pictures(
-    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: PieceLooks
+    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: BlockAppearance
 ) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
@@ -145,7 +147,7 @@ def ignore_remark(sentence: str) -> None:
 
 
 def referee_game(
-    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: PieceLooks | None
+    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: BlockAppearance | None
 ) -> Iterator[dict[str, Any]]:
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
     game = load(_GAME)

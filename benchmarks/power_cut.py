@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import ROOT, enter_environment
+from benchmarks.parts.environment import ROOT, enter_environment
 
 enter_environment(__name__)
 
@@ -27,10 +27,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from benchmarks.power_disk import Outcome
-from benchmarks.power_kill import KilledGame, KillError, Tally, ready_to_fork
-from benchmarks.power_sync import Case, CutError, PlayedOnDisk
-from benchmarks.power_vfs import scratch_folder
+from benchmarks.parts.power.cuts import Cut, CutError, PlayedOnDisk
+from benchmarks.parts.power.disk import CutOutcome
+from benchmarks.parts.power.kills import KilledGame, KillError, KillTally, ready_to_fork
+from benchmarks.parts.power.vfs import scratch_folder
 
 _MOST_FAULTS_SHOWN = 10
 
@@ -77,7 +77,7 @@ def cut_games(seed: int, games: int, turns: int, draws: int, progress: Progress,
 
 def kill_games(seed: int, kills: int, turns: int, progress: Progress, console: Console) -> int:
     """Kill the referee so often, in as many games as that takes; gives how many games went wrong."""
-    tally, faults = Tally(), 0
+    tally, faults = KillTally(), 0
     began_s = time.monotonic()
     bar = progress.add_task("kill -9", total=kills)
     ready_to_fork(ROOT)
@@ -127,9 +127,9 @@ def replayed(seed: int, turns: int, text: str, console: Console) -> int:
     """Make one cut again; gives the exit code."""
     try:
         life, requests, outcome, draw = text.split(":")
-        case = Case(int(life), int(requests), Outcome[outcome], int(draw))
+        case = Cut(int(life), int(requests), CutOutcome[outcome], int(draw))
     except (ValueError, KeyError) as error:
-        names = ", ".join(one.name for one in Outcome)
+        names = ", ".join(one.name for one in CutOutcome)
         raise click.BadParameter(f"{text!r}: expected LIFE:REQUESTS:OUTCOME:DRAW, outcome one of {names}") from error
     with tempfile.TemporaryDirectory(dir=scratch_folder()) as scratch:
         try:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.viewpoint import lens
 
 
 def main() -> None:

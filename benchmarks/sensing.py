@@ -2,7 +2,8 @@
 
 Run: python benchmarks/sensing.py [--games N] [--turns N] [--seed S] [--game NAME]... [--times X]
 
-Random games before the judge, the same ones for all three, without pictures: see benchmarks/sensing_cases.py. At each
+Random games before the judge, the same ones for all three, without pictures: see benchmarks/parts/sensed_games.py. At
+each
 turn a player says that it is over, and whenever it is not accepted, or asked about, a person says what was played.
 ``--times`` multiplies every rate of errors.
 
@@ -23,20 +24,20 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.environment import enter_environment
+from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
-from benchmarks.sensing_cases import EYES, Eyes, Played, Rates, play
+from benchmarks.parts.sensed_games import EYES, ErrorRates, Eyes, Played, play
 from engine.registry import load
 
 _GAMES = ("deblockle", "diaballik")
 
 
-def scaled(rates: Rates, times: float) -> Rates:
+def scaled(rates: ErrorRates, times: float) -> ErrorRates:
     """Give rates so many times as high; how often pieces are set down on their way stays."""
-    return Rates(
-        **{one.name: getattr(rates, one.name) * (1.0 if one.name == "stops" else times) for one in fields(Rates)}
+    return ErrorRates(
+        **{one.name: getattr(rates, one.name) * (1.0 if one.name == "stops" else times) for one in fields(ErrorRates)}
     )
 
 
@@ -51,8 +52,8 @@ def scaled(rates: Rates, times: float) -> Rates:
 def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float) -> None:
     """Play, count, report."""
     console = Console()
-    rates = scaled(Rates(), times)
-    shown = ", ".join(f"{one.name} {getattr(rates, one.name):.3g}" for one in fields(Rates))
+    rates = scaled(ErrorRates(), times)
+    shown = ", ".join(f"{one.name} {getattr(rates, one.name):.3g}" for one in fields(ErrorRates))
     console.print(f"rates: {shown}; {games} games of {turns} turns from seed {seed}")
     table = Table("game", "eyes", "turns", "accepted", "asked in 100 turns", "faults named", "wrong", "ms a turn")
     met = True

@@ -21,12 +21,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.soak_outcomes import GameScore, Outcome
-from benchmarks.soak_play import GamePlan, Said, plan_of, play
-from benchmarks.soak_report import Report
-from benchmarks.soak_score import score
-from benchmarks.soak_sensors import EYES, Eyes
-from referee.verdict import Verdict
+from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
+from benchmarks.parts.soak.inputs import EYES, Eyes
+from benchmarks.parts.soak.outcomes import GameScore, Outcome
+from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.score import score
+from referee.judge.verdict import Verdict
 from vision.frame import Frame
 
 _AROUND_S = 1.6
@@ -81,7 +81,7 @@ def main(
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
     again += " --perfect-eyes" * perfect_eyes + f" --eyes {eyes}" * (eyes != "camera")
     if one is not None:
-        report = Report(
+        report = SoakReport(
             [_tell(plan_of(one, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes), console, save)], again
         )
     else:
@@ -89,7 +89,7 @@ def main(
             plan_of(seed + number, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes)
             for number in range(games)
         ]
-        report = Report(_play_all(plans, jobs, console), again, eyes)
+        report = SoakReport(_play_all(plans, jobs, console), again, eyes)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 
@@ -126,7 +126,7 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     def watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
         for verdict in verdicts:
             sequence = -1 if frame is None else frame.sequence
-            _line(console, Said(sequence, 0.0 if frame is None else frame.time_s, verdict))
+            _line(console, TimedVerdict(sequence, 0.0 if frame is None else frame.time_s, verdict))
 
     played = play(plan, watch)
     for event in played.truth.events:
@@ -154,7 +154,7 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     return scored
 
 
-def _line(console: Console, said: Said) -> None:
+def _line(console: Console, said: TimedVerdict) -> None:
     verdict = said.verdict
     when = f"frame {said.sequence:5d} {said.time_s:7.1f} s"
     text = f"{when}  {verdict.kind.value:<12} {verdict.sentence} ({verdict.margin:.1f})"

@@ -31,22 +31,21 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.stress_drafts import draft_layout, piece_look
-from benchmarks.stress_hardships import hardships
-from benchmarks.stress_photoreal import PhotorealSet, PhotorealTask
-from benchmarks.stress_report import save_squares, tables, write_report
-from benchmarks.stress_scenes import StressCase, case_of
-from benchmarks.stress_score import PictureScore, lines_not_met, score
+from benchmarks.parts.stress.hardships import draft_layout, hardships, piece_look
+from benchmarks.parts.stress.photoreal import PhotorealSet, PhotorealTask
+from benchmarks.parts.stress.report import save_squares, tables, write_report
+from benchmarks.parts.stress.scenes import StressCase, case_of
+from benchmarks.parts.stress.score import PictureScore, lines_not_met, score
 from simulator.enrolment import enrolment_images
-from simulator.render import Renderer
-from simulator.scene import Setting
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Setting
 from simulator.table import standard_setting
-from vision.enrolment import EnrolmentPicture, enrol
 from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
-from vision.locating import locate
-from vision.looks import PieceLooks
-from vision.reader import TableReader
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.table_reader import TableReader
 
 PIECE_SETS = 8
 MOST_SAVED = 400
@@ -88,7 +87,7 @@ def tasks(images: int, seed: int, names: Sequence[str] = (), piece_sets: int = P
     ]
 
 
-def learn(pieces: int, seed: int) -> PieceLooks | str:
+def learn(pieces: int, seed: int) -> BlockAppearance | str:
     """Learn a piece set as its owner would, from pictures under an ordinary light; a sentence when that fails."""
     ordinary = standard_setting()
     setting = Setting(
@@ -117,7 +116,7 @@ def picture_of(case: StressCase) -> Image:
     return Renderer(case.number).render(case.scene, case.number)
 
 
-def look_at(task: Task, learned: Mapping[int, PieceLooks | str], failures: Path | None = None) -> PictureScore:
+def look_at(task: Task, learned: Mapping[int, BlockAppearance | str], failures: Path | None = None) -> PictureScore:
     """Take a picture, read it, and compare; a picture that went wrong is saved into ``failures``."""
     case = task.case()
     image = picture_of(case)

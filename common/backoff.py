@@ -1,4 +1,7 @@
-"""When to try again what failed: sooner at first, then ever more rarely. Pure: time is passed in."""
+"""When to retry what failed: soon at first, then ever more rarely.
+
+Pure: time is passed in.
+"""
 
 from __future__ import annotations
 

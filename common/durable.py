@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whenever the power goes."""
+"""Writing files that survive a power cut: whole, or as they were before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as they stand in a TOML file."""
+"""Values written as they stand in a TOML file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The rules of each game, pure: no clock, no files, no camera, no pins.
 
-``engine.api`` is the one small interface every game answers to, ``engine.registry`` the only module that
-imports concrete games, and each game is a folder that imports nothing of another game.
+``engine.api`` is the interface that every game answers to. ``engine.registry`` alone imports concrete games, and no
+game in ``engine.games`` imports another.
 """

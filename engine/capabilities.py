@@ -1,6 +1,7 @@
-"""What comes printed with a game and may differ from set to set: a text file that a person can copy and change.
+"""What a game may offer beyond ``engine.api.Game``: optional protocols, each asked for by ``isinstance``.
 
-An optional protocol beside `engine.api.Game`. The engine opens no file of a person's; whoever does hands over its text.
+So far: a file of what is printed with a game (sheets, dice), which a person may copy and change. The engine opens no
+file of a person's; the caller hands over its text.
 """
 
 from __future__ import annotations

@@ -12,31 +12,31 @@ from engine.errors import UnknownGameError
 
 
 def _blockade() -> Game[Any, Any]:
-    from engine.blockade.game import Blockade
+    from engine.games.blockade.game import Blockade
 
     return Blockade()
 
 
 def _blokus_dice() -> Game[Any, Any]:
-    from engine.blokus_dice.game import BlokusDice
+    from engine.games.blokus_dice.game import BlokusDice
 
     return BlokusDice()
 
 
 def _deblockle() -> Game[Any, Any]:
-    from engine.deblockle.game import Deblockle
+    from engine.games.deblockle.game import Deblockle
 
     return Deblockle()
 
 
 def _diaballik() -> Game[Any, Any]:
-    from engine.diaballik.game import Diaballik
+    from engine.games.diaballik.game import Diaballik
 
     return Diaballik()
 
 
 def _number_drop() -> Game[Any, Any]:
-    from engine.number_drop.game import NumberDrop
+    from engine.games.number_drop.game import NumberDrop
 
     return NumberDrop()
 

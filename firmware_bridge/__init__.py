@@ -1,9 +1,10 @@
-"""The serial link to a microcontroller.
+"""The serial link to a microcontroller, and that microcontroller's firmware.
 
-- ``ports`` lists the serial ports of this computer; ``finding`` says on which of them the wanted board is; ``opening``
-  opens one, and explains why it can't; ``errors`` are all of them.
-- ``connection`` keeps a connection up whatever happens to the cable: one thread, events out, lights in.
-- ``protocol`` is what goes over the wire, the host's side; ``firmware`` is what runs on the microcontroller.
-- ``pin_map`` is what the owner wired where.
-- ``wled_serial`` and ``wled_network`` speak to WLED instead.
+- ``ports``: the serial ports of this computer: list, choose, open, and name what answers there.
+- ``protocol``: what goes over the wire, the host's side.
+- ``connection``: keeps a connection up; events out, lights in.
+- ``pin_maps``: what the owner wired to which pin.
+- ``install``: puts the firmware on a board, and checks it.
+- ``wled``: lights on a WLED controller instead.
+- ``firmware``: what runs on the microcontroller.
 """

@@ -1,4 +1,4 @@
-"""The bridge's errors, each also the builtin it resembles.
+"""The bridge's errors. Each is also the builtin it resembles.
 
 BridgeError
 ├── PortError (OSError)                     a serial port that can't be used
@@ -9,12 +9,19 @@ BridgeError
 │   ├── PortUnusableError                       it can't be opened or set up for another reason
 │   └── PortGoneError (ConnectionError)         it was unplugged, or failed, while open
 ├── WrongDeviceError (ConnectionError)      a device answers that isn't the referee's board
-│   ├── NoFirmwareError                         a board that could be, without the referee's firmware
+│   ├── NoFirmwareError                         a suitable board without the referee's firmware
 │   └── SilentDeviceError                       nothing answers at all
-├── VersionError (ConnectionError)          the referee's firmware, of a version this program doesn't speak
-└── ConnectionLostError (ConnectionError)   the board answered, and does no more
+├── VersionError (ConnectionError)          firmware of a protocol version this program doesn't speak
+├── ConnectionLostError (ConnectionError)   the board answered, and no longer does
+└── ProtocolError (ValueError)
+    ├── PacketError                             bytes that are no packet, or a packet that can't be written
+    │   ├── PacketShortError                        fewer bytes than a header and a checksum
+    │   ├── PacketLongError                         more bytes than the largest packet
+    │   └── PacketChecksumError                     the checksum doesn't fit the bytes
+    └── MessageError                            a payload that can't be read, or a message that can't be written
+        └── UnknownKindError                        a kind this version of the protocol doesn't have
 
-Modules of this room that have errors of their own (the protocol, the pin map, installing) derive them from the root.
+``pin_maps``, ``install`` and ``wled`` derive their own errors from ``BridgeError``.
 """
 
 from __future__ import annotations
@@ -70,3 +77,31 @@ class VersionError(BridgeError, ConnectionError):
 
 class ConnectionLostError(BridgeError, ConnectionError):
     """A board that answered and does no more; it is looked for again."""
+
+
+class ProtocolError(BridgeError, ValueError):
+    """Root of the protocol's errors."""
+
+
+class PacketError(ProtocolError):
+    """Bytes that are no packet, or a packet that can't be written; the message says what was expected."""
+
+
+class PacketShortError(PacketError):
+    """Fewer bytes than a header and a checksum take."""
+
+
+class PacketLongError(PacketError):
+    """More bytes than the largest packet has."""
+
+
+class PacketChecksumError(PacketError):
+    """The checksum doesn't fit the bytes: something was changed on the way."""
+
+
+class MessageError(ProtocolError):
+    """A payload that can't be understood, or a message that can't be written; the message names the field."""
+
+
+class UnknownKindError(MessageError):
+    """A kind of packet that this version of the protocol doesn't have."""

@@ -1,7 +1,7 @@
-"""The Pi's own pins and the signals a table needs: lights, buttons, buzzer, switches under the squares (gpiozero).
+"""The Raspberry Pi's own pins, and the signals a table needs.
 
-``hardware.signals`` says what the table should show as plain values; drivers make it so: LEDs on pins
-(``hardware.gpio``), the terminal, and strips of lights wherever they hang (``hardware.pixels``). ``hardware.factory``
-makes the drivers from settings, ``hardware.panel`` shows signals on all of them whatever fails, in the time it is
-given, and ``hardware.live_panel`` does so in real time. ``hardware.sensor_matrix_pins`` reads switches.
+- ``lights``: signals as plain values, and the drivers that show them.
+- ``inputs``: buttons, and switches under the squares.
+- ``pins``: which pin does what, and how pins are opened.
+- ``factory``: drivers and buttons from settings.
 """

@@ -1,4 +1,4 @@
-"""From settings to the drivers of a table and its buttons."""
+"""Makes a table's drivers and buttons from settings."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from functools import partial
 from gpiozero.pins import Factory
 from rich.console import Console
 
-from hardware.buttons import Buttons
-from hardware.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
 from hardware.errors import SettingError
-from hardware.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
-from hardware.panel import DriverSource
-from hardware.pins import PinMap
-from hardware.terminal import Grid, TerminalDriver
+from hardware.inputs.buttons import Buttons
+from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
+from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
+from hardware.lights.panel import DriverSource
+from hardware.lights.terminal import Grid, TerminalDriver
+from hardware.pins.pin_map import GpioPinMap
 
 DRIVER_NAMES = ("terminal", "gpio")
 BUZZER_KINDS: tuple[BuzzerKind, ...] = ("active", "passive")
 
 
 @dataclass(frozen=True)
-class LightSettings:
+class DriverSettings:
     """Which drivers show the signals, and what they need.
 
     ``active_high`` is false for LEDs wired from 3.3 V to the pin; ``bell`` rings the terminal's bell for sounds;
@@ -31,7 +31,7 @@ class LightSettings:
     """
 
     drivers: tuple[str, ...] = ("terminal",)
-    pins: PinMap = field(default_factory=PinMap)
+    pins: GpioPinMap = field(default_factory=GpioPinMap)
     active_high: bool = True
     buzzer_kind: BuzzerKind = "active"
     bell: bool = False
@@ -48,7 +48,7 @@ class ButtonSettings:
 
 
 def driver_sources(
-    settings: LightSettings, grid: Grid, console: Console, pin_factory: Factory | None = None
+    settings: DriverSettings, grid: Grid, console: Console, pin_factory: Factory | None = None
 ) -> tuple[DriverSource, ...]:
     """Give what a ``Panel`` needs to make each driver: one source a light, so that each fails and recovers alone.
 
@@ -76,7 +76,7 @@ def driver_sources(
 
 
 def make_buttons(
-    pins: PinMap,
+    pins: GpioPinMap,
     settings: ButtonSettings,
     clock: Callable[[], float],
     on_fault: Callable[[str], None],
@@ -100,7 +100,7 @@ def make_buttons(
         raise SettingError(str(error)) from error
 
 
-def _gpio_sources(settings: LightSettings, pin_factory: Factory | None) -> list[DriverSource]:
+def _gpio_sources(settings: DriverSettings, pin_factory: Factory | None) -> list[DriverSource]:
     pins = settings.pins
     high = settings.active_high
     sources = [

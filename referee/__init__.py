@@ -1,1 +1,1 @@
-"""The service: watch, judge, signal; journal; command line; configuration."""
+"""The referee: watches a table, judges it, shows and records what happened."""

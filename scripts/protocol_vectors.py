@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from firmware_bridge.protocol.codec import encode_message  # noqa: E402
-from firmware_bridge.protocol.framing import LARGEST_PACKET, encode_frame  # noqa: E402
 from firmware_bridge.protocol.messages import (  # noqa: E402
     ButtonReport,
     Configure,
@@ -42,9 +41,11 @@ from firmware_bridge.protocol.messages import (  # noqa: E402
     Tone,
     Welcome,
 )
-from firmware_bridge.protocol.packets import (  # noqa: E402
+from firmware_bridge.protocol.packets import (  # noqa: E402  # noqa: E402
+    LARGEST_PACKET,
     Kind,
     Packet,
+    encode_frame,
     encode_packet,
     is_sequenced,
     may_come_from_host,

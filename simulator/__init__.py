@@ -1,1 +1,1 @@
-"""A virtual table: plays games, renders what a camera would see, moves hands."""
+"""A virtual table: plays games, renders what a camera would see, closes the switches under the board."""

@@ -1,4 +1,4 @@
-"""Pictures to prepare a referee with: every top of every colour for learning looks, and calibration boards."""
+"""Pictures to set a referee up with: every top of every block colour, and calibration boards."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from simulator.cube import direction, net_side
-from simulator.handling import Handler, Slack
-from simulator.lights import irradiance
-from simulator.optics import SensorNoise, decode, develop, normalised_rays, on_plane, through_sensor
-from simulator.render import Renderer
-from simulator.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
-from simulator.viewpoint import looking_at
+from simulator.play.actions import Handler, Slack
+from simulator.rendering.optics import (
+    SensorNoise,
+    decode,
+    develop,
+    irradiance,
+    normalised_rays,
+    on_plane,
+    through_sensor,
+)
+from simulator.rendering.renderer import Renderer
+from simulator.scene.cube import direction, net_side
+from simulator.scene.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
+from simulator.scene.viewpoint import looking_at
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, project
 

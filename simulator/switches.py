@@ -1,7 +1,7 @@
-"""Switches under the virtual board: what each feels of the blocks above it, and what goes wrong with them.
+"""Switches under the virtual board: which are closed by the blocks above them, and what goes wrong with them.
 
-A switch closes while a block stands on its square, near enough to the middle. It may flicker, be stuck closed, be dead
-(never closes), and the cable may be off for a while. Everything is drawn from a seed and asked for in rising time.
+A switch closes while a block stands near the middle of its square. It may flicker, be stuck closed or be dead, and
+its cable may be off for a while. Everything is drawn from a seed; times must be asked for in rising order.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.scene import BlockPose
-from vision.layout import TableLayout
+from simulator.scene.scene import BlockPose
+from vision.layout.table import TableLayout
 
 REACH_SHARE = 0.42
 """How far from a square's middle, in squares, a block may stand and still close its switch."""
 
 
 @dataclass(frozen=True)
-class SensorFaults:
+class SwitchFaults:
     """What goes wrong with the switches; nothing unless told otherwise.
 
     ``flickers_per_minute`` is how often each switch reads wrongly for up to ``flicker_s`` seconds. ``stuck`` and
@@ -45,7 +45,7 @@ class SensorFaults:
             raise ValueError(f"{', '.join(twice)}: both stuck and dead; expected one of the two")
 
 
-def drawn_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SensorFaults:
+def drawn_switch_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -> SwitchFaults:
     """Draw what a bad board does in one game of about ``game_s`` seconds.
 
     Half of the boards have a stuck or a dead switch from some moment on; the cable comes off once or twice.
@@ -54,7 +54,7 @@ def drawn_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -
     broken = {places[int(rng.integers(len(places)))]: float(rng.uniform(0.0, game_s))} if rng.random() < 0.5 else {}
     is_stuck = rng.random() < 0.5
     spans = [float(rng.uniform(0.0, game_s)) for _ in range(int(rng.integers(1, 3)))]
-    return SensorFaults(
+    return SwitchFaults(
         flickers_per_minute=float(rng.uniform(0.02, 0.1)),
         stuck=broken if is_stuck else {},
         dead={} if is_stuck else broken,
@@ -65,15 +65,15 @@ def drawn_faults(layout: TableLayout, rng: np.random.Generator, game_s: float) -
 class VirtualSwitches:
     """One switch a place; the same seed and the same times give the same readings."""
 
-    def __init__(self, layout: TableLayout, seed: int, faults: SensorFaults | None = None) -> None:
+    def __init__(self, layout: TableLayout, seed: int, faults: SwitchFaults | None = None) -> None:
         self._layout = layout
-        self._faults = faults or SensorFaults()
+        self._faults = faults or SwitchFaults()
         self._rngs = {place: np.random.default_rng([seed, 61, number]) for number, place in enumerate(layout.places)}
         self._flickers = {place: (self._gap_s(place), 0.0) for place in layout.places}
 
     def closed(self, blocks: Sequence[BlockPose], time_s: float) -> dict[str, bool] | None:
         """Say which switches read closed at ``time_s`` under these blocks; ``None`` while the cable is off."""
-        felt = felt_places(self._layout, blocks)
+        felt = sensed_places(self._layout, blocks)
         read = {place: self._read(place, place in felt, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
             return None
@@ -104,7 +104,7 @@ class VirtualSwitches:
         return float(self._rngs[place].exponential(60.0 / per_minute)) if per_minute else math.inf
 
 
-def felt_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[str]:
+def sensed_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[str]:
     """The places whose switch a block's magnet reaches: it stands on the board, near enough to the middle."""
     reach_mm = REACH_SHARE * layout.cell_mm
     found = set()

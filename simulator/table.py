@@ -12,15 +12,15 @@ from types import TracebackType
 from typing import Self
 
 from engine.api import OptionValue
-from simulator.coverage import Coverage
 from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
-from simulator.game import PlayedGame, Press, TurnEnd
-from simulator.player import Habits
-from simulator.render import Renderer
-from simulator.scene import Scene, Sensor, Setting, Thing
-from simulator.timeline import Moment
-from simulator.truth import FrameTruth, TruthLog
-from simulator.viewpoint import lens, looking_at
+from simulator.play.choreography import Moment
+from simulator.play.game import Press, TurnEnd, VirtualGame
+from simulator.play.ground_truth import FrameTruth, TruthLog
+from simulator.play.players import Habits
+from simulator.rendering.hands import HandOcclusion
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
+from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
@@ -60,7 +60,7 @@ class VirtualTable:
         fps: float = 15.0,
         habits: Habits | None = None,
         turn_end: TurnEnd = "button",
-        things: tuple[Thing, ...] = (),
+        things: tuple[ForeignObject, ...] = (),
         nudges: tuple[Nudge, ...] = (),
         truth: TruthLog | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class VirtualTable:
         self._settings = [(0.0, self._setting)]
         for nudge in sorted(nudges, key=lambda one: one.time_s):
             self._settings.append((nudge.time_s, replace(self._setting, pose=nudge.pose)))
-        self._played = PlayedGame(
+        self._played = VirtualGame(
             seed,
             game_name,
             self._setting.layout,
@@ -86,7 +86,7 @@ class VirtualTable:
         )
         self._renderer = Renderer(seed)
         self._truth = truth
-        self._coverages: dict[int, Coverage] = {}
+        self._coverages: dict[int, HandOcclusion] = {}
         self._taken = 0
         self._sequence = 0
         self._closed = False
@@ -172,7 +172,7 @@ class VirtualTable:
             return
         coverage = self._coverages.get(id(setting))
         if coverage is None:
-            coverage = self._coverages.setdefault(id(setting), Coverage(setting))
+            coverage = self._coverages.setdefault(id(setting), HandOcclusion(setting))
         looks = self._played.looks(moment)
         occupied = {place for place, look in looks.items() if look != "empty"}
         covered = coverage.covered(moment.hands, occupied)

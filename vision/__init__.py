@@ -1,5 +1,5 @@
-"""From a frame to a Reading: cameras, calibration, markers, and readers for what stands on the table.
+"""From a frame to a Reading.
 
-Each stage is a module that can be run alone on an image. Nothing here knows the rules of a game: places and looks
-are plain strings, the same ones the engine uses.
+Cameras give frames, the table is located by its markers, its surface is rectified, and readers say what stands where.
+Nothing here knows the rules of a game: places and looks are plain strings, the same ones the engine uses.
 """

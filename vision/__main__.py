@@ -1,7 +1,7 @@
-"""Each stage of seeing, run alone on one picture: ``python -m vision STAGE IMAGE --calibration FILE``.
+"""Run one stage of seeing on one picture: ``python -m vision STAGE IMAGE --calibration FILE``.
 
-The stages, in order: ``markers``, ``locate``, ``blocks`` (with their sides), ``coverings``, ``read``. Each prints what
-it found as JSON and, with ``--debug-image FILE``, draws it onto the picture. Every stage runs those before it.
+The stages, in order: ``markers``, ``locate``, ``blocks`` (with their sides), ``coverings``, ``read``. Each runs those
+before it, prints what it found as JSON and, with ``--debug-image FILE``, draws it onto the picture.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import click
 import cv2
 import numpy as np
 
-from vision.block_reading import BlockSight
-from vision.calibration_files import load_calibration
+from vision.calibration import load_calibration
 from vision.drawing import draw
-from vision.drawing_blocks import draw_blocks, draw_coverings
 from vision.errors import VisionError
 from vision.frame import Frame, Image
-from vision.frames import load_image
-from vision.layout import default_layout, load_layout
-from vision.locating import Located, locate
-from vision.looks import load_looks, plain_looks
-from vision.markers import Marker, MarkerFinder
-from vision.reader import TableReader
+from vision.images import load_image
+from vision.layout.table import default_layout, load_layout
+from vision.locating.location import TableLocation, locate
+from vision.locating.markers import Marker, MarkerDetector
+from vision.readers.blocks.appearance import drawn_appearance, load_appearance
+from vision.readers.blocks.drawing import draw_blocks, draw_occlusions
+from vision.readers.blocks.reader import BlockSighting
+from vision.readers.table_reader import TableReader
 
 STAGES = ("markers", "locate", "blocks", "coverings", "read")
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -54,9 +54,13 @@ def main(
     try:
         layout = default_layout("deblockle") if layout_file is None else load_layout(layout_file)
         camera, picture = load_calibration(calibration), load_image(image)
-        looks = plain_looks(tuple(dict.fromkeys(layout.net.values()))) if looks_file is None else load_looks(looks_file)
+        looks = (
+            drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
+            if looks_file is None
+            else load_appearance(looks_file)
+        )
         if stage == "markers":
-            markers = MarkerFinder(layout.markers.dictionary).plain(picture)
+            markers = MarkerDetector(layout.markers.dictionary).plain(picture)
             found: Any = [_marker(marker) for marker in markers]
             drawn = _draw_markers(picture, markers)
         else:
@@ -70,7 +74,7 @@ def main(
                     found = {place: _block(block) for place, block in stages.blocks.items()}
                     drawn = draw_blocks(picture, stages.blocks, camera, located.pose)
                 if stage in {"coverings", "read"}:
-                    drawn = draw_coverings(drawn if stage == "read" else picture, stages.board, stages.coverings)
+                    drawn = draw_occlusions(drawn if stage == "read" else picture, stages.board, stages.coverings)
                 if stage == "coverings":
                     found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in stages.coverings]
                 if stage == "read":
@@ -87,7 +91,7 @@ def _marker(marker: Marker) -> dict[str, Any]:
     return {"id": marker.marker_id, "corners_px": np.round(marker.corners_px, 2).tolist()}
 
 
-def _located(located: Located) -> dict[str, Any]:
+def _located(located: TableLocation) -> dict[str, Any]:
     return {
         "markers": list(located.ids_used),
         "error_px": round(located.error_px, 3),
@@ -97,7 +101,7 @@ def _located(located: Located) -> dict[str, Any]:
     }
 
 
-def _block(block: BlockSight) -> dict[str, Any]:
+def _block(block: BlockSighting) -> dict[str, Any]:
     return {
         "colour": block.colour,
         "symbol": block.fit.symbol,

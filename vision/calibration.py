@@ -1,14 +1,23 @@
-"""Calibrating a camera from pictures of a ChArUco board: its matrix and distortion, and whether they can be trusted."""
+"""Calibrating a camera from pictures of a ChArUco board, and calibration files.
+
+A calibration says itself whether it can be trusted, and why not.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 
+from common.durable import write_durably
 from vision.errors import CalibrationError
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel
@@ -108,7 +117,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sighting:
+class _BoardCorners:
     index: int
     corners_px: FloatArray
     ids: list[int]
@@ -122,7 +131,7 @@ def calibrate(images: Sequence[Image], board: CharucoBoardSpec | str, *, name: s
     """
     spec = parse_board(board) if isinstance(board, str) else board
     size = _common_size(images)
-    sightings = [_sight(index, as_grey(image), spec) for index, image in enumerate(images)]
+    sightings = [_find_board(index, as_grey(image), spec) for index, image in enumerate(images)]
     usable = [sighting for sighting in sightings if len(sighting.ids) >= _FEWEST_CORNERS]
     if len(usable) < 3:
         counts = ", ".join(str(len(sighting.ids)) for sighting in sightings)
@@ -147,8 +156,8 @@ def _common_size(images: Sequence[Image]) -> tuple[int, int]:
     return sizes[0]
 
 
-def _sight(index: int, grey: Image, spec: CharucoBoardSpec) -> _Sighting:
-    best = _Sighting(index, np.zeros((0, 2)), [])
+def _find_board(index: int, grey: Image, spec: CharucoBoardSpec) -> _BoardCorners:
+    best = _BoardCorners(index, np.zeros((0, 2)), [])
     # Boards with an even number of rows exist with the first square black (OpenCV before 4.6) or white.
     for legacy in (False, True) if spec.rows % 2 == 0 else (False,):
         board = cv2.aruco.CharucoBoard(
@@ -157,7 +166,7 @@ def _sight(index: int, grey: Image, spec: CharucoBoardSpec) -> _Sighting:
         board.setLegacyPattern(legacy)
         corners, ids = detect_charuco(cv2.aruco.CharucoDetector(board), grey)
         if len(ids) > len(best.ids):
-            best = _Sighting(index, corners, ids)
+            best = _BoardCorners(index, corners, ids)
     if len(best.ids) < 2:
         return best
     gaps = np.linalg.norm(best.corners_px[:, None] - best.corners_px[None], axis=2)
@@ -165,12 +174,12 @@ def _sight(index: int, grey: Image, spec: CharucoBoardSpec) -> _Sighting:
     # A wider window would take in the corners of the markers inside the squares.
     window = int(np.clip(nearest / 8, 2, 6))
     refined = refine_saddles(grey, best.corners_px, window)
-    return _Sighting(index, refined, best.ids)
+    return _BoardCorners(index, refined, best.ids)
 
 
 def _fit_without_outliers(
-    usable: Sequence[_Sighting], spec: CharucoBoardSpec, size: tuple[int, int]
-) -> tuple[CameraFit, list[_Sighting]]:
+    usable: Sequence[_BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]
+) -> tuple[CameraFit, list[_BoardCorners]]:
     kept = list(usable)
     while True:
         fit = _fit(kept, spec, size)
@@ -182,7 +191,7 @@ def _fit_without_outliers(
         del kept[worst]
 
 
-def _fit(sightings: Sequence[_Sighting], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
+def _fit(sightings: Sequence[_BoardCorners], spec: CharucoBoardSpec, size: tuple[int, int]) -> CameraFit:
     points = [spec.corners_mm(sighting.ids) for sighting in sightings]
     pixels = [sighting.corners_px for sighting in sightings]
     try:
@@ -194,7 +203,9 @@ def _fit(sightings: Sequence[_Sighting], spec: CharucoBoardSpec, size: tuple[int
     return full if full.error_px < 0.95 * simple.error_px else simple
 
 
-def _views(sightings: Sequence[_Sighting], kept: Sequence[_Sighting], fit: CameraFit) -> tuple[CalibrationView, ...]:
+def _views(
+    sightings: Sequence[_BoardCorners], kept: Sequence[_BoardCorners], fit: CameraFit
+) -> tuple[CalibrationView, ...]:
     position = {sighting.index: number for number, sighting in enumerate(kept)}
     views = []
     for sighting in sightings:
@@ -211,7 +222,7 @@ def _views(sightings: Sequence[_Sighting], kept: Sequence[_Sighting], fit: Camer
     return tuple(views)
 
 
-def _coverage(kept: Sequence[_Sighting], size: tuple[int, int]) -> float:
+def _coverage(kept: Sequence[_BoardCorners], size: tuple[int, int]) -> float:
     across, down = 8, 6
     pixels = np.concatenate([sighting.corners_px for sighting in kept])
     columns = np.clip(pixels[:, 0] * across / size[0], 0, across - 1).astype(int)
@@ -241,3 +252,83 @@ def _reasons(views: Sequence[CalibrationView], fit: CameraFit, coverage: float) 
             "each corner of the picture and near the edges too"
         )
     return tuple(reasons)
+
+
+_FORMAT = "tabletop-referee camera"
+_VERSION = 1
+_DISTORTION_LENGTHS = (4, 5, 8, 12, 14)
+_PREVIEW_LINES = 8
+
+
+def save_calibration(path: Path, calibration: Calibration, *, made_on: date) -> None:
+    """Write a calibration as JSON; raises CalibrationError when the file cannot be written."""
+    camera = calibration.camera
+    data = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "name": camera.name,
+        "date": made_on.isoformat(),
+        "board": calibration.board,
+        "verdict": calibration.verdict,
+        "size": list(camera.size),
+        "error_px": camera.reprojection_error_px,
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.tolist(),
+    }
+    try:
+        write_durably(path, json.dumps(data, indent=2) + "\n")
+    except OSError as error:
+        raise CalibrationError(f"cannot write the calibration {path}: {error.strerror}") from error
+
+
+def load_calibration(path: Path) -> CameraModel:
+    """Read a camera from its calibration file; raises CalibrationError that says what is wrong with the file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CalibrationError(
+            f"cannot read the calibration {path}: {error.strerror}; make one with: referee calibrate"
+        ) from error
+    except ValueError as error:
+        raise CalibrationError(f"the calibration {path} is not JSON: {error}") from error
+    return camera_from_json(data, str(path))
+
+
+def camera_from_json(data: Any, source: str) -> CameraModel:
+    """Make a camera of parsed JSON; raises CalibrationError naming the key that is missing or makes no sense."""
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise CalibrationError(f"{source} is no calibration; make one with: referee calibrate")
+    if data.get("version") != _VERSION:
+        raise CalibrationError(
+            f"{source} has version {data.get('version')!r}, this program reads {_VERSION}; calibrate again"
+        )
+    try:
+        matrix = np.asarray(data["matrix"], dtype=np.float64)
+        distortion = np.asarray(data["distortion"], dtype=np.float64)
+        width, height = (int(length) for length in data["size"])
+        error_px = float(data["error_px"])
+        name = str(data["name"])
+    except KeyError as missing:
+        raise CalibrationError(f"{source} has no key {missing}; calibrate again") from None
+    except (TypeError, ValueError) as wrong:
+        raise CalibrationError(f"{source} does not make sense: {wrong}; calibrate again") from None
+    if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or min(matrix[0, 0], matrix[1, 1]) <= 0:
+        raise CalibrationError(f"{source}: matrix is no camera matrix of 3 x 3 with focal lengths above zero")
+    if distortion.ndim != 1 or len(distortion) not in _DISTORTION_LENGTHS or not np.isfinite(distortion).all():
+        raise CalibrationError(f"{source}: distortion holds no {', '.join(map(str, _DISTORTION_LENGTHS))} numbers")
+    if width < 1 or height < 1 or not math.isfinite(error_px):
+        raise CalibrationError(f"{source}: size {width} x {height} and error {error_px} are no calibration's")
+    return CameraModel(matrix, distortion, (width, height), error_px, name)
+
+
+def undistorted_preview(image: Image, camera: CameraModel) -> Image:
+    """Give the picture (uint8, same size) as a perfect lens would take it, with straight lines drawn to judge it by."""
+    straight = np.asarray(cv2.undistort(image, camera.matrix, camera.distortion), dtype=np.uint8)
+    if straight.ndim == 2:
+        straight = np.asarray(cv2.cvtColor(straight, cv2.COLOR_GRAY2BGR), dtype=np.uint8)
+    height, width = straight.shape[:2]
+    for step in range(1, _PREVIEW_LINES):
+        x, y = step * width // _PREVIEW_LINES, step * height // _PREVIEW_LINES
+        cv2.line(straight, (x, 0), (x, height - 1), (255, 160, 0), 1, cv2.LINE_AA)
+        cv2.line(straight, (0, y), (width - 1, y), (255, 160, 0), 1, cv2.LINE_AA)
+    return straight

@@ -1,4 +1,4 @@
-"""Drawing what was located onto the picture, so that a person sees at a glance whether it is right."""
+"""Drawing a table's location onto the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, project
-from vision.layout import TableLayout
-from vision.locating import Located
+from vision.layout.table import TableLayout
+from vision.locating.location import TableLocation
 
 _MARKER, _BOX, _GRID, _DOUBT = (80, 220, 80), (255, 160, 0), (200, 90, 0), (60, 60, 255)
 _STEPS_PER_LINE = 16
 
 
-def draw(image: Image, located: Located, layout: TableLayout, camera: CameraModel) -> Image:
+def draw(image: Image, located: TableLocation, layout: TableLayout, camera: CameraModel) -> Image:
     """Give a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
 
     The grid lies on the board's top; the box reaches from the table to the top of the blocks. Both bend with the

@@ -1,4 +1,4 @@
-"""Frame checks and decoding: what cannot be used is named before anything tries to see a table in it."""
+"""Decoding image files, and refusing pictures that cannot be used."""
 
 from __future__ import annotations
 

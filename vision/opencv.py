@@ -1,7 +1,7 @@
-"""The one place where OpenCV's versions are made equal: 4.10 to 5.x give the same shapes, types and errors here.
+"""The differences between OpenCV 4.10 and 5.x, hidden in one place.
 
-OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1), OpenCV 5 gives (n, 2) and (n,); some calls give ``None``
-for nothing found. Everything below gives float64 arrays of shape (n, 2), plain ints, and empty instead of ``None``.
+OpenCV 4 wraps points as (n, 1, 2) and ids as (n, 1); OpenCV 5 gives (n, 2) and (n,). Some calls give ``None`` for
+nothing found. The functions here give float64 arrays of shape (n, 2), plain ints, and empty instead of ``None``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Sampling a picture on a plane or a face in the world, with lens distortion taken into account.
+"""Sampling a picture on a plane in the world, lens distortion included, and undoing the sRGB curve.
 
-A map is float32 of shape (height, width, 2) holding for each output pixel the (x, y) in the picture, as
+A map is float32 of shape (height, width, 2). For each output pixel it holds the (x, y) in the picture, as
 ``cv2.remap`` takes it.
 """
 

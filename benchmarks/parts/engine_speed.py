@@ -1,6 +1,6 @@
-"""What ``benchmarks/engine.py`` times: random games, first turns, counts to a depth, here and by python-chess.
+"""What ``benchmarks/engine.py`` times, and its tables: random games, first turns and counts, here and by python-chess.
 
-All times are this process's, so that what else runs on the machine counts less.
+All times are this process's own, so that what else runs on the machine counts less.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -16,11 +16,13 @@ from statistics import median
 from types import ModuleType
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+
 from engine.api import Game
-from engine.diaballik.listing import packed_results
-from engine.diaballik.turns import begun
+from engine.games.diaballik.play.turns import begun, packed_results
 from engine.perft import perft, start_of_count
-from engine.playing import play_out
+from engine.support.traits import play_random_games
 
 OF_TWO = ("blockade", "deblockle", "diaballik")
 """The games whose random games are to be ahead of python-chess's."""
@@ -56,7 +58,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Counted:
+class DepthCount:
     """A count to a depth and how long it took, in seconds."""
 
     depth: int
@@ -124,7 +126,7 @@ class RandomGames:
         """Plies a second by the interface alone, over as much of a game's beginning as takes ``least_s``."""
         most_plies = 1
         while True:
-            tally, taken_s = timed(partial(play_out, self._game, self._start, 1, self._rng, most_plies))
+            tally, taken_s = timed(partial(play_random_games, self._game, self._start, 1, self._rng, most_plies))
             if taken_s >= least_s or tally.plies < most_plies:
                 return float(tally.plies / taken_s)
             most_plies *= 2
@@ -179,15 +181,105 @@ def time_of(call: Callable[[], object], least_s: float = 0.02) -> float:
         calls *= 2
 
 
-def counts_to_depth(game: Game[Any, Any], begin: Any, most_s: float) -> Sequence[Counted]:
+def counts_to_depth(game: Game[Any, Any], begin: Any, most_s: float) -> Sequence[DepthCount]:
     """Count deeper and deeper from the state ``begin``, until the next depth would take longer than ``most_s``."""
     roll, colour = COUNTED_FROM.get(game.name, (None, None))
     start, thrown = start_of_count(game, begin, roll, colour)
-    found: list[Counted] = []
+    found: list[DepthCount] = []
     while True:
         depth = len(found) + 1
         count, taken_s = timed(partial(perft, game, start, depth, thrown))
-        found.append(Counted(depth, count, taken_s))
+        found.append(DepthCount(depth, count, taken_s))
         growth = found[-1].taken_s / found[-2].taken_s if len(found) > 1 else found[-1].count
         if count == 0 or taken_s * max(growth, 2.0) > most_s:
             return found
+
+
+FIRST_TURN_SHARE = 1 / 40
+"""Diaballik's first turn is to take at most this part of the time of python-chess's perft 3."""
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 or not column else "right")
+    return table
+
+
+def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> bool:
+    """Print plies a second beside python-chess's; say whether every game of two is ahead."""
+    table = _table(
+        "Random games",
+        "game",
+        "plies a second",
+        "times python-chess",
+        "least",
+        "without the fast core",
+        "plies a game",
+        "line",
+        "",
+    )
+    table.add_row("python-chess", f"{chess.median:,.0f}", "1", "", "", "", "", "")
+    met = True
+    for rate in rates:
+        ratio = rate.ratio(chess)
+        least = min(mine / theirs for mine, theirs in zip(rate.plies_a_second, chess.plies_a_second, strict=True))
+        held = rate.name in OF_TWO
+        ahead = ratio > 1
+        met = met and (ahead or not held)
+        table.add_row(
+            rate.name,
+            f"{rate.median:,.0f}",
+            f"{ratio:.2f}",
+            f"{least:.2f}",
+            f"{rate.plain_plies_a_second:,.0f}",
+            f"{rate.plies_a_game:,.0f}",
+            "over 1" if held else "",
+            ("met" if ahead else "NOT MET") if held else "",
+        )
+    console.print(table)
+    return met
+
+
+def print_first_turn(
+    first_s: Sequence[float], chess_s: Sequence[float], middles: Mapping[int, float], console: Console
+) -> bool:
+    """Print Diaballik's turns beside python-chess's perft 3; say whether the first one is quick enough.
+
+    ``middles`` maps the number of results of positions from the middle of games to their mean time.
+    """
+    share = median(mine / theirs for mine, theirs in zip(first_s, chess_s, strict=True))
+    met = share <= FIRST_TURN_SHARE
+    table = _table("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
+    table.add_row("python-chess, perft 3 from the start", "8,902", f"{1e3 * median(chess_s):.2f} ms", "1", "", "")
+    table.add_row(
+        "the first turn",
+        "290",
+        f"{1e6 * median(first_s):.0f} µs",
+        f"1/{1 / share:.0f}",
+        f"1/{1 / FIRST_TURN_SHARE:.0f}",
+        "met" if met else "NOT MET",
+    )
+    for results, mean_s in sorted(middles.items()):
+        table.add_row(
+            "from the middle of a game", str(results), f"{1e6 * mean_s:.0f} µs", f"1/{median(chess_s) / mean_s:.0f}"
+        )
+    console.print(table)
+    return met
+
+
+def print_counts(counts: Mapping[str, Sequence[DepthCount]], console: Console) -> None:
+    """Print every game's counts by depth, with the time and how it grew."""
+    table = _table("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
+    for name, found in counts.items():
+        for before, now in zip([None, *found[:-1]], found, strict=True):
+            table.add_row(
+                name if before is None else "",
+                str(now.depth),
+                f"{now.count:,}",
+                f"{now.taken_s:.2f} s" if now.taken_s >= 1 else f"{1e3 * now.taken_s:.2f} ms",
+                f"{now.count / now.taken_s:,.0f}",
+                f"{now.count / before.count:.1f}" if before is not None and before.count else "",
+                f"{now.taken_s / before.taken_s:.1f}" if before is not None else "",
+            )
+    console.print(table)

@@ -1,35 +1,38 @@
-"""Timing the stages of reading a frame, without touching the reader's code."""
+"""How long each stage of reading a frame takes, without touching the reader's code; table, plot and lines to meet."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from vision import reader as reader_module
-from vision.block_reading import BlockReader
-from vision.changes import ChangeWatcher
-from vision.coverings import CoveringFinder
+from matplotlib.figure import Figure
+
 from vision.frame import Frame, Image
-from vision.reach_hindrance import ReachWatcher
-from vision.reader import TableReader
+from vision.locating.tracking import TableTracker
+from vision.motion.changes import ChangeDetector
+from vision.motion.hands import HandMonitor
+from vision.readers import table_reader as reader_module
+from vision.readers.blocks.reader import BlockReader
+from vision.readers.table_reader import TableReader
 from vision.reading import Reading
-from vision.tracking import TableTracker
+from vision.surface.occlusion import OcclusionDetector
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("locating", TableTracker, "update"),
-    ("changes", ChangeWatcher, "changed"),
-    ("changes", ChangeWatcher, "__init__"),
+    ("changes", ChangeDetector, "changed"),
+    ("changes", ChangeDetector, "__init__"),
     ("blocks", BlockReader, "read"),
-    ("coverings", CoveringFinder, "__init__"),
-    ("coverings", CoveringFinder, "view"),
-    ("coverings", CoveringFinder, "look"),
+    ("coverings", OcclusionDetector, "__init__"),
+    ("coverings", OcclusionDetector, "view"),
+    ("coverings", OcclusionDetector, "look"),
     ("bare places", reader_module, "bareness"),
-    ("hands in motion", ReachWatcher, "completed"),
+    ("hands in motion", HandMonitor, "completed"),
 )
 STAGE_NAMES = (*dict.fromkeys(stage for stage, _, _ in STAGES), "everything else", "verdict")
 
@@ -91,3 +94,83 @@ class TimedReader:
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises what the reader raises."""
         return self._reader.crop(frame, place)
+
+
+SAID = {"first": "first frame of a table", "changed": "something changed", "still": "nothing changed"}
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """Times in seconds: medians to the Reading per kind of frame, and of all after the first; mean times by stage;
+    OpenCV's ArUco beside them. Memory in megabytes: at the end, and by how much it grew (``None``: too short to say).
+    """
+
+    frames: int
+    counts: Mapping[str, int]
+    medians_s: Mapping[str, float]
+    located_s: float
+    stages_s: Mapping[str, Mapping[str, float]]
+    aruco_s: float
+    memory_mb: float
+    growth_mb: float | None
+
+    def not_met(self, median_line: float, first_line: float, memory_line_mb: float) -> list[str]:
+        """The lines that are not met, as sentences."""
+        failed = []
+        if self.located_s > median_line * self.aruco_s:
+            failed.append(
+                f"a frame of a located table takes {self.located_s / self.aruco_s:.2f} times as long as ArUco "
+                f"({median_line:g} is the line)"
+            )
+        first_s = self.medians_s.get("first", 0.0)
+        if first_s > first_line * self.aruco_s:
+            times = first_s / self.aruco_s
+            failed.append(f"the first frame takes {times:.1f} times as long as ArUco ({first_line:g} is the line)")
+        if self.growth_mb is not None and self.growth_mb > memory_line_mb:
+            failed.append(f"memory grew by {self.growth_mb:.1f} MB ({memory_line_mb:g} is the line)")
+        return failed
+
+
+def table(report: FrameReport) -> str:
+    """The report in Markdown."""
+    kinds = list(report.medians_s)
+    lines = [
+        f"| milliseconds, one thread | {' | '.join(SAID[kind] for kind in kinds)} |",
+        f"|---|{'---|' * len(kinds)}",
+        f"| frames | {' | '.join(str(report.counts[kind]) for kind in kinds)} |",
+    ]
+    for stage in STAGE_NAMES:
+        times = " | ".join(f"{report.stages_s[kind][stage] * 1000:.2f}" for kind in kinds)
+        lines.append(f"| {stage} (mean) | {times} |")
+    medians = " | ".join(f"{report.medians_s[kind] * 1000:.2f}" for kind in kinds)
+    ratios = " | ".join(f"{report.medians_s[kind] / report.aruco_s:.2f}" for kind in kinds)
+    lines += [
+        f"| **frame to Reading (median)** | {medians} |",
+        f"| **beside ArUco, {report.aruco_s * 1000:.2f} ms** | {ratios} |",
+        "",
+        f"All frames of a located table: median {report.located_s * 1000:.2f} ms, "
+        f"{report.located_s / report.aruco_s:.2f} of ArUco's.",
+    ]
+    grown = "too few frames to say whether it grows" if report.growth_mb is None else f"grew by {report.growth_mb:.1f}"
+    lines.append(f"Memory after {report.frames} frames: {report.memory_mb:.0f} MB; {grown}.")
+    return "\n".join(lines)
+
+
+def draw(report: FrameReport, path: Path) -> None:
+    """Draw the time by stage for each kind of frame, beside ArUco's; the suffix says in which format."""
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    axes = figure.add_subplot()
+    kinds = list(report.medians_s)[::-1]
+    left = [0.0] * len(kinds)
+    for stage in STAGE_NAMES:
+        widths = [report.stages_s[kind][stage] * 1000 for kind in kinds]
+        axes.barh([SAID[kind] for kind in kinds], widths, left=left, label=stage)
+        left = [start + width for start, width in zip(left, widths, strict=True)]
+    axes.axvline(report.aruco_s * 1000, color="black", linestyle="--", linewidth=1)
+    axes.text(report.aruco_s * 1000, len(kinds) - 0.45, " OpenCV's ArUco, whole frame", va="bottom", fontsize=8)
+    axes.set_xlabel("mean milliseconds a frame, one thread")
+    axes.legend(fontsize=8, ncols=2)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)

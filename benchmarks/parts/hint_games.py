@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from engine.api import Game, Hint, OptionValue, Player, Strength
 from engine.registry import load
-from referee.cli.play_players import RandomPlayer, draw_roll, program_rng
+from referee.cli.play.players import RandomPlayer, draw_roll, program_rng
 
 Opponent = Literal["random", "greedy", "hint"]
 OPENING_TURNS = 2
@@ -42,7 +42,7 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Plan:
+class HintGamePlan:
     """One game of a pairing: two games running share opening and dice, with the seats changed."""
 
     pairing: Pairing
@@ -69,7 +69,7 @@ class Timing:
 class Played:
     """What came of a game: the hint's result (1 won, 0.5 drawn, 0 lost; or points ahead), turns, how punctual."""
 
-    plan: Plan
+    plan: HintGamePlan
     result: float
     turns: int
     cut_off: bool
@@ -114,7 +114,7 @@ def warmed_up(name: str) -> Game[Any, Any]:
     return game
 
 
-def play(plan: Plan) -> Played:
+def play(plan: HintGamePlan) -> Played:
     """Play one game; of a pairing for points two, the second with the opponent in the hint's seat and the same dice."""
     pairing = plan.pairing
     game = warmed_up(pairing.game)
@@ -131,7 +131,7 @@ def play(plan: Plan) -> Played:
     return Played(plan, result, turns, game.outcome(state) is None, hint.timing)
 
 
-def _play_out(game: Game[Any, Any], plan: Plan, hints: dict[Player, TimedHint], pair: int) -> tuple[Any, int]:
+def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, TimedHint], pair: int) -> tuple[Any, int]:
     """Play from the start to the end, the players without a hint as the pairing says."""
     pairing = plan.pairing
     others = {
@@ -210,6 +210,6 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
     return kept
 
 
-def plans_of(pairing: Pairing, games: int, seed: int) -> Sequence[Plan]:
+def plans_of(pairing: Pairing, games: int, seed: int) -> Sequence[HintGamePlan]:
     """Give the plans of so many games."""
-    return [Plan(pairing, number, seed) for number in range(games)]
+    return [HintGamePlan(pairing, number, seed) for number in range(games)]

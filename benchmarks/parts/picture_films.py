@@ -12,14 +12,14 @@ import cv2
 import numpy as np
 
 from benchmarks.photoreal import Cameras, enrolled_looks
-from vision.enrolment import learn_colours
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image
-from vision.frames import load_image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import TableLayout, load_layout
-from vision.locating import locate
-from vision.looks import PieceLooks, plain_looks
+from vision.images import load_image
+from vision.layout.table import TableLayout, load_layout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
+from vision.readers.blocks.enrolment import learn_colours
 
 FRAMES_PER_SECOND = 15.0
 NOISE_LEVELS = 1.5
@@ -42,7 +42,7 @@ class PictureSet:
     """What a set's folder holds: its layout, the looks of its pieces, and its pictures by shots."""
 
     layout: TableLayout
-    looks: PieceLooks
+    looks: BlockAppearance
     shots: tuple[Shot, ...]
 
     def film_frames(self, held: int) -> int:
@@ -51,7 +51,7 @@ class PictureSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class FilmMoment:
     """One frame of a film; ``kind`` is ``first``, ``changed`` or ``still``, ``shot`` the number of its shot."""
 
     frame: Frame
@@ -97,10 +97,10 @@ def _same_place(first: Pose | None, second: Pose | None, camera: CameraModel, la
     return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_PLACE_PX
 
 
-def _learned(shot: Shot, layout: TableLayout) -> PieceLooks:
+def _learned(shot: Shot, layout: TableLayout) -> BlockAppearance:
     if shot.pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
-    plain = plain_looks(tuple(dict.fromkeys(layout.net.values())))
+    plain = drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
     return learn_colours(shot.pictures[0], shot.camera, shot.pose, layout, plain, ("gold", "teal"))
 
 
@@ -115,7 +115,7 @@ class Projector:
         noise = rng.normal(0, NOISE_LEVELS, (NOISE_FIELDS, height + 64, width + 64, 3))
         self._noise = np.round(noise).astype(np.int16)
 
-    def film(self, start: int = 0) -> Iterator[Moment]:
+    def film(self, start: int = 0) -> Iterator[FilmMoment]:
         """Show every shot once; frames are numbered from ``start`` and 15 a second."""
         number = start
         for index, shot in enumerate(self._set.shots):
@@ -124,7 +124,7 @@ class Projector:
                 for held in range(self._held):
                     kind = "still" if held else "changed" if at else "first"
                     frame = Frame(self._noisy(picture), number / FRAMES_PER_SECOND, number, f"shot {index}")
-                    yield Moment(frame, kind, index)
+                    yield FilmMoment(frame, kind, index)
                     number += 1
 
     def _with_a_thing(self, shot: Shot) -> tuple[Image, ...]:

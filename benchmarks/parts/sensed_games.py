@@ -15,13 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.api import EMPTY, Place
-from referee.judge import Judge, Occasion
+from referee.judge import Judge, Trigger
 from referee.judge.belief import applied
-from referee.sensing.alone import SensorReader
-from referee.sensing.fused import FusedReader
-from referee.sensing.values import PlaceChange, Sensed
-from referee.service_protocols import Reader
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.session.ports import Reader
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import PlaceReading, Reading
@@ -33,7 +32,7 @@ _REST_S = 3.0
 
 
 @dataclass(frozen=True)
-class Rates:
+class ErrorRates:
     """How often what errs, each a probability.
 
     ``hidden``, ``unsure``, ``misread``
@@ -73,18 +72,18 @@ class Played:
 
 
 @dataclass
-class Scripted:
+class ScriptedInputs:
     """A camera's reader and a source of sensors at once, told what there is to say."""
 
     reading: Reading | None = None
-    sensed: Sensed | None = None
+    sensed: SensorSnapshot | None = None
 
     def show(
-        self, time_s: float, errors: Errors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
+        self, time_s: float, errors: DrawnErrors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
     ) -> None:
         """Put up a table, as far as it can be seen and felt."""
         self.reading = Reading(0, time_s, errors.camera(looks))
-        self.sensed = Sensed(time_s, errors.sensors(looks), changes=changes)
+        self.sensed = SensorSnapshot(time_s, errors.sensors(looks), changes=changes)
 
     def read(self, frame: Frame) -> Reading:
         """Give the camera's reading."""
@@ -95,19 +94,19 @@ class Scripted:
         """There is no picture."""
         raise NotLocatedError(f"no picture of {place} in frame {frame.sequence}")
 
-    def latest(self, now_s: float) -> Sensed | None:
+    def latest(self, now_s: float) -> SensorSnapshot | None:
         """Give what the sensors say; changes once."""
         given = self.sensed
         if given is None:
             return None
-        self.sensed = Sensed(now_s, given.occupied)
-        return Sensed(now_s, given.occupied, changes=given.changes)
+        self.sensed = SensorSnapshot(now_s, given.occupied)
+        return SensorSnapshot(now_s, given.occupied, changes=given.changes)
 
 
-class Errors:
+class DrawnErrors:
     """Draws what a camera and sensors make of a table; broken sensors stay broken."""
 
-    def __init__(self, game: Any, rates: Rates, rng: random.Random) -> None:
+    def __init__(self, game: Any, rates: ErrorRates, rng: random.Random) -> None:
         self._game, self._rates, self._rng = game, rates, rng
         self._stuck = {place: rng.random() < 0.5 for place in game.places if rng.random() < rates.broken}
 
@@ -155,20 +154,20 @@ def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
     return world, known
 
 
-def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) -> Played:
+def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: int) -> Played:
     """Play one game before one judge; whenever the judge does not accept, a person says what was played."""
     rng = random.Random(f"{name} {seed}")
-    errors = Errors(game, rates, random.Random(f"errors {name} {seed}"))
+    errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
     world, known = random_start(game, rng)
     judge: Judge[Any, Any] = Judge(game, belief=(known,))
-    scripted = Scripted()
+    scripted = ScriptedInputs()
     alone = SensorReader(scripted, game.places, game.looks)
     both = FusedReader(scripted, scripted, game.places, game.looks)
     readers: Mapping[Eyes, Reader] = {"camera": scripted, "sensors": alone, "both": both}
     played = Played()
     clock_s = 0.0
     scripted.show(clock_s, errors, game.appearance(world))
-    if judge.consider(_look(readers[eyes], clock_s), Occasion.RESTED).verdict.kind is not VerdictKind.UNCHANGED:
+    if judge.consider(_look(readers[eyes], clock_s), Trigger.RESTED).verdict.kind is not VerdictKind.UNCHANGED:
         judge.correct((known,))
     for _ in range(turns):
         legal = game.legal_turns(world)
@@ -182,7 +181,7 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: Rates, turns: int) 
         clock_s += 10.0
         readings = _look(readers[eyes], clock_s)
         played.said += [notice for reading in readings for notice in reading.notices]
-        ruling = judge.consider(readings, Occasion.DECLARED)
+        ruling = judge.consider(readings, Trigger.DECLARED)
         played.turns += 1
         accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
         if accepted:
@@ -218,7 +217,7 @@ def _look(reader: Reader, time_s: float) -> list[Reading]:
 
 
 def _changes(
-    game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: Rates
+    game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: ErrorRates
 ) -> tuple[PlaceChange, ...]:
     """Give what perfect sensors notice of a turn: pieces lifted, set down where they pass if they are, put down."""
     first, last = game.appearance(before), game.appearance(after)

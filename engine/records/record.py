@@ -1,6 +1,6 @@
-"""Game records: making them from what was played, and playing them through again by the rules.
+"""Game records: made from what was played, and replayed by the rules.
 
-``engine.record_text`` has their text; ``read`` and ``write`` are offered here too.
+``engine.records.record_text`` has their text; its ``read`` and ``write`` are offered here too.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from engine.announcing import REPETITION, format_announcement, parse_announcement
 from engine.api import Announcement, Game, Outcome, Roll, StateT, TurnT
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
-from engine.record_text import (
+from engine.records.record_text import (
     DRAW,
     OLDEST_FORMAT,
     SHARED,
@@ -29,6 +28,7 @@ from engine.record_text import (
     write,
 )
 from engine.registry import load
+from engine.support.announcements import REPETITION, format_announcement, parse_announcement
 
 __all__ = [
     "DRAW",

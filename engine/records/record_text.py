@@ -24,10 +24,10 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.announcing import EVERYONE, format_announcement, parse_announcement
 from engine.api import Game
 from engine.errors import UnreadableError
 from engine.registry import load
+from engine.support.announcements import EVERYONE, format_announcement, parse_announcement
 
 DRAW = "draw"
 UNFINISHED = "*"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from random import Random
 from typing import Any, Generic
 
-from engine.search.budget import Deadline, EveryFew, TimeIsUpError
-from engine.search.table import AT_LEAST, AT_MOST, EXACT, SOLVED, Entry, Table
+from engine.search.budget import Deadline, PeriodicTimeCheck, TimeIsUpError
+from engine.search.transposition_table import AT_LEAST, AT_MOST, EXACT, SOLVED, Entry, Table
 from engine.search.two_player import MOST_GUESS, WIN, Found, MoveT, PositionT, Rules
 
 __all__ = ["MOST_GUESS", "MOST_PLIES", "WIN", "Found", "Rules", "best_move"]
@@ -60,7 +60,7 @@ def best_move(
     return search.run(position, rng, first, min(most_depth, MOST_PLIES), window)
 
 
-def _no_look() -> None:
+def _no_time_check() -> None:
     """Look at nothing: for what must be done even when it is late."""
 
 
@@ -77,7 +77,7 @@ class _Search(Generic[PositionT, MoveT]):
         better: Callable[[Found[MoveT]], None] | None,
     ) -> None:
         self._rules = rules
-        self._look = EveryFew(deadline, nodes_per_look)
+        self._look = PeriodicTimeCheck(deadline, nodes_per_look)
         self._table = table
         self._use_history = use_history
         self._better = better
@@ -105,7 +105,7 @@ class _Search(Generic[PositionT, MoveT]):
         except TimeIsUpError:
             if first is not None:
                 return Found(first, 0, 0, False, self._nodes)
-            moves = list(rules.moves(position, _no_look))
+            moves = list(rules.moves(position, _no_time_check))
         if not moves:
             raise ValueError("there is no move to find: the game gives none")
         answer = Found(moves[0], 0, 0, False, 0, (moves[0],))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.api import Clock
 
-Look = Callable[[], None]
+TimeCheck = Callable[[], None]
 """To be called now and then from work that takes long; raises TimeIsUpError once the deadline has passed."""
 
 _MOST_MARGIN_S = 0.02
@@ -60,7 +60,7 @@ class Deadline:
 
 
 @dataclass
-class EveryFew:
+class PeriodicTimeCheck:
     """A look that reads the clock only each ``calls`` times it is called: for work whose steps cost little."""
 
     deadline: Deadline

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
 
-from engine.search.budget import Deadline, Look, TimeIsUpError
+from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
 
 CandidateT = TypeVar("CandidateT")
 SampleT = TypeVar("SampleT")
@@ -70,7 +70,7 @@ class Raced(Generic[CandidateT]):
 def race(
     candidates: Sequence[CandidateT],
     draw: Callable[[Random], SampleT],
-    value: Callable[[CandidateT, SampleT, Look], float],
+    value: Callable[[CandidateT, SampleT, TimeCheck], float],
     deadline: Deadline,
     rng: Random,
     *,
@@ -96,7 +96,7 @@ class _Race(Generic[CandidateT, SampleT]):
         self,
         candidates: Sequence[CandidateT],
         draw: Callable[[Random], SampleT],
-        value: Callable[[CandidateT, SampleT, Look], float],
+        value: Callable[[CandidateT, SampleT, TimeCheck], float],
         deadline: Deadline,
         rng: Random,
         most_samples: int,

@@ -1,4 +1,4 @@
-"""What players may say rather than play, in words that all games share."""
+"""Announcements that most games have: resigning, an agreed draw, a claimed repetition; and their text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ REPETITION = "repetition"
 EVERYONE = "all"
 
 
-def ordinary_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
+def common_announcements(players: Sequence[Player]) -> tuple[Announcement, ...]:
     """What may be said at any time of a game of two: either resigns, or both agree on a draw."""
     return (*(Announcement(RESIGN, player) for player in players), Announcement(DRAW))
 
 
-def ordinary_outcome(announcement: Announcement, players: Sequence[Player]) -> Outcome:
+def outcome_of_announcement(announcement: Announcement, players: Sequence[Player]) -> Outcome:
     """How a game of two ended by resigning, an agreed draw or a claimed repetition.
 
     Raises ValueError for another kind.

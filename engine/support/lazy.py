@@ -1,4 +1,4 @@
-"""Sequences whose items are made when they are asked for: a position may have hundreds of thousands of turns."""
+"""Sequences that make an item when it is asked for: a position may have hundreds of thousands of turns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
 
-class Lazy(Sequence[ItemT_co]):
+class LazySequence(Sequence[ItemT_co]):
     """A sequence of which a subclass gives the length and `_item`; a slice of it is a plain tuple."""
 
     __slots__ = ()

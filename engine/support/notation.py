@@ -1,4 +1,4 @@
-"""Reading lines of text word by word, with the place of every fault."""
+"""Texts read word by word, and errors that name the column of the fault."""
 
 from __future__ import annotations
 

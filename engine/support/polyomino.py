@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from engine.errors import UnreadableError
-from engine.grid import ORTHOGONAL
+from engine.support.grid import ORTHOGONAL
 
 Cell = tuple[int, int]
 Shape = frozenset[Cell]

@@ -1,4 +1,7 @@
-"""What most games do alike, to be inherited, and random games played plainly."""
+"""Parts of ``Game`` that games inherit, and random games played through the interface alone.
+
+The random games are slow and plain: the yardstick for every faster way.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from random import Random
 from typing import Any, Generic, Protocol, runtime_checkable
 
 from engine.api import Facing, Game, Place, Player, PossibleRoll, Roll, StateT, Tally, TurnT
-from engine.dice import drawn
 from engine.errors import ContradictionError, IllegalTurnError, UnreadableError
+from engine.support.dice import drawn
 
 
 class OneAtATime(Generic[StateT, TurnT]):
@@ -95,7 +98,7 @@ class WithoutPoints(Generic[StateT, TurnT]):
         return {}
 
 
-def play_out(game: Game[Any, Any], state: Any, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(game: Game[Any, Any], state: Any, count: int, rng: Random, most_plies: int) -> Tally:
     """Play games at random by the interface alone: slow, and the yardstick for anything faster.
 
     Every turn is drawn evenly among the legal ones of whoever may play, every roll by its probability. A game that

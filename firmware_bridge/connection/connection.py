@@ -1,7 +1,7 @@
-"""The connection to the referee's board: one thread that finds it, talks with it, and finds it again.
+"""The connection to the referee's board. Start it with ``with``; any thread may use it.
 
-Whatever happens to the cable, users of a connection go on: what the board should show lasts, the newest replacing the
-older, and is sent again when it is back; what it reports waits to be taken.
+Users go on whatever happens to the cable. What the board should show lasts, the newest replacing the older, and is
+sent again when the board is back. What it reports waits to be taken.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from typing import Any
 
 from serial.tools import list_ports as pyserial_list
 
-from firmware_bridge.connection_desk import Desk, Orders
-from firmware_bridge.connection_events import BoardEvent, ConnectionState
-from firmware_bridge.connection_troubles import Trouble
-from firmware_bridge.connection_waiter import Waiter
-from firmware_bridge.connection_worker import Worker
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.opening import Port
-from firmware_bridge.opening import open_port as open_serial_port
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.connection.events import BoardEvent, ConnectionState
+from firmware_bridge.connection.mailbox import Mailbox, Requests
+from firmware_bridge.connection.outages import Outage
+from firmware_bridge.connection.thread import ConnectionThread, WakeablePoll
+from firmware_bridge.ports.port import Port
+from firmware_bridge.ports.port import open_port as open_serial_port
+from firmware_bridge.ports.selection import WantedBoard
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import Configure, LightFrame, Snapshot, Sound, Tone, Welcome
-from firmware_bridge.protocol.statistics import LinkStatistics
+from firmware_bridge.protocol.status import LinkStatistics
 
 
 @dataclass(frozen=True)
@@ -71,10 +70,12 @@ class BoardConnection:
         list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports,
         random_session: Callable[[], int] = lambda: secrets.randbelow(0xFFFF) + 1,
     ) -> None:
-        self._desk = Desk()
-        self._waiter = Waiter(clock)
+        self._desk = Mailbox()
+        self._waiter = WakeablePoll(clock)
         open_it = open_port or partial(open_serial_port, list_records=list_ports)
-        self._worker = Worker(wanted, self._desk, self._waiter, clock, say, open_it, list_ports, random_session)
+        self._worker = ConnectionThread(
+            wanted, self._desk, self._waiter, clock, say, open_it, list_ports, random_session
+        )
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._running: Future[None] | None = None
 
@@ -94,7 +95,7 @@ class BoardConnection:
         return self._desk.standing.port
 
     @property
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> Outage | None:
         """Why the board doesn't answer; ``None`` while it does, or while nothing went wrong yet."""
         return self._desk.standing.trouble
 
@@ -192,7 +193,7 @@ class BoardConnection:
         if kind is None:
             self._raise_if_ended()
 
-    def _order(self, amend: Callable[[Orders], Orders]) -> None:
+    def _order(self, amend: Callable[[Requests], Requests]) -> None:
         self._raise_if_ended()
         self._desk.order(amend)
         self._waiter.wake()

@@ -1,31 +1,33 @@
-"""The talk with whoever is on a port: greeting, messages, and who it is if it isn't the board. Pure: time is passed in.
+"""The conversation with whatever is on a port: handshake, messages, and who it is if it isn't the board. Pure.
 
-``BoardTalk`` joins the protocol's link to what the connection must know: which messages become which events, at which
-time of the host; how long to be patient; when to give a port up, and with which words.
+It turns messages into events at the host's time, decides how long to wait for an answer, and says why a port is given
+up. ``ClockSync`` maps the board's milliseconds to the host's monotonic seconds, from questions that were answered (as
+NTP does, RFC 5905, section 8): the answer with the narrowest bounds counts, and bounds widen as clocks drift.
 """
 
 from __future__ import annotations
 
 import enum
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from firmware_bridge.clock_match import ClockMatch
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
-    FaultTold,
+    ButtonChanged,
+    FaultReported,
     Linked,
     LogLine,
     Lost,
     SensorsReported,
     SwitchChanged,
 )
-from firmware_bridge.connection_strangers import QUESTION, certain_stranger, is_known_stranger, stranger_error
 from firmware_bridge.errors import BridgeError, ConnectionLostError, VersionError
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.ports.foreign_devices import PROBE, certain_foreign_device, foreign_device_error, is_known_device
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import (
     NEWEST_VERSION,
@@ -46,7 +48,7 @@ from firmware_bridge.protocol.messages import (
     Welcome,
 )
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
-from firmware_bridge.protocol.states import LinkState, LossCause
+from firmware_bridge.protocol.status import LinkState, LossCause
 
 _HEARD_BYTES = 4096
 _ANSWER_S = 0.5
@@ -63,7 +65,7 @@ class _Stage(enum.Enum):
     GREETING_AGAIN = enum.auto()
 
 
-class BoardTalk:
+class BoardConversation:
     """One talk over one port after another; what the board should show lasts from each to the next.
 
     Call ``received`` with what came, then ``outgoing``, then look at ``ended``; again at ``due_s`` at the latest.
@@ -84,7 +86,7 @@ class BoardTalk:
         self._must_ask = False
         self._heard = b""
         self._is_ours = False
-        self._clock = ClockMatch()
+        self._clock = ClockSync()
         self._boot_id: int | None = None
         self._log_counter: int | None = None
         self._is_leaving = False
@@ -107,7 +109,7 @@ class BoardTalk:
         """Why the port should be closed; ``None`` while it should not."""
         return self._ended
 
-    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float, line: Line) -> None:
+    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float, line: SerialLine) -> None:
         """Begin on a port that was just opened, and be patient for so many rounds of greeting."""
         self._port, self._baud = port, baud
         self.link.use_line(line)
@@ -166,7 +168,7 @@ class BoardTalk:
             self._has_left = True
         if self._must_ask:
             self._must_ask = False
-            return QUESTION + data
+            return PROBE + data
         return data
 
     def due_s(self, now_s: float) -> float | None:
@@ -184,7 +186,7 @@ class BoardTalk:
 
     def _greet(self, now_s: float) -> None:
         self._greeted_s = now_s
-        self._session = quiet_session(self._random_session, self._session)
+        self._session = session_without_interrupt(self._random_session, self._session)
         self.link.begin(now_s, self._session)
 
     def _recover(self, now_s: float) -> None:
@@ -198,7 +200,7 @@ class BoardTalk:
         because = self.link.lost_because
         if because is not LossCause.NO_WELCOME:
             self._interrupted(because, now_s)
-        elif self._stage is _Stage.GREETING_AGAIN or certain_stranger(self._heard) is not None:
+        elif self._stage is _Stage.GREETING_AGAIN or certain_foreign_device(self._heard) is not None:
             self._ended = self._nobody()
         elif self._rounds_left > 1:
             self._rounds_left -= 1
@@ -222,8 +224,8 @@ class BoardTalk:
             self._events.append(Lost(now_s, reason))
 
     def _nobody(self) -> BridgeError:
-        if not self._is_ours or is_known_stranger(self._heard):
-            return stranger_error(self._port.device, self._heard, self._baud)
+        if not self._is_ours or is_known_device(self._heard):
+            return foreign_device_error(self._port.device, self._heard, self._baud)
         if self._stage is _Stage.GREETING_AGAIN:
             return ConnectionLostError(f"the board on {self._port.device} has stopped answering; {_RESTART_IT}")
         return ConnectionLostError(
@@ -244,16 +246,16 @@ class BoardTalk:
             case ButtonReport() if message.what in _ACTIONS:
                 time_s = self._clock.host_s(message.time_ms, now_s)
                 held_s = message.held_ms / 1000
-                self._events.append(ButtonMoved(message.button, _ACTIONS[message.what], time_s, held_s))
+                self._events.append(ButtonChanged(message.button, _ACTIONS[message.what], time_s, held_s))
             case FaultReport():
-                self._events.append(FaultTold(now_s, message.code, message.number, message.text))
+                self._events.append(FaultReported(now_s, message.code, message.number, message.text))
             case Log():
                 self._events.append(self._line(message, now_s))
 
     def _take_welcome(self, welcome: Welcome, now_s: float) -> None:
         restarted = self._boot_id is not None and welcome.boot_id != self._boot_id
         if welcome.boot_id != self._boot_id:
-            self._clock = ClockMatch()
+            self._clock = ClockSync()
             self._log_counter = None
         self._boot_id = welcome.boot_id
         self._clock.answered(self._greeted_s, now_s, welcome.time_ms)
@@ -282,7 +284,7 @@ class BoardTalk:
         return LogLine(self._clock.host_s(log.time_ms, now_s), log.level, log.text, missed)
 
 
-def quiet_session(random_session: Callable[[], int], before: int) -> int:
+def session_without_interrupt(random_session: Callable[[], int], before: int) -> int:
     """Draw a session other than the one ``before`` whose greeting holds no Ctrl-C.
 
     A board that is just starting listens for Ctrl-C during its first two seconds, and would stop at its prompt.
@@ -315,3 +317,51 @@ def _version_error(port: SerialPort, refused: Refused | None) -> VersionError:
 
 def _versions(oldest: int, newest: int) -> str:
     return f"version {oldest}" if oldest == newest else f"versions {oldest} to {newest}"
+
+
+_WRAP_MS = 2**32
+_KEPT = 16
+# Twice 50 ppm: ordinary crystals at both ends.
+_DRIFT = 1e-4
+
+
+@dataclass(frozen=True)
+class _ClockSample:
+    sent_s: float
+    received_s: float
+    device_ms: int
+
+    def uncertainty_s(self, now_s: float) -> float:
+        return (self.received_s - self.sent_s) / 2 + (now_s - self.received_s) * _DRIFT
+
+
+class ClockSync:
+    """Where the board's clock stands against the host's; a new one for each start of the board."""
+
+    def __init__(self) -> None:
+        self._answers: deque[_ClockSample] = deque(maxlen=_KEPT)
+
+    def answered(self, sent_s: float, received_s: float, device_ms: int) -> None:
+        """Take in that a question sent at ``sent_s`` was answered by ``received_s`` with the board's milliseconds."""
+        if received_s < sent_s:
+            raise ValueError(f"an answer at {received_s} s to a question at {sent_s} s; expected it to come later")
+        self._answers.append(_ClockSample(sent_s, received_s, device_ms))
+
+    def host_s(self, device_ms: int, now_s: float) -> float:
+        """Give the host's time for a time of the board's that arrived at ``now_s``, and so can't be later than that.
+
+        The board's counter wraps at 2**32; a time is taken to be within 24 days of the last answer. Without any
+        answer yet it is ``now_s``.
+        """
+        if not self._answers:
+            return now_s
+        best = self._best(now_s)
+        elapsed_ms = (device_ms - best.device_ms + _WRAP_MS // 2) % _WRAP_MS - _WRAP_MS // 2
+        return min(now_s, (best.sent_s + best.received_s) / 2 + elapsed_ms / 1000)
+
+    def uncertainty_s(self, now_s: float) -> float | None:
+        """Say how far off a time may be at ``now_s``; ``None`` without any answer yet."""
+        return self._best(now_s).uncertainty_s(now_s) if self._answers else None
+
+    def _best(self, now_s: float) -> _ClockSample:
+        return min(self._answers, key=lambda answer: answer.uncertainty_s(now_s))

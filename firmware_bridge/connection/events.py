@@ -1,11 +1,11 @@
-"""What comes from the board, in the host's own time; and what the connection is doing."""
+"""Events from the board in the host's own time, and the states of a connection."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
 
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
 
@@ -56,7 +56,7 @@ class SensorsReported:
 
 
 @dataclass(frozen=True)
-class ButtonMoved:
+class ButtonChanged:
     """Button number ``button`` was pressed, held or released at ``time_s``; ``held_s`` is how long it was down."""
 
     button: int
@@ -84,7 +84,7 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class FaultTold:
+class FaultReported:
     """The board tells of a fault: its code and number as in docs/protocol.md, and its words."""
 
     time_s: float
@@ -112,5 +112,5 @@ class EventsDropped:
     others: int
 
 
-BoardEvent = SensorsReported | ButtonMoved | Linked | Lost | FaultTold | LogLine | EventsDropped
+BoardEvent = SensorsReported | ButtonChanged | Linked | Lost | FaultReported | LogLine | EventsDropped
 """All times are monotonic seconds of the clock that the connection was given."""

@@ -1,4 +1,4 @@
-"""What keeps the board away: what to say of it and when, and when to try again. Pure: time is passed in."""
+"""Why the board is away: what to say about it and when, and when to try again. Pure: time is passed in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from firmware_bridge.errors import (
     WrongDeviceError,
 )
 
-WATCHDOG = 1
+WATCHDOG_RESET = 1
 """The cause of a restart that docs/protocol.md gives this number."""
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
@@ -35,7 +35,7 @@ _TOLD_AFTER_S = 5.0
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Outage:
     """Why the board is away: in words, since when (monotonic seconds), how often it was tried, and the last error."""
 
     message: str
@@ -48,7 +48,7 @@ class Trouble:
         return self.message
 
 
-class Troubles:
+class OutageTracker:
     """Keeps what is wrong, and makes sure that it is said once.
 
     What holds is said once for each kind of trouble. A board that comes and goes like a loose contact is told of at
@@ -56,7 +56,7 @@ class Troubles:
     """
 
     def __init__(self) -> None:
-        self._now: Trouble | None = None
+        self._now: Outage | None = None
         self._said: set[str] = set()
         self._is_loss_said = False
         self._has_worked = False
@@ -66,7 +66,7 @@ class Troubles:
         self._restart_said_s: float | None = None
 
     @property
-    def now(self) -> Trouble | None:
+    def now(self) -> Outage | None:
         """What is wrong right now; ``None`` while the board answers, or before the first attempt."""
         return self._now
 
@@ -90,7 +90,7 @@ class Troubles:
         self._retry_at_s = now_s + _retry_after_s(error, self._failures)
         is_first = self._now is None or type(self._now.error) is not type(error)
         if self._now is None:
-            self._now = Trouble(str(error), now_s, 1, error)
+            self._now = Outage(str(error), now_s, 1, error)
         else:
             self._now = replace(self._now, message=str(error), attempts=self._now.attempts + 1, error=error)
         return None if is_first and isinstance(error, _PASSING) else self._word(error, now_s)
@@ -109,7 +109,7 @@ class Troubles:
         self._is_loss_said = False
         if not is_again:
             return f"the board answers now, on {where}"
-        meanwhile = " (it had hung, and restarted itself)" if cause == WATCHDOG else ""
+        meanwhile = " (it had hung, and restarted itself)" if cause == WATCHDOG_RESET else ""
         return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
@@ -117,7 +117,7 @@ class Troubles:
         if self._restart_said_s is not None and now_s - self._restart_said_s < _TRUSTED_AFTER_S:
             return None
         self._restart_said_s = now_s
-        because = ", because it had hung" if cause == WATCHDOG else ""
+        because = ", because it had hung" if cause == WATCHDOG_RESET else ""
         return f"the board on {where} restarted by itself{because}; lights and settings are as before"
 
     def _word(self, error: BridgeError, now_s: float) -> str | None:

@@ -1,16 +1,19 @@
-"""What the connection's thread does: find the board, open its port, talk until something ends it, try again."""
+"""The connection's thread: find the board, open its port, converse until something ends it, try again."""
 
 from __future__ import annotations
 
+import math
 import os
+import select
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from firmware_bridge.connection_desk import Desk, Standing
-from firmware_bridge.connection_events import BoardEvent, ConnectionState, Linked, Lost
-from firmware_bridge.connection_talk import BoardTalk
-from firmware_bridge.connection_troubles import Troubles
-from firmware_bridge.connection_waiter import Waiter
+from firmware_bridge.connection.conversation import BoardConversation
+from firmware_bridge.connection.events import BoardEvent, ConnectionState, Linked, Lost
+from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox
+from firmware_bridge.connection.outages import OutageTracker
 from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
@@ -18,12 +21,11 @@ from firmware_bridge.errors import (
     PortMissingError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard, candidates, others_like, which_one
-from firmware_bridge.opening import Port, line_of
-from firmware_bridge.port_holders import Holder, holders
-from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.ports.port import Port, line_of
+from firmware_bridge.ports.selection import WantedBoard, candidates, others_like, which_one
+from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
 from firmware_bridge.protocol.link import HostLink
-from firmware_bridge.protocol.statistics import LinkStatistics
+from firmware_bridge.protocol.status import LinkStatistics
 
 # Rounds of greeting, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
 _FIRST_ROUNDS = 3
@@ -34,7 +36,7 @@ _FAREWELL_S = 0.5
 _LISTING_ATTEMPTS = 3
 
 
-class Worker:
+class ConnectionThread:
     """The connection's own thread; ``run`` is all of it, and ends soon after the desk is asked to close.
 
     Attributes:
@@ -45,14 +47,14 @@ class Worker:
     def __init__(
         self,
         wanted: WantedBoard,
-        desk: Desk,
-        waiter: Waiter,
+        desk: Mailbox,
+        waiter: WakeablePoll,
         clock: Callable[[], float],
         say: Callable[[str], None],
         open_port: Callable[[str, int], Port],
         list_ports: Callable[[], Iterable[Any]],
         random_session: Callable[[], int],
-        find_holders: Callable[[str], Sequence[Holder]] = holders,
+        find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
     ) -> None:
         self.received_bytes = 0
         self.sent_bytes = 0
@@ -66,8 +68,8 @@ class Worker:
         self._random_session = random_session
         self._find_holders = find_holders
         self._link = HostLink()
-        self._talk = BoardTalk(self._link, random_session)
-        self._troubles = Troubles()
+        self._talk = BoardConversation(self._link, random_session)
+        self._troubles = OutageTracker()
         self._known: SerialPort | None = None
         self._listed: tuple[SerialPort, ...] = ()
         self._beside: frozenset[str] = frozenset()
@@ -114,9 +116,9 @@ class Worker:
         silent: list[str] = []
         chosen = found[0]
         for port in found:
-            talk = BoardTalk(HostLink(), self._random_session)
+            talk = BoardConversation(HostLink(), self._random_session)
             try:
-                self._open_and_talk(talk, port, _FIRST_ROUNDS, _has_answered_or(self._desk))
+                self._open_and_talk(talk, port, _FIRST_ROUNDS, _is_linked_or_closing(self._desk))
             except BridgeError as error:
                 silent.append(str(error))
             if talk.link.welcome is not None:
@@ -138,7 +140,7 @@ class Worker:
         self._open_and_talk(self._talk, port, rounds, self._is_over)
 
     def _open_and_talk(
-        self, talk: BoardTalk, port: SerialPort, rounds: int, is_over: Callable[[BoardTalk], bool]
+        self, talk: BoardConversation, port: SerialPort, rounds: int, is_over: Callable[[BoardConversation], bool]
     ) -> None:
         opened = self._open_port(port.device, self._wanted.baud)
         try:
@@ -161,7 +163,7 @@ class Worker:
         others = [str(holder) for holder in self._find_holders(port.device) if holder.pid != os.getpid()]
         return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
-    def _pump(self, talk: BoardTalk, port: Port, is_over: Callable[[BoardTalk], bool]) -> None:
+    def _pump(self, talk: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
         """Read and write until it is over, or until an error is raised that says why."""
         unsent = b""
         moved_on_s = self._clock()
@@ -204,7 +206,7 @@ class Worker:
         if orders.leave:
             self._talk.leave()
 
-    def _is_over(self, talk: BoardTalk) -> bool:
+    def _is_over(self, talk: BoardConversation) -> bool:
         if talk.has_left:
             return True
         if not self._desk.is_closing:
@@ -219,7 +221,7 @@ class Worker:
         self._state = state
         self._tell([])
 
-    def _report(self, talk: BoardTalk) -> None:
+    def _report(self, talk: BoardConversation) -> None:
         events = talk.take_events()
         if not events:
             if talk.last_heard_s != self._desk.standing.last_heard_s:
@@ -260,7 +262,7 @@ class Worker:
         is_linked = self._state is ConnectionState.LINKED
         self._desk.tell(
             events,
-            Standing(
+            ConnectionStatus(
                 state=self._state,
                 port=self._known if is_linked else None,
                 welcome=self._talk.welcome if is_linked else None,
@@ -282,9 +284,71 @@ class Worker:
                 return
 
 
-def _has_answered_or(desk: Desk) -> Callable[[BoardTalk], bool]:
+def _is_linked_or_closing(desk: Mailbox) -> Callable[[BoardConversation], bool]:
     return lambda talk: talk.is_linked or desk.is_closing
 
 
 def _earliest(*moments: float | None) -> float | None:
     return min((moment for moment in moments if moment is not None), default=None)
+
+
+_WAKE = b"!"
+# What a thread may at most sleep at a stretch; far below what poll(2) takes.
+_LONGEST_MS = 3_600_000
+
+
+class WakeablePoll:
+    """Lets one thread sleep without turning in circles; any thread may wake it.
+
+    Attributes:
+        returns: how often a sleep ended so far.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.returns = 0
+        self._clock = clock
+        # Whoever wakes must not write into what has been closed, and may be another file by then.
+        self._closing = threading.Lock()
+        self._is_open = True
+        self._wake_in, self._wake_out = os.pipe()
+        os.set_blocking(self._wake_in, False)
+        os.set_blocking(self._wake_out, False)
+
+    def wake(self) -> None:
+        """End the sleep of now, or else the next one; harmless after the end."""
+        # A full pipe wakes as well.
+        with self._closing, suppress(BlockingIOError):
+            if self._is_open:
+                os.write(self._wake_out, _WAKE)
+
+    def wait(self, until_s: float | None, port: int | None = None, *, for_room: bool = False) -> None:
+        """Sleep until something is to be done.
+
+        Args:
+            until_s: the clock's time at which to wake; ``None``: never by time.
+            port: the file descriptor of a port, whose bytes (or end) wake.
+            for_room: whether room for writing to the port wakes, too.
+        """
+        poll = select.poll()
+        poll.register(self._wake_in, select.POLLIN)
+        if port is not None:
+            poll.register(port, select.POLLIN | (select.POLLOUT if for_room else 0))
+        ready = poll.poll(self._timeout_ms(until_s))
+        self.returns += 1
+        if any(file == self._wake_in for file, _ in ready):
+            with suppress(BlockingIOError):
+                os.read(self._wake_in, 4096)
+
+    def close(self) -> None:
+        """Let go of the pipe; nobody may sleep any more."""
+        with self._closing:
+            if self._is_open:
+                self._is_open = False
+                os.close(self._wake_in)
+                os.close(self._wake_out)
+
+    def _timeout_ms(self, until_s: float | None) -> int | None:
+        if until_s is None:
+            return None
+        # Rounded up: waking a little early would mean waking twice.
+        return min(_LONGEST_MS, max(0, math.ceil((until_s - self._clock()) * 1000)))

@@ -1,4 +1,4 @@
-"""Getting hold of a board: is it there, what runs on it, and how to bring it to its prompt and back to its work."""
+"""Gets hold of a board: is it there, what runs on it, how to bring it to its prompt and back to work."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 from serial.tools import list_ports as pyserial_list
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import ConnectionState
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import ConnectionState
 from firmware_bridge.errors import (
     BridgeError,
     NoFirmwareError,
@@ -25,10 +25,10 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard, candidates
-from firmware_bridge.install_console import BareBoard, InstallError
-from firmware_bridge.opening import Port, open_port
-from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.install.console import BareBoard, InstallError
+from firmware_bridge.ports.port import Port, open_port
+from firmware_bridge.ports.selection import WantedBoard, candidates
+from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from firmware_bridge.protocol.messages import Welcome
 
 FIRST_WORD_S = 20.0
@@ -54,7 +54,7 @@ FLASH_ADVICE = (
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class InstallEnvironment:
     """The edges of this computer: ports, time, and where words go. ``clock`` is monotonic seconds."""
 
     list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports
@@ -66,7 +66,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedBoard:
     """A board that was found: its port, and what its firmware said of itself, if it runs ours.
 
     ``why_not`` says why it does not answer as the referee's board; ``None`` if it does.
@@ -77,7 +77,7 @@ class Reached:
     why_not: BridgeError | None
 
 
-def one_port(wanted: WantedBoard, around: Surroundings) -> SerialPort:
+def one_port(wanted: WantedBoard, around: InstallEnvironment) -> SerialPort:
     """Choose the port that is meant, before anything is opened.
 
     Raises PortMissingError with what to do about a board that has no MicroPython, and PortAmbiguousError.
@@ -100,7 +100,7 @@ def same_board(port: SerialPort, baud: int) -> WantedBoard:
     return WantedBoard(port.device, baud=baud)
 
 
-def greet(port: SerialPort, baud: int, around: Surroundings, *, leave: bool = False) -> Reached:
+def greet(port: SerialPort, baud: int, around: InstallEnvironment, *, leave: bool = False) -> ReachedBoard:
     """Greet whoever is on ``port``; with ``leave``, send the referee's firmware into its interpreter as well.
 
     Raises PortError when the port itself can't be used: missing, taken, not allowed.
@@ -116,15 +116,15 @@ def greet(port: SerialPort, baud: int, around: Surroundings, *, leave: bool = Fa
                     "command once more"
                 )
     if welcome is not None:
-        return Reached(port, welcome, None)
+        return ReachedBoard(port, welcome, None)
     if trouble is None:
         raise SilentDeviceError(f"nothing answers on {port.device}; unplug the board and plug it in again")
     if isinstance(trouble.error, PortError) and not isinstance(trouble.error, PortGoneError):
         raise trouble.error
-    return Reached(port, None, trouble.error)
+    return ReachedBoard(port, None, trouble.error)
 
 
-def greet_again(port: SerialPort, baud: int, around: Surroundings) -> Welcome | None:
+def greet_again(port: SerialPort, baud: int, around: InstallEnvironment) -> Welcome | None:
     """Wait for the firmware of a board that was reset; ``None`` if it does not start, or not in FIRST_WORD_S."""
     with _connection(same_board(port, baud), around) as connection:
 
@@ -137,7 +137,7 @@ def greet_again(port: SerialPort, baud: int, around: Surroundings) -> Welcome | 
         return connection.welcome
 
 
-def bare_board(reached: Reached, baud: int, around: Surroundings) -> BareBoard:
+def bare_board(reached: ReachedBoard, baud: int, around: InstallEnvironment) -> BareBoard:
     """Bring a board to its prompt: one that was asked to leave, has no firmware, hangs, or speaks of another age.
 
     Raises what kept it from answering as the referee's board, if it does not come to a prompt either.
@@ -164,7 +164,7 @@ def bare_board(reached: Reached, baud: int, around: Surroundings) -> BareBoard:
     raise WrongDeviceError(f"{reached.why_not}. It does not come to MicroPython's prompt. {FLASH_ADVICE}")
 
 
-def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: Surroundings) -> BareBoard:
+def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: InstallEnvironment) -> BareBoard:
     """Reset a board whose firmware was interrupted: its watchdog can't be stopped, and would reset it in 8 s."""
     with ExitStack() as unless_kept:
         unless_kept.callback(board.close)
@@ -183,7 +183,7 @@ def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: Sur
     return BareBoard(name, baud)
 
 
-def _connection(wanted: WantedBoard, around: Surroundings) -> BoardConnection:
+def _connection(wanted: WantedBoard, around: InstallEnvironment) -> BoardConnection:
     return BoardConnection(
         wanted,
         around.clock,
@@ -199,7 +199,7 @@ def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
     return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in _OWN_USB
 
 
-def _knock(port: SerialPort, baud: int, around: Surroundings, patience_s: float) -> str | None:
+def _knock(port: SerialPort, baud: int, around: InstallEnvironment, patience_s: float) -> str | None:
     """Interrupt what runs on the board until its prompt appears; give the port's name then, which may be another."""
     until_s = around.clock() + patience_s
     wanted = same_board(port, baud)
@@ -215,7 +215,7 @@ def _knock(port: SerialPort, baud: int, around: Surroundings, patience_s: float)
     return None
 
 
-def _prompted(port: Port, around: Surroundings, until_s: float) -> bool:
+def _prompted(port: Port, around: InstallEnvironment, until_s: float) -> bool:
     heard = b""
     while around.clock() < until_s:
         port.write(_KNOCK)

@@ -1,4 +1,4 @@
-"""What is on a board, beside what should be: its firmware, its files, its pin map; each with what to do."""
+"""Compares what is on a board with what should be: firmware, files, pin map; and says what to do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
-from firmware_bridge.install_console import BareBoard, Survey
-from firmware_bridge.install_reaching import Reached, Surroundings, bare_board, greet, greet_again, one_port
-from firmware_bridge.manifest import (
+from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, greet, greet_again, one_port
+from firmware_bridge.install.console import BareBoard, Survey
+from firmware_bridge.install.installation import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
+from firmware_bridge.install.manifest import (
     FAULT_FILES,
     PIN_MAP_FILE,
     Difference,
@@ -23,8 +22,9 @@ from firmware_bridge.manifest import (
     version_problem,
     version_text,
 )
-from firmware_bridge.pin_map import PinMap
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
 Level = Literal["ok", "note", "fault"]
@@ -60,7 +60,7 @@ def check(
     wanted: WantedBoard,
     firmware: Firmware,
     pins: PinMap | None,
-    around: Surroundings,
+    around: InstallEnvironment,
     progress: Progress,
     *,
     quick: bool = False,
@@ -107,7 +107,7 @@ def equipment(welcome: Welcome) -> str:
     return f"{counts}, a buzzer" if welcome.buzzer else counts
 
 
-def _answered(reached: Reached, firmware: Firmware, pins: PinMap | None) -> Iterator[BoardFinding]:
+def _answered(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[BoardFinding]:
     welcome = reached.welcome
     if welcome is not None:
         yield compare_versions(welcome.firmware, firmware.version)

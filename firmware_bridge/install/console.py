@@ -1,8 +1,8 @@
-"""A board at MicroPython's raw prompt: its files listed, hashed, written and put in their places, through mpremote.
+"""A board at MicroPython's raw prompt: lists, hashes and writes its files, through mpremote.
 
-mpremote's transport is used as a library and not its command, for one connection instead of one for each step, typed
-errors and progress. Its authors call that interface unsettled, so what is used is kept to four methods that have been
-the same since 1.25, all of them in this module: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
+mpremote's transport is used as a library, not its command: one connection instead of one per step, typed errors, and
+progress. Its authors call that interface unsettled, so only four methods are used, all of them in this module and the
+same since 1.25: opening, entering the raw prompt, ``exec`` and ``fs_writefile``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mpremote.transport import TransportError, TransportExecError
 from mpremote.transport_serial import SerialTransport
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.manifest import (
+from firmware_bridge.install.manifest import (
     FAULT_FILES,
     FIRMWARE_FOLDER,
     MAIN_FILE,

@@ -1,8 +1,8 @@
-"""Putting the firmware and a pin map on a board, so that a cut at any moment leaves a board that can be put right.
+"""Puts the firmware and a pin map on a board. Power may be cut at any moment; the board can always be repaired.
 
-Files are written under other names first and checked there; until all are whole, the old firmware is untouched. Then
+Files are written under temporary names and checked there; until all are whole, the old firmware is untouched. Then
 the manifest is removed, the new files take their places, and the manifest is written last. A board on which that was
-cut off has no manifest: `referee firmware check` names it, and installing again puts it right.
+cut off has no manifest: `referee firmware check` says so, and installing again repairs it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError, Survey
-from firmware_bridge.install_reaching import Surroundings, bare_board, greet, greet_again, one_port
-from firmware_bridge.manifest import (
+from firmware_bridge.install.access import InstallEnvironment, bare_board, greet, greet_again, one_port
+from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError, Survey
+from firmware_bridge.install.manifest import (
     MAIN_FILE,
     MANIFEST_FILE,
     NEW_SUFFIX,
@@ -29,8 +28,9 @@ from firmware_bridge.manifest import (
     sha256,
     version_text,
 )
-from firmware_bridge.pin_map import PinMap
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
 OLDEST_MICROPYTHON = (1, 22)
@@ -45,7 +45,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Installed:
+class InstallResult:
     """What an installation did.
 
     Attributes:
@@ -73,9 +73,9 @@ def install(
     wanted: WantedBoard,
     firmware: Firmware,
     pins: PinMap | None,
-    around: Surroundings,
+    around: InstallEnvironment,
     progress: Progress,
-) -> Installed:
+) -> InstallResult:
     """Put ``firmware`` and ``pins`` on the wanted board, check every file there, start it and hear that it runs.
 
     Files that are there already are not written again. Without ``pins`` the board keeps the pin map it has.
@@ -101,7 +101,7 @@ def install(
     welcome = None
     if is_on_usb:
         welcome = _checked_welcome(greet_again(port, wanted.baud, around), port, firmware, pins)
-    return Installed(
+    return InstallResult(
         port=port,
         version=firmware.version,
         before=None if before is None else before.version,

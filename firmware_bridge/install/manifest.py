@@ -1,7 +1,7 @@
-"""What belongs on a board: every file of the firmware with its hash; and how what is on a board differs. Pure.
+"""What belongs on a board: every file of the firmware with its hash, and how a board's files differ. Pure.
 
-The manifest is put on the board last of all, so a board with the firmware's files and no manifest is one on which an
-installation was cut off.
+The manifest is written last, so a board with the firmware's files and no manifest is one where an installation was
+cut off.
 """
 
 from __future__ import annotations

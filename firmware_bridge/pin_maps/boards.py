@@ -1,4 +1,4 @@
-"""Which pins the boards that the firmware runs on have, and which of them are spoken for."""
+"""The boards that the firmware runs on: which pins they have, and which are reserved."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A whole pin map to begin with, for each kind of board: it can be used as it is, and every line says what it is."""
+"""A complete, commented pin map for each kind of board, usable as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from firmware_bridge.pin_map_boards import BOARDS
+from firmware_bridge.pin_maps.boards import BOARDS
 
 _PICO = MappingProxyType(
     {

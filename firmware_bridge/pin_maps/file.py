@@ -1,4 +1,4 @@
-"""The owner's pin map: a TOML file, checked whole before anything is sent to a board."""
+"""Reads the owner's pin map from TOML, and checks all of it before anything is sent to a board."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from firmware_bridge.firmware.core.pin_map import (
     MOST_ROWS,
     MOST_SINGLES,
 )
-from firmware_bridge.pin_map import Buzzer, LightStrip, PinMap, PinMapError, SerialWires, SwitchMatrix
-from firmware_bridge.pin_map_boards import BOARDS, BoardKind
+from firmware_bridge.pin_maps.boards import BOARDS, BoardKind
+from firmware_bridge.pin_maps.pin_map import Buzzer, LightStrip, PinMap, PinMapError, SerialWires, SwitchMatrix
 
 LONGEST_NAME_BYTES = 40
 BUZZER_KINDS = ("passive", "active")

@@ -1,7 +1,4 @@
-"""What hangs on which pin of a microcontroller board, and the form of it that the board reads.
-
-``firmware_bridge.pin_map_file`` reads and checks the owner's file.
-"""
+"""What is wired to which pin of a microcontroller board, and the JSON form that the board reads."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.pin_map_boards import BoardKind
+from firmware_bridge.pin_maps.boards import BoardKind
 
 DEVICE_FORMAT = 1
 """The version of the form that the board reads."""

@@ -1,8 +1,8 @@
-"""Who is at the other end of a port where nobody speaks the referee's protocol: one sentence, by what it says. Pure.
+"""Names the device on a port that doesn't speak the referee's protocol, by what it says. Pure.
 
-What is looked for are the words that each of these programs prints at its start or as an answer: Marlin's and Grbl's
-host protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to ``v``, the prompts of MicroPython
-and CircuitPython, the start-up lines of Espressif's boot loader in ROM, and the log-in prompt of a Linux console.
+Known are Marlin's and Grbl's host protocols, the NMEA 0183 sentences of positioning receivers, WLED's answer to
+``v``, the prompts of MicroPython and CircuitPython, the start-up lines of Espressif's ROM boot loader, and the log-in
+prompt of a Linux console.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from firmware_bridge.errors import NoFirmwareError, SilentDeviceError, WrongDeviceError
 
 # MicroPython's prompt takes a carriage return only; a line left standing there would keep the next greeting from it.
-QUESTION = b"v\r\n"
+PROBE = b"v\r\n"
 """Asked of who does not answer the greeting: WLED tells its version, a 3D printer complains, others stay silent."""
 
 WLED = "WLED"
-"""What ``certain_stranger`` calls a WLED controller."""
+"""What ``certain_foreign_device`` calls a WLED controller."""
 
 _INSTALL = "`referee firmware install` puts it there"
 _ELSEWHERE = "is the right port named in the settings?"
 
 
 @dataclass(frozen=True)
-class _Stranger:
+class _Signature:
     """What somebody says, in bytes of ASCII as a regular expression; what it is; what to do about it."""
 
     says: re.Pattern[bytes]
@@ -33,63 +33,63 @@ class _Stranger:
     could_be_ours: bool = False
 
 
-def _stranger(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Stranger:
-    return _Stranger(re.compile(says, re.MULTILINE), what, advice, could_be_ours)
+def _signature(says: bytes, what: str, advice: str = _ELSEWHERE, *, could_be_ours: bool = False) -> _Signature:
+    return _Signature(re.compile(says, re.MULTILINE), what, advice, could_be_ours)
 
 
 # In this order: a 3D printer's board may mention much, and CircuitPython mentions MicroPython's prompt.
-_STRANGERS = (
-    _stranger(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
-    _stranger(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
-    _stranger(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
-    _stranger(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
-    _stranger(
+_SIGNATURES = (
+    _signature(rb"\bMarlin\b|^echo:|^ok T:|^ok\b.*\bB:|^Error:.*(checksum|Line Number)", "a 3D printer (Marlin)"),
+    _signature(rb"^Grbl \d|^\[MSG:", "a milling machine (Grbl)"),
+    _signature(rb"\bWLED\b|\"vid\":\d|^\{\"state\":", WLED, 'choose `drivers = ["wled-serial"]` for lights on WLED'),
+    _signature(rb"^\$(G[ABLNPQ]|P[A-Z]{2})[A-Z]{2,3},", "a GPS receiver (NMEA)"),
+    _signature(
         rb"CircuitPython",
         "CircuitPython, which the referee's firmware doesn't run on",
         f"put MicroPython on the board; then {_INSTALL}",
         could_be_ours=True,
     ),
-    _stranger(
+    _signature(
         rb"MicroPython v\d|MPY: soft reboot|raw REPL; CTRL-B|^>>> ",
         "MicroPython at its prompt, without the referee's firmware running",
         _INSTALL,
         could_be_ours=True,
     ),
-    _stranger(
+    _signature(
         rb"waiting for download|DOWNLOAD\(",
         "an Espressif chip that waits for its firmware",
         "press its reset button; if that doesn't help, put MicroPython on it",
         could_be_ours=True,
     ),
-    _stranger(
+    _signature(
         rb"^ESP-ROM:|^rst:0x|^ets [A-Z]",
         "an Espressif chip with other firmware, or one that starts again and again",
         "put MicroPython on it, then the referee's firmware with `referee firmware install`",
         could_be_ours=True,
     ),
-    _stranger(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
+    _signature(rb"\blogin: ?$", "a computer's console (it asks to log in)"),
 )
 
 _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09, 0x0A, 0x0D}
 
 
-def is_known_stranger(heard: bytes) -> bool:
+def is_known_device(heard: bytes) -> bool:
     """Say whether what was heard already tells who it is."""
     text = _lines(heard)
-    return any(stranger.says.search(text) for stranger in _STRANGERS)
+    return any(stranger.says.search(text) for stranger in _SIGNATURES)
 
 
-def certain_stranger(heard: bytes) -> str | None:
+def certain_foreign_device(heard: bytes) -> str | None:
     """Name who is heard where that tells that this is not a board of ours, and never will be; else ``None``."""
     text = _lines(heard)
-    certain = (one.what for one in _STRANGERS if not one.could_be_ours and one.says.search(text))
+    certain = (one.what for one in _SIGNATURES if not one.could_be_ours and one.says.search(text))
     return next(certain, None)
 
 
-def stranger_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:
+def foreign_device_error(port: str, heard: bytes, baud: int) -> WrongDeviceError:
     """Give the error that says who is on ``port``, from all bytes ``heard`` there, none of which made a packet."""
     text = _lines(heard)
-    for stranger in _STRANGERS:
+    for stranger in _SIGNATURES:
         if stranger.says.search(text):
             kind = NoFirmwareError if stranger.could_be_ours else WrongDeviceError
             return kind(f"{port} is {stranger.what}; {stranger.advice}")

@@ -1,9 +1,9 @@
-"""Opening a serial port with pyserial, for one program alone, and saying plainly why it can't be done.
+"""Opens a serial port with pyserial, for this program alone, or says plainly why it can't.
 
-Both control lines are asserted, as Linux itself does at opening, and never moved apart: on boards with Espressif's
-automatic download circuit DTR and RTS reset the chip only while they differ ("Boot Mode Selection", esptool's
-documentation), and MicroPython's USB serial port sends nothing while DTR is off. An Arduino with a capacitor at DTR
-is reset by any opening; the connection therefore grows more patient with each attempt.
+Both control lines are asserted, as Linux does at opening, and never moved apart. On boards with Espressif's automatic
+download circuit DTR and RTS reset the chip only while they differ ("Boot Mode Selection", esptool's documentation),
+and MicroPython's USB serial port sends nothing while DTR is off. An Arduino with a capacitor at DTR is reset by any
+opening, so the connection waits longer with each attempt.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ from firmware_bridge.errors import (
     PortTakenError,
     PortUnusableError,
 )
-from firmware_bridge.port_holders import Holder, holders
-from firmware_bridge.ports import SerialPort, serial_ports
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
+from firmware_bridge.protocol.delivery import SerialLine
 
 DEFAULT_BAUD = 115_200
 """Bits a second on a UART; a port that is USB all the way takes any figure and leaves it alone."""
@@ -141,7 +140,7 @@ def open_port(
     *,
     open_device: Callable[[serial.Serial], None] = serial.Serial.open,
     list_records: Callable[[], Iterable[Any]] = list_ports.comports,
-    find_holders: Callable[[str], Sequence[Holder]] = holders,
+    find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
 ) -> OpenedPort:
     """Open a serial port, 8N1 and raw, for this program alone among those that ask for a lock as pyserial does.
 
@@ -161,21 +160,21 @@ def open_port(
     try:
         open_device(device)
     except (OSError, termios.error, ValueError) as error:
-        raise _explained(error, name, baud, list_records, find_holders) from error
+        raise _port_error(error, name, baud, list_records, find_holders) from error
     return OpenedPort(device)
 
 
-def line_of(name: str, baud: int) -> Line:
+def line_of(name: str, baud: int) -> SerialLine:
     """Give what is known of the line behind a port: a UART's rate, 10 bits a byte (8N1); of any other port nothing."""
-    return Line(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
+    return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
 
 
-def _explained(
+def _port_error(
     error: Exception,
     name: str,
     baud: int,
     list_records: Callable[[], Iterable[Any]],
-    find_holders: Callable[[str], Sequence[Holder]],
+    find_holders: Callable[[str], Sequence[PortHolder]],
 ) -> PortError:
     number = _error_number(error)
     if number == errno.ENOENT:
@@ -223,7 +222,7 @@ def _is_character_device(name: str) -> bool:
         return False
 
 
-def _by_whom(name: str, who: Sequence[Holder]) -> str:
+def _by_whom(name: str, who: Sequence[PortHolder]) -> str:
     own = [holder for holder in who if holder.pid == os.getpid()]
     others = [holder for holder in who if holder.pid != os.getpid()]
     if others:

@@ -1,4 +1,4 @@
-"""Which port the wanted board is on: now, and again under another name after it was unplugged and plugged in. Pure."""
+"""Which port the wanted board is on, also after it comes back under another name. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
-from firmware_bridge.opening import DEFAULT_BAUD, ports_named
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.ports.port import DEFAULT_BAUD, ports_named
+from firmware_bridge.ports.serial_ports import SerialPort
 
 # USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif. Serial converters are
 # not tried unasked: opening such a port may reset what is behind it, and that may be a 3D printer at work.
@@ -77,7 +77,7 @@ def candidates(
         PortMissingError: it is on none of them; names those there are.
         PortAmbiguousError: several fit what was asked for and can't be told apart by it.
     """
-    again = () if known is None or known.vendor_id is None else _again(wanted, ports, known, beside)
+    again = () if known is None or known.vendor_id is None else _same_board_ports(wanted, ports, known, beside)
     if again:
         return again
     if wanted.port is not None:
@@ -100,7 +100,7 @@ def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str
     return frozenset(port.device for port in ports if port.device != board.device and _is_same_board(port, board))
 
 
-def _again(
+def _same_board_ports(
     wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, beside: Collection[str]
 ) -> tuple[SerialPort, ...]:
     """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""

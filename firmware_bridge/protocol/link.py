@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from firmware_bridge.errors import MessageError, UnknownKindError
 from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.errors import MessageError, UnknownKindError
-from firmware_bridge.protocol.greeting import Greeting
-from firmware_bridge.protocol.heartbeat import Heartbeat, PingExchange
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import (
+    ANSWER_BYTES,
+    Arrival,
+    Receiver,
+    RetransmissionTimer,
+    SendWindow,
+    Sent,
+    SerialLine,
+)
 from firmware_bridge.protocol.messages import (
     NEWEST_VERSION,
     OLDEST_VERSION,
@@ -24,7 +30,7 @@ from firmware_bridge.protocol.messages import (
     Refused,
     Welcome,
 )
-from firmware_bridge.protocol.outbox import Letter, Outbox, Sendable, Slot
+from firmware_bridge.protocol.outbox import MessageSlot, Outbox, QueuedMessage, Sendable
 from firmware_bridge.protocol.packets import (
     Kind,
     Packet,
@@ -33,12 +39,8 @@ from firmware_bridge.protocol.packets import (
     may_come_from_device,
     packet_frame,
 )
-from firmware_bridge.protocol.presses import PressFilter
-from firmware_bridge.protocol.receiver import Arrival, Receiver
-from firmware_bridge.protocol.sender import SendWindow, Sent
-from firmware_bridge.protocol.states import LinkState, LossCause
-from firmware_bridge.protocol.statistics import Counts, LinkStatistics
-from firmware_bridge.protocol.timer import ANSWER_BYTES, RetransmissionTimer
+from firmware_bridge.protocol.session import DuplicatePressFilter, Handshake, Heartbeat, PingExchange
+from firmware_bridge.protocol.status import Counts, LinkState, LinkStatistics, LossCause
 
 WINDOW = 8
 """Packets the host has outstanding at most."""
@@ -74,12 +76,12 @@ class HostLink:
         self.last_exchange: PingExchange | None = None
         self._reader = PacketReader()
         self._outbox = Outbox()
-        self._presses = PressFilter()
+        self._presses = DuplicatePressFilter()
         self._counts = Counts()
         self._timer = RetransmissionTimer()
-        self._greeting = Greeting(0.0)
+        self._greeting = Handshake(0.0)
         self._heartbeat = Heartbeat()
-        self._line = Line()
+        self._line = SerialLine()
         self._session = 0
         self._heard_s = 0.0
         self._start_session()
@@ -121,7 +123,7 @@ class HostLink:
             timeout_s=self._timer.timeout_s,
         )
 
-    def use_line(self, line: Line) -> None:
+    def use_line(self, line: SerialLine) -> None:
         """Take in that another port was opened; the timer allows for what waits on its line."""
         self._line = line
         self._timer.allow(line.takes_s(ANSWER_BYTES))
@@ -140,7 +142,7 @@ class HostLink:
         self._counts.sessions += 1
         self._outbox.begin_anew()
         self._start_session()
-        self._greeting = Greeting(now_s)
+        self._greeting = Handshake(now_s)
         self.lost_because = None
         self.state = LinkState.HANDSHAKING
 
@@ -334,12 +336,12 @@ class HostLink:
     def _lights_go_s(self) -> float:
         return self._line.free_s - LIGHTS_AHEAD_S
 
-    def _may_go(self, letter: Letter) -> bool:
+    def _may_go(self, letter: QueuedMessage) -> bool:
         return self._is_no_light(letter) or self._window.outstanding_of(_LIGHTS) < LIGHT_FRAMES_OUTSTANDING
 
     @staticmethod
-    def _is_no_light(letter: Letter) -> bool:
-        return letter.slot is not Slot.LIGHTS
+    def _is_no_light(letter: QueuedMessage) -> bool:
+        return letter.slot is not MessageSlot.LIGHTS
 
     def _framed(self, packet: Packet, now_s: float) -> bytes:
         frame = packet_frame(packet)

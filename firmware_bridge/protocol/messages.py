@@ -13,7 +13,7 @@ OLDEST_VERSION = 1
 NEWEST_VERSION = 1
 """The versions of the protocol that this program speaks."""
 
-MOST_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
+MAX_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
 """How many lights one complete light frame can set."""
 
 

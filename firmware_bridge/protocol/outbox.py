@@ -1,4 +1,4 @@
-"""What waits to be sent to the device: never more than one message of a sort, the newest. Pure."""
+"""What waits to be sent to the device: at most one message of each sort, the newest. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sendable = LightFrame | Sound | Configure | Snapshot | Leave
 """What may be handed to the link; the rest it says by itself."""
 
 
-class Slot(enum.Enum):
+class MessageSlot(enum.Enum):
     """The sorts of messages; of each only the newest matters, for each says all there is to say."""
 
     CONFIGURE = "configure"
@@ -24,20 +24,20 @@ class Slot(enum.Enum):
     LEAVE = "leave"
 
 
-_SLOTS = {
-    Configure: Slot.CONFIGURE,
-    LightFrame: Slot.LIGHTS,
-    Sound: Slot.SOUND,
-    Snapshot: Slot.SNAPSHOT,
-    Leave: Slot.LEAVE,
+_MESSAGE_SLOTS = {
+    Configure: MessageSlot.CONFIGURE,
+    LightFrame: MessageSlot.LIGHTS,
+    Sound: MessageSlot.SOUND,
+    Snapshot: MessageSlot.SNAPSHOT,
+    Leave: MessageSlot.LEAVE,
 }
 
 
 @dataclass(frozen=True)
-class Letter:
+class QueuedMessage:
     """A message as it will be sent."""
 
-    slot: Slot
+    slot: MessageSlot
     kind: Kind
     payload: bytes
 
@@ -49,8 +49,8 @@ class Outbox:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[Slot, Letter] = {}
-        self._lasting: dict[Slot, Letter] = {}
+        self._waiting: dict[MessageSlot, QueuedMessage] = {}
+        self._lasting: dict[MessageSlot, QueuedMessage] = {}
         self.replaced = 0
 
     def __len__(self) -> int:
@@ -59,28 +59,28 @@ class Outbox:
 
     def put(self, message: Sendable) -> None:
         """Take a message; raises MessageError when it can't be written."""
-        slot = _SLOTS[type(message)]
-        letter = Letter(slot, *encode_message(message))
+        slot = _MESSAGE_SLOTS[type(message)]
+        letter = QueuedMessage(slot, *encode_message(message))
         self.replaced += slot in self._waiting
         self._waiting[slot] = letter
-        if slot in (Slot.CONFIGURE, Slot.LIGHTS):
+        if slot in (MessageSlot.CONFIGURE, MessageSlot.LIGHTS):
             self._lasting[slot] = letter
 
     def begin_anew(self) -> None:
         """For a new session: the settings wait first, then the lights; everything else was for the one before."""
-        self._waiting = {slot: self._lasting[slot] for slot in Slot if slot in self._lasting}
+        self._waiting = {slot: self._lasting[slot] for slot in MessageSlot if slot in self._lasting}
 
-    def has_any(self, may_go: Callable[[Letter], bool]) -> bool:
+    def has_any(self, may_go: Callable[[QueuedMessage], bool]) -> bool:
         """Say whether there is a message that may go."""
         return self._first(may_go) is not None
 
-    def next(self, may_go: Callable[[Letter], bool]) -> Letter | None:
+    def next(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
         """Take out the first message that may go; ``Leave`` goes when nothing else waits."""
         letter = self._first(may_go)
         return None if letter is None else self._waiting.pop(letter.slot)
 
-    def _first(self, may_go: Callable[[Letter], bool]) -> Letter | None:
+    def _first(self, may_go: Callable[[QueuedMessage], bool]) -> QueuedMessage | None:
         for slot, letter in self._waiting.items():
-            if (slot is not Slot.LEAVE or len(self._waiting) == 1) and may_go(letter):
+            if (slot is not MessageSlot.LEAVE or len(self._waiting) == 1) and may_go(letter):
                 return letter
         return None

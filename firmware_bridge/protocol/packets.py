@@ -1,6 +1,8 @@
-"""Packets: a header, a payload and a checksum over both. Pure.
+"""Packets: a header, a payload and a checksum, framed so that a reader finds where each begins. Pure.
 
-The checksum is the CRC-32 of IEEE 802.3 (``zlib.crc32``). All numbers are little-endian.
+The checksum is the CRC-32 of IEEE 802.3 (``zlib.crc32``). All numbers are little-endian. Frames are COBS (S.
+Cheshire, M. Baker, *Consistent Overhead Byte Stuffing*, IEEE/ACM Transactions on Networking 7(2), 1999) between two
+zeros, so whatever was lost or added, the next frame begins at the next zero.
 """
 
 from __future__ import annotations
@@ -10,13 +12,9 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from firmware_bridge.protocol.errors import (
-    PacketChecksumError,
-    PacketError,
-    PacketLongError,
-    PacketShortError,
-)
-from firmware_bridge.protocol.framing import FrameReader, encode_frame
+from cobs import cobs
+
+from firmware_bridge.errors import PacketChecksumError, PacketError, PacketLongError, PacketShortError
 
 _HEADER = struct.Struct("<BHHH")
 _CHECKSUM = struct.Struct("<I")
@@ -188,3 +186,78 @@ class PacketReader:
     def dropped(self) -> DroppedFrames:
         """What was dropped so far."""
         return DroppedFrames(self._frames.undecodable, self._frames.long, self._short, self._checksum)
+
+
+DELIMITER = b"\x00"
+LARGEST_PACKET = 7 + 1024 + 4
+"""Bytes of the largest packet: header, payload, checksum."""
+LARGEST_ENCODED = LARGEST_PACKET + LARGEST_PACKET // 254 + 1
+"""Bytes of the largest packet once it is encoded, without the zeros around it."""
+
+
+def encode_frame(packet: bytes) -> bytes:
+    """Encode ``packet`` as a frame, with the zeros before and after it.
+
+    Raises:
+        PacketLongError: the packet is longer than the largest there is.
+    """
+    if len(packet) > LARGEST_PACKET:
+        raise PacketLongError(f"a packet of {len(packet)} bytes; the largest has {LARGEST_PACKET}")
+    encoded: bytes = cobs.encode(packet)
+    return DELIMITER + encoded + DELIMITER
+
+
+class FrameReader:
+    """Bytes in, in whatever pieces they come; packets out. Nothing that comes in makes it fail.
+
+    What is between two zeros and no frame is dropped and counted; never more than one frame's bytes are kept.
+
+    Attributes:
+        undecodable: frames dropped because they aren't COBS.
+        long: frames dropped because they are longer than any packet.
+    """
+
+    def __init__(self) -> None:
+        self.undecodable = 0
+        self.long = 0
+        self._partial = bytearray()
+        self._is_skipping = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take in bytes as they came, and give the packets whose frames they completed, in order."""
+        packets: list[bytes] = []
+        *closed, rest = data.split(DELIMITER)
+        for piece in closed:
+            self._append(piece)
+            packet = self._close()
+            if packet is not None:
+                packets.append(packet)
+        self._append(rest)
+        return packets
+
+    def _append(self, piece: bytes) -> None:
+        if self._is_skipping:
+            return
+        if len(self._partial) + len(piece) > LARGEST_ENCODED:
+            self.long += 1
+            self._is_skipping = True
+            self._partial.clear()
+        else:
+            self._partial += piece
+
+    def _close(self) -> bytes | None:
+        """The packet of the frame that a zero just ended; ``None`` where there is none."""
+        encoded = bytes(self._partial)
+        self._partial.clear()
+        self._is_skipping = False
+        if not encoded:
+            return None
+        try:
+            packet: bytes = cobs.decode(encoded)
+        except cobs.DecodeError:
+            self.undecodable += 1
+            return None
+        if len(packet) > LARGEST_PACKET:
+            self.long += 1
+            return None
+        return packet

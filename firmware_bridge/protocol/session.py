@@ -1,15 +1,17 @@
-"""When to send a PING, and what came of it. Pure."""
+"""What begins a session and keeps it alive: HELLO, PING, and no button event delivered twice. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from firmware_bridge.protocol.messages import Hello
 
 PING_AFTER_S = 0.5
 """A PING is sent when nothing was sent for so long ..."""
 PING_EVERY_S = 2.0
 """... and so often in any case, for the clock."""
 
-_REMEMBERED = 8
+_MAX_WAITING_PINGS = 8
 _TOKENS = 1 << 32
 
 
@@ -50,7 +52,7 @@ class Heartbeat:
         token = self._next_token
         self._next_token = (token + 1) % _TOKENS
         self._waiting[token] = now_s
-        if len(self._waiting) > _REMEMBERED:
+        if len(self._waiting) > _MAX_WAITING_PINGS:
             del self._waiting[next(iter(self._waiting))]
         self._sent_s = now_s
         self._ping_due_s = now_s + PING_EVERY_S
@@ -60,3 +62,73 @@ class Heartbeat:
         """Give the exchange that this PONG completes; ``None`` for one that nothing asked for."""
         sent_s = self._waiting.pop(token, None)
         return None if sent_s is None else PingExchange(sent_s, now_s, device_ms)
+
+
+HELLO_INTERVALS_S = (0.25, 0.5, 1.0)
+"""How long after each HELLO the next one follows; the last goes on."""
+MIN_HELLO_INTERVAL_S = 0.1
+"""How soon HELLO is said again when the device tells that it has just started."""
+WELCOME_TIMEOUT_S = 2.0
+
+
+class Handshake:
+    """One handshake, from ``now_s`` on."""
+
+    def __init__(self, now_s: float) -> None:
+        self._ends_s = now_s + WELCOME_TIMEOUT_S
+        self._due_s = now_s
+        self._said_s: float | None = None
+        self._said = 0
+
+    @property
+    def due_s(self) -> float:
+        """When HELLO is due, or giving up."""
+        return min(self._due_s, self._ends_s)
+
+    def is_in_vain(self, now_s: float) -> bool:
+        """Whether it was tried for long enough."""
+        return now_s >= self._ends_s
+
+    def is_due(self, now_s: float) -> bool:
+        """Whether HELLO is to be said now."""
+        return now_s >= self._due_s
+
+    def hello(self, now_s: float) -> Hello:
+        """Give the HELLO to say now."""
+        self._said_s = now_s
+        self._due_s = now_s + HELLO_INTERVALS_S[min(self._said, len(HELLO_INTERVALS_S) - 1)]
+        self._said += 1
+        return Hello()
+
+    def device_started(self) -> None:
+        """Take in that the device has just started, so that it may not have heard the last HELLO."""
+        if self._said_s is not None:
+            self._due_s = min(self._due_s, self._said_s + MIN_HELLO_INTERVAL_S)
+
+    def round_trip_s(self, now_s: float) -> float | None:
+        """How long the answer took that came now; ``None`` where it isn't clear which HELLO it answers (Karn)."""
+        return now_s - self._said_s if self._said == 1 and self._said_s is not None else None
+
+
+_EVENTS = 1 << 16
+
+
+class DuplicatePressFilter:
+    """Remembers the last button event of the device's present start.
+
+    The device tells events again that were never acknowledged when a session begins; the host may have had them.
+    """
+
+    def __init__(self) -> None:
+        self._boot_id: int | None = None
+        self._last_event = 0
+
+    def is_new(self, boot_id: int, event: int) -> bool:
+        """Say whether this event wasn't handed on yet, and remember it."""
+        if boot_id == self._boot_id:
+            ahead = (event - self._last_event) % _EVENTS
+            if not 0 < ahead < _EVENTS // 2:
+                return False
+        self._boot_id = boot_id
+        self._last_event = event
+        return True

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from firmware_bridge import wled
-from firmware_bridge.connection_strangers import WLED, certain_stranger
-from firmware_bridge.opening import DEFAULT_BAUD, Port, open_port
-from firmware_bridge.wled import WledError, WledSettingError
+from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device
+from firmware_bridge.ports.port import DEFAULT_BAUD, Port, open_port
+from firmware_bridge.wled import frames
+from firmware_bridge.wled.frames import WledError, WledSettingError
 
 BAUDS = (115_200, 230_400, 460_800, 500_000, 576_000, 921_600, 1_000_000, 1_500_000)
 """The rates WLED knows; 115200 unless its owner changed it in *Sync settings*."""
@@ -45,13 +45,13 @@ def without_commands(colours: bytes) -> bytes:
 
 def adalight_frame(colours: bytes) -> bytes:
     """Give the bytes of a frame: header and colours, as they go over the line."""
-    high, low = divmod(len(colours) // wled.CHANNELS - 1, 256)
+    high, low = divmod(len(colours) // frames.CHANNELS - 1, 256)
     return b"Ada" + bytes((high, low, high ^ low ^ 0x55)) + colours
 
 
 def frame_s(lights: int, bytes_a_second: float) -> float:
     """Give how long a frame of so many lights takes in all: on the line, on the strip, and the rest after it."""
-    line_s = len(adalight_frame(bytes(wled.CHANNELS * lights))) / bytes_a_second
+    line_s = len(adalight_frame(bytes(frames.CHANNELS * lights))) / bytes_a_second
     return line_s + lights * _LIGHT_S + _PAUSE_S
 
 
@@ -69,7 +69,7 @@ class WledSerial:
         clock: monotonic seconds, the same clock as the driver's.
         baud: as set in WLED, one of ``BAUDS``.
         corrected: whether WLED corrects gamma by itself (not by default); if not, frames are sent as light.
-        open_port: opens the port; see ``firmware_bridge.opening``.
+        open_port: opens the port; see ``firmware_bridge.ports.port``.
 
     Raises WledSettingError for settings that can't be, and PortError, with what to do, for a port that can't be used.
     """
@@ -84,7 +84,7 @@ class WledSerial:
         corrected: bool = False,
         open_port: Callable[[str, int], Port] = open_port,
     ) -> None:
-        self.lights = wled.check_lights(lights)
+        self.lights = frames.check_lights(lights)
         if baud not in BAUDS:
             raise WledSettingError(f"WLED knows no {baud} bits a second; it knows {', '.join(map(str, BAUDS))}")
         self._corrected = corrected
@@ -100,7 +100,7 @@ class WledSerial:
     def refresh_s(self) -> float | None:
         """After how long the frame is wanted again: when the line is free, if one waits; a second otherwise."""
         if self._waiting is None and not self._rest:
-            return wled.REFRESH_S
+            return frames.REFRESH_S
         return max(_SOONEST_S, self._free_at_s - self._shown_s)
 
     def show(self, colours: bytes) -> None:
@@ -109,8 +109,8 @@ class WledSerial:
         Raises PortGoneError when the cable is out, WledError when the port has taken nothing for 5 seconds or when
         what is heard there is certainly no WLED.
         """
-        frame = wled.checked_frame(colours, self.lights)
-        self._waiting = adalight_frame(without_commands(frame if self._corrected else wled.as_light(frame)))
+        frame = frames.checked_frame(colours, self.lights)
+        self._waiting = adalight_frame(without_commands(frame if self._corrected else frames.linearized(frame)))
         self._shown_s = self._clock()
         self._listen()
         self._write(self._shown_s)
@@ -131,7 +131,7 @@ class WledSerial:
         if not said:
             return
         self._heard = (self._heard + said)[-_HEARD_BYTES:]
-        who = certain_stranger(self._heard)
+        who = certain_foreign_device(self._heard)
         if who not in (None, WLED):
             raise WledError(f"{self._port.name} is {who} and not WLED; name the port of the WLED in the settings")
 

@@ -12,11 +12,11 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 
-from firmware_bridge import wled
-from firmware_bridge.wled import WledError, WledSettingError
+from firmware_bridge.wled import frames
+from firmware_bridge.wled.frames import WledError, WledSettingError
 
 DDP_PORT = 4048
-MOST_DATA = 1440
+MAX_DATA_BYTES = 1440
 """Bytes of data in one packet: 480 lights; with its header it fits an Ethernet frame."""
 
 LOOK_UP_S = 4.0
@@ -43,9 +43,9 @@ def ddp_packets(data: bytes, sequence: int) -> Iterator[bytes]:
 
     The first packet has ``sequence`` (1 to 15, 0 would mean "unnumbered"), the others those that follow.
     """
-    for offset in range(0, len(data), MOST_DATA):
-        piece = data[offset : offset + MOST_DATA]
-        flags = _VERSION_1 | (_PUSH if offset + MOST_DATA >= len(data) else 0)
+    for offset in range(0, len(data), MAX_DATA_BYTES):
+        piece = data[offset : offset + MAX_DATA_BYTES]
+        flags = _VERSION_1 | (_PUSH if offset + MAX_DATA_BYTES >= len(data) else 0)
         yield _HEADER.pack(flags, sequence, _RGB_8_BIT, _DEFAULT_OUTPUT, offset, len(piece)) + piece
         sequence = sequence % _SEQUENCES + 1
 
@@ -81,8 +81,8 @@ class WledNetwork:
         corrected: bool = False,
         resolve: Resolve = resolve,
     ) -> None:
-        self.lights = wled.check_lights(lights)
-        self.refresh_s: float | None = wled.REFRESH_S
+        self.lights = frames.check_lights(lights)
+        self.refresh_s: float | None = frames.REFRESH_S
         if not host or any(letter.isspace() or letter in "/:@" for letter in host):
             raise WledSettingError(
                 f"{host!r} is no name of a WLED controller; expected one such as wled-board.local or 192.168.1.40, "
@@ -110,7 +110,7 @@ class WledNetwork:
 
     def show(self, colours: bytes) -> None:
         """Send a frame; raises WledError for a name that is not known, and for what the network told."""
-        frame = wled.checked_frame(colours, self.lights)
+        frame = frames.checked_frame(colours, self.lights)
         if not self._resolved.is_set():
             if self._clock() >= self._asked_s + LOOK_UP_S:
                 raise WledError(
@@ -124,7 +124,7 @@ class WledNetwork:
                 "Its address stands in its app and in the router's list"
             ) from self._unknown
         try:
-            self._send(self._address, frame if self._corrected else wled.as_light(frame))
+            self._send(self._address, frame if self._corrected else frames.linearized(frame))
         except BlockingIOError:
             # The network is slower than the lights just now: the frame after this one, or the refresh, makes it good.
             return

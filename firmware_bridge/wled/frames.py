@@ -1,7 +1,7 @@
-"""What both ways to a WLED controller share: how it forgets, how it wants its colours, and the errors.
+"""What both ways to a WLED controller share: refresh interval, colour conversion, and errors.
 
-Facts are from WLED's own documentation (kno.wled.ge) and its source, version 0.15: after 2.5 s without a frame it
-goes back to its own effect (``realtimeTimeoutMs``), and it takes realtime values as they are, without gamma correction
+Facts are from WLED's documentation (kno.wled.ge) and its source, version 0.15. After 2.5 s without a frame it returns
+to its own effect (``realtimeTimeoutMs``). It takes realtime values as they are, without gamma correction
 (``arlsDisableGammaCorrection`` is set by default).
 """
 
@@ -12,7 +12,7 @@ from firmware_bridge.errors import BridgeError
 REFRESH_S = 1.0
 """How often a frame is repeated: two frames may be lost before WLED's 2.5 s are over."""
 
-MOST_LIGHTS = 1500
+MAX_LIGHTS = 1500
 """The most lights that are sent; WLED itself advises fewer."""
 
 CHANNELS = 3
@@ -28,8 +28,8 @@ class WledSettingError(BridgeError, ValueError):
 
 def check_lights(lights: int) -> int:
     """Give ``lights`` back; raises WledSettingError for a number of lights that no strip has."""
-    if not 1 <= lights <= MOST_LIGHTS:
-        raise WledSettingError(f"a WLED strip of {lights} lights; expected 1 to {MOST_LIGHTS}")
+    if not 1 <= lights <= MAX_LIGHTS:
+        raise WledSettingError(f"a WLED strip of {lights} lights; expected 1 to {MAX_LIGHTS}")
     return lights
 
 
@@ -46,9 +46,9 @@ def _linear(encoded: int) -> int:
     return round(255 * (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4))
 
 
-_AS_LIGHT = bytes(_linear(encoded) for encoded in range(256))
+_LINEARIZED = bytes(_linear(encoded) for encoded in range(256))
 
 
-def as_light(colours: bytes) -> bytes:
+def linearized(colours: bytes) -> bytes:
     """Turn an sRGB-encoded frame into light, byte by byte; encoded values below 7 are too dark for 8 bits."""
-    return colours.translate(_AS_LIGHT)
+    return colours.translate(_LINEARIZED)

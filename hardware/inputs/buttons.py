@@ -1,7 +1,7 @@
-"""Buttons on the Pi's pins: gpiozero reports each edge, our own debounce makes presses of them.
+"""Buttons on the Pi's pins. gpiozero reports each edge; ``debounce`` turns edges into presses.
 
-gpiozero calls from threads of its own; they only stamp the edge and put it into a queue, and whoever calls ``poll``
-gets the presses, in order of time. A button that can't be opened costs that button only and is tried again.
+gpiozero calls from its own threads. They only time-stamp the edge and queue it; whoever calls ``poll`` gets the
+presses in order. A button that can't be opened costs that button only, and is tried again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
-from hardware.backoff import Backoff
-from hardware.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S, Debouncer, PressKind
+from common.backoff import Backoff
 from hardware.errors import HardwareError
-from hardware.panel import Fault
-from hardware.pin_factory import explained, open_pin_factory, pin_errors
+from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S, Debouncer, PressKind
+from hardware.lights.panel import Fault
+from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Buttons:
         on_fault: gets a sentence when a button fails for the first time.
         pin_factory: gpiozero's; its default one when ``None``.
         pull_up: true for a button from the pin to ground, false for one to 3.3 V.
-        settle_s, long_press_s: see ``hardware.debounce``.
+        settle_s, long_press_s: see ``hardware.inputs.debounce``.
     """
 
     def __init__(
@@ -106,12 +106,12 @@ class Buttons:
             edge = self._edges.get_nowait()
             debouncer = debouncers[edge.role]
             if debouncer is not None:
-                events += _told(edge.role, debouncer.edge(edge.time_s, closed=edge.closed))
+                events += _button_events(edge.role, debouncer.edge(edge.time_s, closed=edge.closed))
         for slot in self._slots:
             self._open_if_due(slot, now_s)
             if slot.debouncer is not None and (closed := self._level(slot, now_s)) is not None:
-                events += _told(slot.role, slot.debouncer.edge(now_s, closed=closed))
-                events += _told(slot.role, slot.debouncer.advance(now_s))
+                events += _button_events(slot.role, slot.debouncer.edge(now_s, closed=closed))
+                events += _button_events(slot.role, slot.debouncer.advance(now_s))
         return tuple(sorted(events, key=lambda event: event.time_s + event.held_s))
 
     def presses(self, time_s: float | None = None) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class Buttons:
             self._failed(slot, now_s, error)
             return
         except pin_errors() as error:
-            self._failed(slot, now_s, explained(slot.name, error))
+            self._failed(slot, now_s, hardware_error(slot.name, error))
             return
         slot.debouncer = Debouncer(
             settle_s=self._settle_s, long_press_s=self._long_press_s, closed=bool(device.is_active), time_s=now_s
@@ -159,7 +159,7 @@ class Buttons:
         except pin_errors() as error:
             slot.device.close()
             slot.device = slot.debouncer = None
-            self._failed(slot, now_s, explained(slot.name, error))
+            self._failed(slot, now_s, hardware_error(slot.name, error))
             return None
 
     def _stamp(self, role: str, *, closed: bool) -> Callable[[], None]:
@@ -178,7 +178,7 @@ class Buttons:
             self._on_fault(f"{slot.name} does not work: {message}. The game goes on without it; it is tried again.")
 
 
-def _told(role: str, presses: tuple[Any, ...]) -> list[ButtonEvent]:
+def _button_events(role: str, presses: tuple[Any, ...]) -> list[ButtonEvent]:
     told = []
     for press in presses:
         started_s = press.time_s if press.kind is PressKind.RELEASED else press.touched_s

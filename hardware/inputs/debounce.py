@@ -1,10 +1,9 @@
-"""From a bouncing contact to presses: a button's own debounce, by integration. Pure.
+"""Turns the edges of a bouncing contact into presses, by integration. Pure.
 
-A contact that closes or opens chatters: J. G. Ganssle, *A Guide to Debouncing* (2004), measured 1.6 ms on average and
-6.2 ms at most over eighteen kinds of switch, outliers apart. Here the time the contact was closed is added up and the
-time it was open taken away, between 0 and ``settle_s``; only reaching ``settle_s`` is a press and only coming back to
-0 a release. So chatter and interference shorter than ``settle_s`` never make a second press, and a press held for
-``settle_s`` once the contact rests is never missed.
+The time the contact is closed is added, the time it is open is subtracted, between 0 and ``settle_s``. Reaching
+``settle_s`` is a press; returning to 0 is a release. Chatter shorter than ``settle_s`` never makes a second press,
+and a press held for ``settle_s`` is never missed. J. G. Ganssle, *A Guide to Debouncing* (2004), measured 1.6 ms of
+bounce on average and 6.2 ms at most over eighteen kinds of switch, outliers apart.
 """
 
 from __future__ import annotations

@@ -1,24 +1,24 @@
-"""From scan after scan to what is believed: a switch's state counts once it has stayed. Pure.
+"""From scans of switches to the state of each: ghosts are marked doubtful, and states must settle. Pure.
 
-Contacts bounce for some milliseconds (see ``hardware.debounce``), a magnet that is slid past opens and closes a reed
-contact for longer; and a scan may fall into the middle of it.
+In a matrix without diodes three closed switches at the corners of a rectangle make the fourth read closed: a ghost.
+Such a switch is doubtful. A state counts once it has lasted, since contacts bounce and a magnet sliding past opens
+and closes a reed contact several times.
 """
 
 from __future__ import annotations
 
+import enum
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hardware.sensor_matrix import SwitchState
-
 DEFAULT_SETTLE_S = 0.04
-LEAST_SCANS = 3
+MIN_SCANS = 3
 """How many scans in a row must agree, however far apart they are."""
 
 CHATTER_FLIPS = 12
 CHATTER_S = 1.0
-_MOST_CHANGES = 256
+_MAX_CHANGES = 256
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class _Switch:
         return len(self.flips_s) == CHATTER_FLIPS and time_s - self.flips_s[0] <= CHATTER_S
 
 
-class SwitchSettler:
+class SwitchDebouncer:
     """Takes scans, gives snapshots.
 
     Args:
         switches: how many there are.
-        settle_s: how long a state must have been seen without a break to be believed; at least ``LEAST_SCANS`` scans.
+        settle_s: how long a state must have been seen without a break to be believed; at least ``MIN_SCANS`` scans.
 
     A switch that changed ``CHATTER_FLIPS`` times within ``CHATTER_S`` is doubtful until it is quiet.
     """
@@ -72,7 +72,7 @@ class SwitchSettler:
             raise ValueError(f"settle_s is {settle_s}; expected seconds, 0 or more")
         self._switches = [_Switch() for _ in range(switches)]
         self._settle_s = settle_s
-        self._changes: deque[SwitchChange] = deque(maxlen=_MOST_CHANGES)
+        self._changes: deque[SwitchChange] = deque(maxlen=_MAX_CHANGES)
         self._scans = 0
         self._first_s = 0.0
 
@@ -92,7 +92,7 @@ class SwitchSettler:
                     switch.flips_s.append(time_s)
                 switch.candidate, switch.since_s, switch.scans = state, time_s, 0
             switch.scans += 1
-            if switch.scans >= LEAST_SCANS and _has_passed(self._settle_s, switch.since_s, time_s):
+            if switch.scans >= MIN_SCANS and _has_passed(self._settle_s, switch.since_s, time_s):
                 self._believe(number, switch)
 
     def snapshot(self, time_s: float) -> SwitchSnapshot | None:
@@ -100,7 +100,7 @@ class SwitchSettler:
 
         ``None`` until there were enough scans for a switch that lies still to be believed.
         """
-        if self._scans < LEAST_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
+        if self._scans < MIN_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
             return None
         believed = [
             SwitchState.DOUBTFUL if switch.believed is None or switch.chatters(time_s) else switch.believed
@@ -127,3 +127,49 @@ class SwitchSettler:
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:
     """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which floats deny."""
     return round((time_s - start_s) * 1e6) >= round(span_s * 1e6)
+
+
+Scan = Sequence[Sequence[bool]]
+"""One scan: for each driven row, whether each column was connected to it."""
+
+
+class SwitchState(enum.Enum):
+    """What is known of a switch."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    DOUBTFUL = "doubtful"
+
+
+def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
+    """Say of each switch, row by row, whether it is open, closed, or can't be told from this one scan.
+
+    With ``diodes`` every contact that is read is a contact. Without, a switch is certain exactly where every set of
+    closed switches that would be read like this agrees on it: an open one always, a closed one where it is the only
+    way from its row to its column. A scan in which that does not hold together, since a switch moved during it, is
+    doubtful where it does not. Raises ValueError for rows of unequal length.
+    """
+    if len({len(row) for row in reading}) > 1:
+        raise ValueError(f"rows of {sorted({len(row) for row in reading})} switches; expected equal ones")
+    states = []
+    for number, row in enumerate(reading):
+        for column, is_connected in enumerate(row):
+            has_way_round = not diodes and _has_way_round(reading, number, column)
+            if has_way_round:
+                states.append(SwitchState.DOUBTFUL)
+            else:
+                states.append(SwitchState.CLOSED if is_connected else SwitchState.OPEN)
+    return tuple(states)
+
+
+def _has_way_round(reading: Scan, row: int, column: int) -> bool:
+    """Whether three other switches that read closed lead from the row to the column: along, across, and back.
+
+    Readings are complete (what is connected by any way reads connected), so a longer way shows as a short one too.
+    """
+    return any(
+        other_row != row and reading[other_row][column] and reading[other_row][other_column]
+        for other_column, is_connected in enumerate(reading[row])
+        if is_connected and other_column != column
+        for other_row in range(len(reading))
+    )

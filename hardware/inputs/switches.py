@@ -1,7 +1,7 @@
-"""Switches on the Pi's own pins, through gpiozero: a matrix of reed switches, single switches, or both.
+"""Switches on the Pi's own pins, through gpiozero: a matrix, single switches, or both.
 
-Columns and single switches are inputs with the Pi's own pull-ups. A row is driven low for its moment and floats
-otherwise, so that two closed switches in one column never join a high pin to a low one. Wiring in docs/hardware.md.
+Columns and single switches are inputs with pull-ups. A row is driven low only while it is read and floats otherwise,
+so two closed switches in one column never join a high pin to a low one. docs/hardware.md has the wiring.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any
 from gpiozero import GPIODevice
 from gpiozero.pins import Factory
 
-from hardware.backoff import Backoff
+from common.backoff import Backoff
 from hardware.errors import HardwareError, PinError
-from hardware.panel import Fault
-from hardware.pin_factory import explained, open_pin_factory, pin_errors
-from hardware.pins import PinName, parse_pin
-from hardware.sensor_matrix import SwitchState, switch_states
-from hardware.sensor_matrix_settling import DEFAULT_SETTLE_S, SwitchSettler, SwitchSnapshot
+from hardware.inputs.switch_states import DEFAULT_SETTLE_S, SwitchDebouncer, SwitchSnapshot, SwitchState, switch_states
+from hardware.lights.panel import Fault
+from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
+from hardware.pins.pin_map import PinName, parse_pin
 
 DEFAULT_SCAN_S = 0.02
 _NAME = "sensors"
@@ -125,7 +124,7 @@ class SwitchScanner:
                 line.input_with_pull("up")
         except pin_errors() as error:
             self._opened.close()
-            raise explained(_NAME, error) from error
+            raise hardware_error(_NAME, error) from error
 
     def scan(self) -> tuple[SwitchState, ...]:
         """Read every switch now, numbered as in ``SwitchPins``."""
@@ -133,7 +132,7 @@ class SwitchScanner:
             reading = [self._read_row(row) for row in self._rows]
             singles = [SwitchState.OPEN if line.state else SwitchState.CLOSED for line in self._singles]
         except pin_errors() as error:
-            raise explained(_NAME, error) from error
+            raise hardware_error(_NAME, error) from error
         return (*switch_states(reading, diodes=self._pins.diodes), *singles)
 
     def close(self) -> None:
@@ -155,7 +154,7 @@ class SwitchScanner:
             self._wait(_CHARGE_S)
 
 
-class PinSwitches:
+class GpioSwitches:
     """The switches of a table on the Pi's own pins, read at the pace they are asked, never by a thread of their own.
 
     Args:
@@ -164,7 +163,7 @@ class PinSwitches:
         wait: see ``SwitchScanner``; 2 ms in all for a scan of 8 rows.
         pin_factory: gpiozero's; its default one when ``None``.
         scan_s: the least time between two scans.
-        settle_s: see ``SwitchSettler``.
+        settle_s: see ``SwitchDebouncer``.
     """
 
     def __init__(
@@ -186,7 +185,7 @@ class PinSwitches:
         self._settle_s = settle_s
         self._wait = wait
         self._scanner: SwitchScanner | None = None
-        self._settler = SwitchSettler(pins.switches, settle_s=settle_s)
+        self._settler = SwitchDebouncer(pins.switches, settle_s=settle_s)
         self._scanned_s: float | None = None
         self._backoff = Backoff()
         self._fault: Fault | None = None
@@ -226,7 +225,7 @@ class PinSwitches:
         try:
             if self._scanner is None:
                 # What was believed before the fault says nothing about now.
-                self._settler = SwitchSettler(self.pins.switches, settle_s=self._settle_s)
+                self._settler = SwitchDebouncer(self.pins.switches, settle_s=self._settle_s)
                 self._scanner = SwitchScanner(self.pins, self._wait, self._factory)
             self._settler.feed(self._scanner.scan(), now_s)
         except HardwareError as error:

@@ -1,7 +1,7 @@
-"""What is being shown since when: a signal with the moment each of its parts began. Pure.
+"""A signal in time: what is shown, and since when. Pure.
 
-A light that stays from one signal to the next keeps its rhythm; one that is new, or changes its role, begins anew,
-so that it is lit at once. A sound begins with each signal that has one. All times are monotonic seconds.
+A light that stays from one signal to the next keeps its rhythm. A new light starts its pattern from the beginning, so
+it is lit at once. A sound begins with each signal that has one. All times are monotonic seconds.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hardware import patterns, sounds
-from hardware.signals import Light, Mood, Signal, Sound
-from hardware.styles import MOOD_STYLES, one_light_a_place
+from hardware.lights import patterns, sounds
+from hardware.lights.signals import MOOD_STYLES, Light, Mood, Signal, Sound, most_urgent_lights
 
 _SHORTEST_POINTING_MS = 1000
 
@@ -31,7 +30,7 @@ class Animation:
 
     def followed_by(self, signal: Signal, time_s: float) -> Animation:
         """Give the animation of ``signal``, shown from ``time_s`` on in place of this one."""
-        lights = one_light_a_place(signal.lights)
+        lights = most_urgent_lights(signal.lights)
         # A quiet signal that follows at once does not cut off the sound of the one before.
         heard_anew = signal.sound is not Sound.SILENCE
         return Animation(

@@ -1,11 +1,10 @@
-"""How far two lights' colours are apart for an eye, ordinary or colour-blind.
+"""How different two lights look to an eye, ordinary or colour-blind.
 
-Colour-blind eyes are simulated with the matrices of Machado, Oliveira and Fernandes, "A Physiologically-based Model
-for Simulation of Color Vision Deficiency", IEEE Transactions on Visualization and Computer Graphics 15(6), 2009,
-severity 1.0 (dichromats), applied to linear light. Differences are CIEDE2000 as given by Sharma, Wu and Dalal, "The
-CIEDE2000 Color-Difference Formula", Color Research and Application 30(1), 2005, seen against the LED's own white.
+Colour blindness is simulated with the matrices of Machado, Oliveira and Fernandes, "A Physiologically-based Model for
+Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, severity 1.0, on linear light. Differences are
+CIEDE2000 as given by Sharma, Wu and Dalal, Color Research and Application 30(1), 2005, against the LED's own white.
 
-An LED is taken to have sRGB's primaries; a WS2812's are purer, so real lights are rather further apart.
+LEDs are taken to have sRGB's primaries. A WS2812's are purer, so real lights differ rather more.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from hardware.styles import Style
+from hardware.lights.signals import Style
 
 Rgb = tuple[float, float, float]
 Lab = tuple[float, float, float]
@@ -31,7 +30,7 @@ class Eye(enum.Enum):
     TRITANOPIA = "tritanopia"
 
 
-SEEN: Mapping[Eye, Matrix] = MappingProxyType(
+VISION_MATRICES: Mapping[Eye, Matrix] = MappingProxyType(
     {
         Eye.ORDINARY: ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
         Eye.PROTANOPIA: (
@@ -59,7 +58,7 @@ _TO_XYZ: Matrix = (
     (0.2126729, 0.7151522, 0.0721750),
     (0.0193339, 0.1191920, 0.9503041),
 )
-CLEAR = 10.0
+DISTINCT_DIFFERENCE = 10.0
 """The CIEDE2000 from which on two lights are taken to be told apart by colour at a glance.
 
 1 is about the least difference that an eye finds in two colours side by side; lights are apart, small, and looked at
@@ -74,10 +73,10 @@ def linear(encoded: float) -> float:
     return encoded / 12.92 if encoded <= 0.04045 else float(((encoded + 0.055) / 1.055) ** 2.4)
 
 
-def seen_light(colour: tuple[int, int, int], eye: Eye) -> Rgb:
+def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Rgb:
     """Give the linear light, each 0 to 1, that an eye sees of an LED told the sRGB-encoded ``colour``, 0 to 255."""
     light = (linear(colour[0] / 255), linear(colour[1] / 255), linear(colour[2] / 255))
-    red, green, blue = (min(1.0, max(0.0, value)) for value in _times(SEEN[eye], light))
+    red, green, blue = (min(1.0, max(0.0, value)) for value in _times(VISION_MATRICES[eye], light))
     return (red, green, blue)
 
 
@@ -96,7 +95,7 @@ def difference(
     ``by_hue_alone`` leaves lightness out: nobody can say of a single light whether it is a bright green or a dark
     one.
     """
-    first, second = cielab(seen_light(one, eye)), cielab(seen_light(other, eye))
+    first, second = cielab(perceived_light(one, eye)), cielab(perceived_light(other, eye))
     if by_hue_alone:
         first, second = (_MIDDLE_LIGHTNESS, *first[1:]), (_MIDDLE_LIGHTNESS, *second[1:])
     return ciede2000(first, second)
@@ -131,9 +130,9 @@ def ciede2000(one: Lab, other: Lab) -> float:
     return math.sqrt(max(0.0, by_lightness**2 + by_chroma**2 + by_hue**2 + twist * by_chroma * by_hue))
 
 
-def told_apart(one: Style, other: Style, eye: Eye) -> tuple[bool, bool]:
+def distinguishable(one: Style, other: Style, eye: Eye) -> tuple[bool, bool]:
     """Say whether an eye tells two looks apart by colour (CIEDE2000 of at least ``CLEAR``), and by their rhythm."""
-    by_colour = difference(one.colour.value, other.colour.value, eye, by_hue_alone=True) >= CLEAR
+    by_colour = difference(one.colour.value, other.colour.value, eye, by_hue_alone=True) >= DISTINCT_DIFFERENCE
     return by_colour, one.pattern is not other.pattern
 
 

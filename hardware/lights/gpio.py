@@ -1,7 +1,7 @@
-"""Lights and sounds on the Pi's own pins, through gpiozero; wiring in docs/hardware.md.
+"""Drivers for LEDs and a buzzer on the Pi's own pins, through gpiozero. docs/hardware.md has the wiring.
 
-Each LED, the status light and the buzzer is a driver of its own, so that one missing or busy pin costs one light
-and not all of them. None has a thread: ``tick`` sets the pin to what the pattern says at that moment.
+Each LED, the status light and the buzzer is a driver of its own, so one busy or missing pin costs one light. No
+driver has a thread: ``tick`` sets the pin to what the pattern says at that moment.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gpiozero import LED, PWMLED, PWMOutputDevice
 from gpiozero.exc import PinPWMError
 from gpiozero.pins import Factory
 
-from hardware.animation import Animation
-from hardware.pin_factory import explained, open_pin_factory, pin_errors
-from hardware.pins import column_and_row
-from hardware.signals import Signal
+from hardware.lights.animation import Animation
+from hardware.lights.signals import Signal
+from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
+from hardware.pins.pin_map import column_and_row
 
 BuzzerKind = Literal["active", "passive"]
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class _PinDriver(ABC):
         try:
             return act()
         except pin_errors() as error:
-            raise explained(self.name, error) from error
+            raise hardware_error(self.name, error) from error
 
 
 class _SingleLed(_PinDriver):

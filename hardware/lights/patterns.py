@@ -1,8 +1,7 @@
-"""How bright a light is at a moment of its pattern, and when that changes next: pure functions of time.
+"""The rhythm of each light pattern: its brightness at a moment, and when that changes next. Pure.
 
-Rhythms are told apart by how long and how often a light is on. None flashes more than three times in any second,
-the limit of WCAG 2.2, success criterion 2.3.1, below which flashes are held safe for people with photosensitive
-epilepsy.
+No pattern flashes more than three times a second, the limit of WCAG 2.2, success criterion 2.3.1. Slower flashes are
+considered safe for people with photosensitive epilepsy.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from hardware.signals import Pattern
+from hardware.lights.signals import Pattern
 
 _PULSE_STEP_MS = 50
 

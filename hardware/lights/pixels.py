@@ -1,16 +1,13 @@
-"""A strip of coloured lights as a driver: from a signal in time to complete frames of red, green and blue.
-
-The strip may hang on a microcontroller, on a WLED controller or on anything else that takes a whole frame.
-"""
+"""A driver for a strip of coloured lights, wherever it hangs: it sends complete frames of red, green and blue."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from hardware.animation import Animation
 from hardware.errors import SettingError
-from hardware.light_map import LightMap
-from hardware.signals import Signal
+from hardware.lights.animation import Animation
+from hardware.lights.light_map import LightMap
+from hardware.lights.signals import Signal
 
 CHANNELS = 3
 """Bytes a light: red, green, blue."""

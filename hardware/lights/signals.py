@@ -1,13 +1,15 @@
-"""What the table should show, as a value: which light, what colour, what pattern, what sound.
+"""What the table should show, as plain values, and how each role and mood looks.
 
 A signal is complete: it replaces whatever was shown before, so a driver that missed one is right again after the
-next. Colour never carries the meaning alone; the pattern differs too.
+next. No meaning rests on colour alone. Each role and each mood has a colour, a pattern and a letter of its own.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 
@@ -24,7 +26,7 @@ class Colour(enum.Enum):
 
 
 class Pattern(enum.Enum):
-    """How a light behaves in time; ``hardware.patterns`` gives each its rhythm.
+    """How a light behaves in time; ``hardware.lights.patterns`` gives each its rhythm.
 
     A blink is a light in the dark, a wink a short dark in the light.
     """
@@ -41,7 +43,7 @@ class Pattern(enum.Enum):
 
 
 class Sound(enum.Enum):
-    """What the buzzer plays, once; ``hardware.sounds`` gives each its tones."""
+    """What the buzzer plays, once; ``hardware.lights.sounds`` gives each its tones."""
 
     SILENCE = "silence"
     ACCEPTED = "accepted"
@@ -70,7 +72,7 @@ class Light:
     """One place's light.
 
     ``role`` says why it is lit: ``turn``, ``unfinished``, ``fault``, ``put right``, ``question`` or ``hint``
-    (``hardware.styles`` knows how each looks).
+    (``hardware.lights.signals`` knows how each looks).
     """
 
     place: str
@@ -113,3 +115,63 @@ class AnimatedDriver(Driver, Protocol):
 
     def next_change_s(self, time_s: float) -> float | None:
         """Say when (monotonic, after ``time_s``) an output changes next, or ``None`` if none will."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """A look: ``colour``, ``pattern``, the ``letter`` where there are no colours, and the ``meaning`` in words."""
+
+    colour: Colour
+    pattern: Pattern
+    letter: str
+    meaning: str
+
+
+ROLE_STYLES: Mapping[str, Style] = MappingProxyType(
+    {
+        "fault": Style(Colour.VERMILLION, Pattern.BLINK, "F", "something is wrong here"),
+        "put right": Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "P", "put the piece back here"),
+        "question": Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
+        "turn": Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
+        "unfinished": Style(Colour.ORANGE, Pattern.WINK, "U", "the turn goes on from here"),
+        "hint": Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
+    }
+)
+"""Every role a light can have, the most urgent first: where two meet on one place, the earlier is shown."""
+
+MOOD_STYLES: Mapping[Mood, Style] = MappingProxyType(
+    {
+        Mood.WAITING: Style(Colour.WHITE, Pattern.GLINT, "W", "waiting for a turn"),
+        Mood.LOOKING: Style(Colour.WHITE, Pattern.DOUBLE_WINK, "L", "looking at the table"),
+        Mood.ACCEPTED: Style(Colour.GREEN, Pattern.STEADY, "A", "turn accepted"),
+        Mood.NOT_FINISHED: Style(Colour.ORANGE, Pattern.WINK, "N", "the turn is not finished"),
+        Mood.FAULT: Style(Colour.VERMILLION, Pattern.BLINK, "F", "something is wrong"),
+        Mood.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "Q", "please confirm"),
+        Mood.CANNOT_SEE: Style(Colour.ORANGE, Pattern.TRIPLE_BLINK, "C", "the table can't be seen"),
+        Mood.FINISHED: Style(Colour.BLUE, Pattern.LONG_SHORT, "E", "the game has ended"),
+        Mood.TROUBLE: Style(Colour.VERMILLION, Pattern.DOUBLE_BLINK, "X", "the referee itself has a problem"),
+    }
+)
+"""Every mood's look on the status light."""
+
+
+def light(place: str, role: str) -> Light:
+    """Make the light that marks ``place`` for ``role``; raises ValueError for a role without a style."""
+    style = ROLE_STYLES.get(role)
+    if style is None:
+        raise ValueError(f"no light has the role {role!r}; roles are {', '.join(ROLE_STYLES)}")
+    return Light(place, style.colour, style.pattern, role)
+
+
+def most_urgent_lights(lights: Iterable[Light]) -> dict[str, Light]:
+    """Map each lit place to its most urgent light, in the order the places come in ``lights``.
+
+    A role without a style gives way to every role with one.
+    """
+    urgency = {role: rank for rank, role in enumerate(ROLE_STYLES)}
+    chosen: dict[str, Light] = {}
+    for candidate in lights:
+        held = chosen.get(candidate.place)
+        if held is None or urgency.get(candidate.role, len(urgency)) < urgency.get(held.role, len(urgency)):
+            chosen[candidate.place] = candidate
+    return chosen

@@ -1,15 +1,16 @@
-"""What each sound is: a short list of tones and rests, and which of them sounds at a moment. Pure.
+"""The tones of each sound, and the driver for a buzzer that is given a whole tune at once.
 
-The rhythm differs from sound to sound as well as the pitch, since an active buzzer has only one pitch.
+Sounds differ in rhythm as well as in pitch, since an active buzzer has only one pitch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Protocol
 
-from hardware.signals import Sound
+from hardware.lights.signals import Signal, Sound
 
 
 @dataclass(frozen=True)
@@ -73,3 +74,30 @@ def _timeline(sound: Sound) -> list[tuple[int, int, Tone]]:
 
 def _micro(time_s: float) -> int:
     return round(time_s * 1e6)
+
+
+class SoundOutput(Protocol):
+    """Something that plays tones one after the other."""
+
+    def play(self, tones: Sequence[tuple[float, float]]) -> None:
+        """Play tones, each (frequency in hertz, 0 for a rest; seconds), in place of what sounds; no tones: silence.
+
+        Returns at once. May raise OSError (each room's own kind of it).
+        """
+
+
+class ToneDriver:
+    """Plays the sound of each signal that has one; a quiet signal does not cut off the sound before it."""
+
+    def __init__(self, name: str, output: SoundOutput) -> None:
+        self.name = name
+        self._output = output
+
+    def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the buzzer keeps the time by itself
+        """Play the signal's sound, if it has one; raises what the output raises."""
+        if signal.sound is not Sound.SILENCE:
+            self._output.play([(tone.frequency_hz, tone.duration_s) for tone in TONES[signal.sound]])
+
+    def close(self) -> None:
+        """Be silent. The output is not closed: it may be one with lights and buttons."""
+        self._output.play(())

@@ -1,7 +1,7 @@
-"""The table's lights in a terminal: a board of coloured, lettered squares and a status line.
+"""A driver that draws the table's lights in a terminal.
 
-A square's letter says its role (``hardware.styles``), so nothing is lost without colour: with ``NO_COLOR`` set, or
-when the output is a file, rich leaves the colours out by itself.
+Each lit square has a letter for its role, so nothing is lost without colour. rich leaves colours out when
+``NO_COLOR`` is set or the output is a file.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from rich.style import Style as TextStyle
 from rich.text import Text
 
 from hardware.errors import DriverError
-from hardware.signals import Colour, Signal, Sound
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, one_light_a_place
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Signal, Sound, most_urgent_lights
 
 _DARK = "·"
 _UNKNOWN_ROLE = "?"
@@ -50,7 +49,7 @@ def render(signal: Signal, grid: Grid, *, caption: bool = True) -> Text:
     Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
     that each square can carry its name when dark and its letter and name when lit.
     """
-    lights = one_light_a_place(signal.lights)
+    lights = most_urgent_lights(signal.lights)
     width = max((len(place) for place in grid.places), default=0)
     text = Text()
     for row in grid.rows:

@@ -1,4 +1,4 @@
-"""What the Pi's pins are like on this computer, what is missing, and what to do: for ``referee doctor``."""
+"""Checks the Pi's pins on this computer for ``referee doctor``: what is there, what is missing, what to do."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Literal
 
 from gpiozero.pins import Factory
 
-from hardware.pin_factory import NO_PINS_REMEDY, open_pin_factory, pin_errors
-from hardware.pins import PinMap
+from hardware.pins.pin_factory import NO_PINS_REMEDY, open_pin_factory, pin_errors
+from hardware.pins.pin_map import GpioPinMap
 
 Level = Literal["ok", "note", "fault"]
 
@@ -30,7 +30,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class Computer:
     """What the check looks at, passed in so that it can be another computer's."""
 
     root: Path = Path("/")
@@ -40,16 +40,16 @@ class Surroundings:
     open_factory: Callable[[], Factory] = open_pin_factory
 
 
-def probe(pins: PinMap | None = None, surroundings: Surroundings | None = None) -> list[Finding]:
+def probe(pins: GpioPinMap | None = None, surroundings: Computer | None = None) -> list[Finding]:
     """Look at the board, the pin library, the rights, and whether each pin of ``pins`` exists on this board.
 
     Pins are only looked up, none is driven. Without ``pins``, a computer without GPIO is no fault.
     """
-    around = surroundings or Surroundings()
+    around = surroundings or Computer()
     return [*_board(around), *_library(around), *_rights(around), *_factory(around, pins)]
 
 
-def _board(around: Surroundings) -> Iterator[Finding]:
+def _board(around: Computer) -> Iterator[Finding]:
     try:
         model = (around.root / _MODEL).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
     except OSError:
@@ -58,7 +58,7 @@ def _board(around: Surroundings) -> Iterator[Finding]:
     yield Finding("computer", "ok", model)
 
 
-def _library(around: Surroundings) -> Iterator[Finding]:
+def _library(around: Computer) -> Iterator[Finding]:
     environment = os.environ if around.environment is None else around.environment
     chosen = environment.get("GPIOZERO_PIN_FACTORY")
     if chosen:
@@ -70,7 +70,7 @@ def _library(around: Surroundings) -> Iterator[Finding]:
         yield Finding("lgpio", "note", "lgpio is not installed; a Pi 5 has no pins without it", NO_PINS_REMEDY)
 
 
-def _rights(around: Surroundings) -> Iterator[Finding]:
+def _rights(around: Computer) -> Iterator[Finding]:
     chips = sorted((around.root / "dev").glob("gpiochip*"))
     closed = [chip.name for chip in chips if not os.access(chip, os.R_OK | os.W_OK)]
     if closed:
@@ -84,7 +84,7 @@ def _rights(around: Surroundings) -> Iterator[Finding]:
         yield Finding("working directory", "fault", "lgpio has to write a pipe here and may not", remedy)
 
 
-def _factory(around: Surroundings, pins: PinMap | None) -> Iterator[Finding]:
+def _factory(around: Computer, pins: GpioPinMap | None) -> Iterator[Finding]:
     needed = pins is not None and bool(pins.uses)
     try:
         factory = around.open_factory()

@@ -1,4 +1,4 @@
-"""gpiozero's pin factory: opened with the reasons kept, and which exceptions its pins may raise."""
+"""Opens gpiozero's pin factory, and turns whatever its pins raise into errors that say what to do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_pin_factory() -> Factory:
     return Device.pin_factory
 
 
-def explained(use: str, error: Exception) -> HardwareError:
+def hardware_error(use: str, error: Exception) -> HardwareError:
     """Turn what a pin raised into this room's error, saying what the pin was for and what to do."""
     if isinstance(error, GPIOPinInUse):
         return PinError(f"{use}: {error}; end the other program, or choose another pin")

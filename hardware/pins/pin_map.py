@@ -1,6 +1,7 @@
-"""Which pin does what: names of pins read leniently, and a pin map that is checked before any pin is touched.
+"""Which pin does what, checked before any pin is touched.
 
-Pins are numbered as Broadcom does (GPIO17), the way gpiozero and the Pi's own documentation do.
+Pins are numbered as Broadcom does (GPIO17), like gpiozero and the Pi's own documentation. ``parse_pin`` also reads
+``BOARD11`` and ``J8:11``.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def parse_pin(name: PinName) -> int:
 
 
 @dataclass(frozen=True)
-class PinMap:
+class GpioPinMap:
     """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``pin_map``.
 
     ``places`` have an LED each. ``columns`` and ``rows`` are LEDs along two edges of a board with more squares than
@@ -91,7 +92,7 @@ def pin_map(
     buzzer: PinName | None = None,
     buttons: Mapping[str, PinName] | None = None,
     known_places: Collection[str] = (),
-) -> PinMap:
+) -> GpioPinMap:
     """Check and make a pin map.
 
     ``known_places`` are the game's; when given, no other may have a pin. Raises PinError, which lists *every*
@@ -124,7 +125,7 @@ def pin_map(
         uses.setdefault(number, use)
         return number
 
-    made = PinMap(
+    made = GpioPinMap(
         places={place: checked(f"place {place}", pin) for place, pin in (places or {}).items()},
         columns={column: checked(f"column {column}", pin) for column, pin in (columns or {}).items()},
         rows={row: checked(f"row {row}", pin) for row, pin in (rows or {}).items()},

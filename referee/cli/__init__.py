@@ -1,4 +1,4 @@
-"""The command line: one module a command, each a thin layer over the rooms that do the work."""
+"""The command line: each command is a thin layer over the rooms that do the work."""
 
 from __future__ import annotations
 

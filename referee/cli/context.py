@@ -15,8 +15,8 @@ from rich.console import Console
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from referee.config import Configuration
     from referee.journal import Journal
+    from referee.settings.configuration import Configuration
 
 PLAIN_WIDTH = 200
 """Columns where the output is no terminal, so that lines a program reads are not broken."""
@@ -37,15 +37,15 @@ class CommandContext:
 
         Flags whose value is ``None`` were not given. Raises ConfigError.
         """
-        from referee.config import load
+        from referee.settings.configuration import load
 
         given = {key: value for key, value in (flags or {}).items() if value is not None}
         return load(self.config_path, environment=self.environment, folder=Path.cwd(), flags=given)
 
     def open_journal(self, path: Path | None, *, read_only: bool = True) -> Journal:
         """Open the journal at ``path``, or the one of the settings; raises JournalError."""
-        from referee.config_journal import evidence_limits
         from referee.journal import Journal
+        from referee.settings.conversions import evidence_limits
 
         settings = self.configuration({"journal.path": path}).settings.journal
         limits = evidence_limits(settings)

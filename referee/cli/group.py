@@ -92,22 +92,23 @@ class ExampleGroup(click.Group):
 class Root(click.Group):
     """A group that imports a command's module when it is asked for, and ends with the documented codes."""
 
-    def __init__(self, *args: Any, modules: Mapping[str, str], **kwargs: Any) -> None:
-        """Take ``modules``: for each command the module that has it, as ``<name>_command``."""
+    def __init__(self, *args: Any, targets: Mapping[str, str], **kwargs: Any) -> None:
+        """Take ``targets``: for each command where it is, as ``module:attribute``."""
         super().__init__(*args, **kwargs)
         self.help = keep_examples(self.help)
-        self._modules = modules
+        self._targets = targets
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """List the commands in the order of the help."""
-        return list(self._modules)
+        return list(self._targets)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Import and give one command, ``None`` when there is none of that name."""
-        module = self._modules.get(cmd_name)
-        if module is None:
+        target = self._targets.get(cmd_name)
+        if target is None:
             return None
-        command: click.Command = importlib.import_module(module).command
+        module, _, attribute = target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def main(

@@ -1,8 +1,9 @@
-"""``referee doctor``: what is there, what is missing, what to do."""
+"""``referee doctor``, ``referee config`` and ``referee completion``: this installation and its settings."""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 from referee.cli.context import CommandContext, output, print_table, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
@@ -12,7 +13,7 @@ _WORDS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fault": ("missing"
 
 @click.command(cls=ExampleCommand)
 @click.pass_obj
-def command(context: CommandContext) -> int:
+def doctor_command(context: CommandContext) -> int:
     """Say what is there, what is missing, what to do.
 
     Nothing is changed and no pin is driven. Exits with 1 when something that was asked for will not work.
@@ -24,7 +25,7 @@ def command(context: CommandContext) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from referee.doctor import examine, worst_level
+    from referee.doctor.examination import examine, worst_level
 
     console = output()
     with console.status("looking") if console.is_terminal else _Quiet():
@@ -49,3 +50,49 @@ class _Quiet:
 
     def __exit__(self, *_: object) -> None:
         """Show nothing."""
+
+
+@click.command(cls=ExampleCommand)
+@click.option("--example", is_flag=True, help="Print a whole settings file with every setting explained.")
+@click.pass_obj
+def config_command(context: CommandContext, example: bool) -> None:
+    """Show the settings and where each comes from.
+
+    Examples:
+      referee config
+      referee config --example > referee.toml
+    """
+    if example:
+        from referee.settings.example import example as example_file
+
+        click.echo(example_file(), nl=False)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    configuration = context.configuration()
+    console = output()
+    console.print(Text(f"settings file: {configuration.file or 'none found; `referee config --example` writes one'}"))
+    table = Table(box=None, pad_edge=False)
+    for heading in ("setting", "value", "from"):
+        table.add_column(heading, no_wrap=not console.is_terminal, overflow="fold")
+    for name, value, source in configuration.rows():
+        table.add_row(Text(name), Text(value), Text(str(source)))
+    print_table(console, table)
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(ctx: click.Context, shell: str) -> None:
+    """Print the completion script for your shell.
+
+    Examples:
+      referee completion bash >> ~/.bashrc
+      referee completion zsh > ~/.zfunc/_referee
+      referee completion fish > ~/.config/fish/completions/referee.fish
+    """
+    completion = get_completion_class(shell)
+    if completion is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(completion(ctx.find_root().command, {}, "referee", "_REFEREE_COMPLETE").source())

@@ -1,8 +1,8 @@
-"""How a command reaches the referee that is running: a socket beside its journal.
+"""How a command reaches the running referee: a Unix socket beside its journal.
 
-Only the running referee may write its journal, so `referee correct` asks it to. The socket is ``JOURNAL.ask``, a
-Unix socket that only the same user can use: one JSON object on one line goes in, one comes back, and the connection
-is closed. A request is answered only after its event is in the journal; one that is not answered was not carried out.
+Only the running referee may write its journal, so `referee correct` asks it to. The socket is ``JOURNAL.ask``, which
+only the same user can use: one JSON object on one line goes in, one comes back, and the connection is closed. A
+request is answered only after its event is in the journal; one that is not answered was not carried out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LONGEST_ADDRESS = 100
 _OTHERS_MAY_NOTHING = 0o177
 
 
-def door_of(journal: Path) -> Path:
+def socket_path(journal: Path) -> Path:
     """Give the path of the socket that belongs to a journal."""
     return journal.with_name(journal.name + ".ask")
 
@@ -47,7 +47,7 @@ class Request:
             self.connection.sendall(json.dumps(said, ensure_ascii=False).encode() + b"\n")
 
 
-class RequestDoor:
+class CommandSocket:
     """Takes requests in a thread of its own and keeps them until they are asked for.
 
     The caller must hold the journal's lock: what an earlier referee left at that path is replaced. Raises
@@ -55,7 +55,7 @@ class RequestDoor:
     """
 
     def __init__(self, journal: Path) -> None:
-        self._path = door_of(journal)
+        self._path = socket_path(journal)
         self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -119,13 +119,15 @@ class RequestDoor:
             self._requests.put(Request(asked, connection))
 
 
-def door_or_none(journal: Path, stack: ExitStack, say: Callable[[str], object]) -> Callable[[], Sequence[Request]]:
+def open_command_socket(
+    journal: Path, stack: ExitStack, say: Callable[[str], object]
+) -> Callable[[], Sequence[Request]]:
     """Open a journal's door until ``stack`` is left, and give what tells the requests; without a door there are none.
 
     Why there can be no door is said, since the game goes on without it.
     """
     try:
-        return stack.enter_context(RequestDoor(journal)).poll
+        return stack.enter_context(CommandSocket(journal)).poll
     except UnreachableError as error:
         say(str(error))
         return lambda: ()
@@ -136,7 +138,7 @@ def ask(journal: Path, asked: Mapping[str, Any], timeout_s: float = ANSWER_TIMEO
 
     Raises UnreachableError when nobody listens, or no answer comes within ``timeout_s``.
     """
-    path = door_of(journal)
+    path = socket_path(journal)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout_s)
         try:

@@ -1,4 +1,4 @@
-"""A person puts the game right: what they said, read and turned into the states that hold from here. Pure."""
+"""A person's correction, read and turned into the states that hold from here. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.api import EMPTY, Game, OptionValue, Place, StateT
 from engine.errors import EngineError
 from referee.errors import CorrectionError
 from referee.judge.belief import STARTS_OPTION
-from referee.judge.words import listed
+from referee.judge.sentences import listed
 
 _EXAMPLE = '"teal block, x up", "teal x" or empty'
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.announcing import DRAW, EVERYONE, format_announcement, parse_announcement
 from engine.api import Announcement, Game, OptionValue, Outcome, Place, Player, Roll
 from engine.errors import EngineError, IllegalTurnError
-from engine.record import CostlyToCount
+from engine.records.record import CostlyToCount
+from engine.support.announcements import DRAW, EVERYONE, format_announcement, parse_announcement
 from referee.errors import CorrectionError
-from referee.events import Event, JsonValue
-from referee.journal.steps import PlayedKind, after_step, read_step
+from referee.journal.events import Event, JsonValue
+from referee.journal.fold import PlayedKind, after_step, read_step
 from referee.judge.belief import EITHER, STARTS_OPTION
-from referee.judge.words import listed
+from referee.judge.sentences import listed
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The keyboard as a row of buttons: a line typed is a press."""
+"""Lines that a person types while something else goes on, as text or as presses of buttons."""
 
 from __future__ import annotations
 
@@ -38,3 +38,38 @@ class Keys:
             role = _ROLES.get(line.strip().lower())
             if role is not None:
                 self._pressed.put(role)
+
+
+class TypedLines:
+    """Reads lines in a thread of its own, so that nobody waits for a person."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._ended = False
+        # A daemon, since nothing can interrupt a thread that waits for a person to type.
+        self._thread = threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True)
+        self._thread.start()
+
+    def poll(self) -> list[str]:
+        """Give the lines typed since the last time; raises EOFError once the input has ended and all were given."""
+        lines: list[str] = []
+        while not self._lines.empty():
+            line = self._lines.get()
+            if line is None:
+                self._ended = True
+            else:
+                lines.append(line)
+        if self._ended and not lines:
+            raise EOFError
+        return lines
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until the lines have ended, at most that long."""
+        self._thread.join(timeout_s)
+
+    def _listen(self, lines: Iterable[str]) -> None:
+        try:
+            for line in lines:
+                self._lines.put(line.rstrip("\n"))
+        finally:
+            self._lines.put(None)

@@ -1,8 +1,8 @@
-"""The demo's microcontroller: a virtual one behind a real pseudo-terminal, lit, pressed and felt over the wire.
+"""The demo's microcontroller: a virtual one behind a real pseudo-terminal, lit, pressed and sensed over the wire.
 
 The virtual players see the table's lights as the strip shows them, and press the board's button. The switches under
-the board feel what stands there in each frame. The wire runs in real time and the table in its own, so the table's
-time stands still while something is on its way; a wire that is cut keeps nobody waiting for ever.
+the board close where something stands in each frame. The wire runs in real time and the table in its own, so the
+table's time stands still while something is on its way; a wire that is cut keeps nobody waiting for ever.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import BoardEvent
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.pin_map_file import parse_pin_map
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import BoardEvent
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure, Welcome
-from hardware.light_map import LightMap, StripLayout
-from hardware.panel import DriverSource
-from hardware.pins import BUTTON_ROLES
-from hardware.signals import Colour, Mood, Signal
-from hardware.styles import MOOD_STYLES, one_light_a_place
-from hardware.terminal import Grid
-from referee.board import Board
-from referee.board_link import as_sentence
-from referee.board_plan import WirePlan
-from referee.mapping_file import SensorMap
-from referee.sensing.values import Sensed
+from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.panel import DriverSource
+from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import BUTTON_ROLES
+from referee.sensing.values import SensorSnapshot
+from referee.wiring.controller import Controller
+from referee.wiring.link import as_sentence
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 
@@ -64,7 +63,7 @@ _MOODS: Mapping[tuple[int, ...], Mood] = MappingProxyType(
 
 
 @dataclass
-class BoardReport:
+class WireReport:
     """What is told of the board at the end: signals seen on the strip and those that were others than meant."""
 
     signals: int = 0
@@ -75,21 +74,21 @@ class BoardReport:
 
 
 @dataclass
-class DemoBoard:
-    """The board on the demo's table. Made by ``demo_board``."""
+class DemoController:
+    """The board on the demo's table. Made by ``demo_controller``."""
 
     device: VirtualMicrocontroller
     connection: BoardConnection
-    board: Board
-    recorder: _Recorder
-    plan: WirePlan
-    report: BoardReport = field(default_factory=BoardReport)
+    board: Controller
+    recorder: _RecordingConnection
+    plan: WiringPlan
+    report: WireReport = field(default_factory=WireReport)
     signal: Signal | None = None
     _standing: Mapping[str, bool] = field(default_factory=dict)
 
     def driver_sources(self, hear: Callable[[str], None]) -> tuple[DriverSource, ...]:
         """Give the board's drivers, and the players' eyes behind them; they ``hear`` the status light's mood."""
-        watched = _Onlooker(self, hear)
+        watched = _StripWatcher(self, hear)
         return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
 
     def press(self, role: str) -> list[str]:
@@ -115,7 +114,7 @@ class DemoBoard:
                 self.device.set_switch(self._sensor_map.places[place], stands)
         self._standing = dict(occupied)
 
-    def latest(self, now_s: float) -> Sensed | None:
+    def latest(self, now_s: float) -> SensorSnapshot | None:
         """Give what the board says of its switches in the table's time, once it has told all there is to tell."""
         until_s = time.monotonic() + _SETTLE_S
         told = self.board.latest(now_s)
@@ -150,7 +149,7 @@ class DemoBoard:
             f"{_count(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
         )
 
-    def _is_on_its_way(self, told: Sensed | None) -> bool:
+    def _is_on_its_way(self, told: SensorSnapshot | None) -> bool:
         if told is None:
             return self.connection.welcome is not None
         return bool(told.doubtful) or any(told.occupied.get(place) != on for place, on in self._standing.items())
@@ -179,7 +178,7 @@ class DemoBoard:
 
     def agrees_with(self, signal: Signal) -> bool:
         """Whether every light that is lit on the strip is one of the signal's, in its colour."""
-        meant = {place: light.colour for place, light in one_light_a_place(signal.lights).items()}
+        meant = {place: light.colour for place, light in most_urgent_lights(signal.lights).items()}
         for place, numbers in self._light_map.places.items():
             colour = self._colour(numbers[0])
             if any(colour) and (place not in meant or not _is_colour(colour, meant[place].value)):
@@ -204,10 +203,10 @@ class DemoBoard:
 
 
 @dataclass
-class _Onlooker:
+class _StripWatcher:
     """The players' eyes: a driver that looks at the strip after each signal and tells the mood of its status light."""
 
-    table: DemoBoard
+    table: DemoController
     hear: Callable[[str], None]
     name: str = "players"
     _unseen: Signal | None = None
@@ -243,7 +242,7 @@ class _Onlooker:
 
 
 @dataclass
-class _Recorder:
+class _RecordingConnection:
     """The connection, with the frame that was handed to it last."""
 
     connection: BoardConnection
@@ -269,9 +268,9 @@ class _Recorder:
 
 
 @contextmanager
-def demo_board(
+def demo_controller(
     grid: Grid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
-) -> Iterator[DemoBoard]:
+) -> Iterator[DemoController]:
     """Plug a virtual board in and connect to it; waits until it answers. ``lights``: whether it has the table's lights.
 
     ``say`` gets what the service says of the board, from the connection's thread.
@@ -281,7 +280,7 @@ def demo_board(
     pins = _PINS.format(lights=squares + 1, rows=list(range(rows)), columns=list(range(rows, rows + columns)))
     pin_map = parse_pin_map(pins, button_roles=BUTTON_ROLES)
     near_first = [place for row in reversed(grid.rows) for place in row]
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=("board",) if lights else (),
         light_map=StripLayout().light_map(grid, status=[squares]),
         sensors="board",
@@ -295,9 +294,9 @@ def demo_board(
         )
         connection.configure(Configure())
         with connection:
-            recorder = _Recorder(connection)
+            recorder = _RecordingConnection(connection)
             connection.wait_for(lambda: connection.welcome is not None, _LINK_S)
-            yield DemoBoard(device, connection, Board(recorder, plan, say), recorder, plan)
+            yield DemoController(device, connection, Controller(recorder, plan, say), recorder, plan)
 
 
 def _nearest_mood(colour: bytes) -> Mood | None:

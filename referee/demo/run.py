@@ -1,14 +1,14 @@
-"""The demo: the real service on the virtual table.
+"""Runs the demo: the real service on the virtual table.
 
-Only frames and presses of the button go into the service, and only signals come back to the virtual players. What
-really happened is opened after the game, for the closing line.
+Only frames, presses of the button and, without a camera, an onlooker's words go into the service, and only signals
+come back to the virtual players. What really happened is opened after the game, for the closing line.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -19,42 +19,43 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from engine import record
 from engine.api import EMPTY, Game
+from engine.records import record
 from engine.registry import load
-from hardware.panel import DriverSource, Panel
-from hardware.signals import Signal
-from hardware.terminal import Grid
-from referee.board_view import beside
-from referee.demo_board import DemoBoard, demo_board
-from referee.demo_film import Pictures
-from referee.demo_person import Onlooker
-from referee.demo_score import Score, score_of
-from referee.demo_screen import Pace, Screen
-from referee.hint_process import HintProcess
-from referee.hinting import HintSettings
-from referee.interrupts import InterruptibleSource, Interrupts
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import Signal
+from hardware.lights.terminal import Grid
+from referee.commands.command_socket import open_command_socket
+from referee.commands.corrections import Correction
+from referee.commands.entries import Entry
+from referee.commands.keyboard import Keys
+from referee.demo.controller import DemoController, demo_controller
+from referee.demo.score import Score, score_of
+from referee.hints.advice import HintSettings
+from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
-from referee.journal.record import record_of
-from referee.requests import door_or_none
-from referee.sensing.alone import SensorReader
-from referee.sensing.fused import FusedReader
-from referee.service import Reader, Service
-from referee.service_attention import AttentiveReader
-from referee.service_loop import Surroundings, run
-from referee.service_settings import ServiceSettings
-from referee.signalling import looking_signal
-from referee.verdict import Verdict
-from referee.watch_keys import Keys
+from referee.journal.exports import record_of
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.rendering.board_picture import beside_camera
+from referee.rendering.film import Pictures
+from referee.rendering.screen import Pace, Screen
+from referee.runtime.interrupts import InterruptibleSource, Interrupts
+from referee.runtime.readers import AttentiveReader
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.session.loop import LoopPorts, run
+from referee.session.requests import asked_to_correct, asked_to_enter, dispatch
+from referee.session.service import Reader, Service
+from referee.session.settings import ServiceSettings
+from referee.session.signals import looking_signal
 from simulator.microcontroller.faults import WireFaults
-from simulator.player import Habits
-from simulator.scene import Setting
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
-from simulator.truth import TruthLog
-from vision.enrolment import EnrolmentPicture, enrol
 from vision.frame import Frame
-from vision.locating import locate
-from vision.reader import TableReader
+from vision.locating.location import locate
+from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.table_reader import TableReader
 
 LinkFaults = WireFaults
 """What goes wrong on the microcontroller's wire."""
@@ -94,7 +95,7 @@ class DemoOptions:
 
 
 @dataclass
-class _Ears:
+class _SignalTap:
     """A driver that lets the virtual players see what the table shows, and remembers it for the screen."""
 
     table: VirtualTable
@@ -131,7 +132,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     )
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
-    now, remarks = _Now(), _Remarks(console.print)
+    now, remarks = _VirtualClock(), _Remarks(console.print)
     grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
@@ -140,7 +141,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         settings = ServiceSettings(turn_end="button", rest_s=1.5, hints=options.hints)
         service: Service[Any, Any] = Service(game, stage.reader, journal, panel, settings, remarks.say, HintProcess())
         stack.callback(service.close)
-        requests = door_or_none(path, stack, console.print)
+        requests = open_command_socket(path, stack, console.print)
         screen = Screen(service, game, grid, stage.seen, console, lights=options.lights != "none")
         pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
         remarks.hear = screen.remark
@@ -152,11 +153,11 @@ def run_demo(options: DemoOptions, console: Console) -> int:
                 onlooker.hear(verdicts)
             if frame is not None:
                 signal = stage.seen() or looking_signal()
-                pictures.add(lambda: beside(frame.image, screen.appearance(), grid, signal), verdicts)
+                pictures.add(lambda: beside_camera(frame.image, screen.appearance(), grid, signal), verdicts)
                 pace.keep(frame.time_s)
 
         onlooker, interrupts = Onlooker(service, truth, remarks.say), Interrupts()
-        around = Surroundings(
+        around = LoopPorts(
             time.sleep,
             presses=partial(_presses, table, stage.board, None if options.keys is None else Keys(options.keys)),
             requests=requests,
@@ -166,7 +167,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         try:
             service.start(resume=False, seed=options.seed)
             with interrupts, screen:
-                frames = _Ticking(table, now, lambda: _feel(stage.board, truth, panel))
+                frames = _ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
                 run(service, InterruptibleSource(frames, interrupts), around)
         except KeyboardInterrupt:
             stopped = True
@@ -207,7 +208,7 @@ class _Stage:
     reader: Reader
     sources: Sequence[DriverSource]
     seen: Callable[[], Signal | None]
-    board: DemoBoard | None = None
+    board: DemoController | None = None
 
     @property
     def wire_agreed(self) -> bool:
@@ -221,20 +222,22 @@ class _Stage:
 
 
 def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
-    ears = _Ears(on.table)
+    ears = _SignalTap(on.table)
     players = [DriverSource("players", lambda: ears)]
-    board: DemoBoard | None = None
+    board: DemoController | None = None
     if options.needs_board:
         console.print("Plugging in a virtual microcontroller …")
         lit = options.lights == "pico"
-        board = stack.enter_context(demo_board(on.grid, options.link_faults, options.seed, lights=lit, say=remarks.say))
+        board = stack.enter_context(
+            demo_controller(on.grid, options.link_faults, options.seed, lights=lit, say=remarks.say)
+        )
     reader = _reader(options, on, board, console)
     if board is not None and options.lights == "pico":
         return _Stage(reader, board.driver_sources(ears.hear), board.seen, board)
     return _Stage(reader, players, lambda: ears.signal, board)
 
 
-def _reader(options: DemoOptions, on: _Table, board: DemoBoard | None, console: Console) -> Reader:
+def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
     places, looks = on.game.places, on.game.looks
     if board is not None and options.eyes == "sensors":
         return SensorReader(board, places, looks)
@@ -243,14 +246,14 @@ def _reader(options: DemoOptions, on: _Table, board: DemoBoard | None, console: 
     return FusedReader(seen, board, places, looks) if board is not None and options.eyes == "both" else seen
 
 
-def _feel(board: DemoBoard | None, truth: TruthLog, panel: Panel) -> None:
+def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:
     """Let the switches feel what stands on the table in the frame just taken, and the lights move on."""
     if board is not None:
         board.put({place: look != EMPTY for place, look in truth.frames[-1].looks.items()})
     panel.tick()
 
 
-def _presses(table: VirtualTable, board: DemoBoard | None, keys: Keys | None) -> list[str]:
+def _presses(table: VirtualTable, board: DemoController | None, keys: Keys | None) -> list[str]:
     """The virtual players end their turns; a person who looks on may ask for a hint, and no more."""
     asked = [] if keys is None else [role for role in keys.poll() if role == "hint"]
     pressed = [press.button for press in table.take_presses()]
@@ -282,7 +285,7 @@ def enrolled_reader(table: VirtualTable) -> TableReader:
 
 
 @dataclass
-class _Now:
+class _VirtualClock:
     """The virtual clock: the time of the newest frame."""
 
     time_s: float = 0.0
@@ -295,11 +298,11 @@ class _Now:
 
 
 @dataclass
-class _Ticking:
+class _ClockedCamera:
     """The virtual camera, with the clock set by its frames."""
 
     table: VirtualTable
-    now: _Now
+    now: _VirtualClock
     taken: Callable[[], None]
 
     def read(self, timeout_s: float) -> Frame:
@@ -330,3 +333,39 @@ def _close(score: Score, wire: Sequence[str], console: Console) -> None:
     console.print(score.sentence, highlight=False, soft_wrap=True)
     for line in (*(f"  {difference}" for difference in score.differences), *wire):
         console.print(line, highlight=False, soft_wrap=True)
+
+
+_NAME = "onlooker"
+
+
+@dataclass
+class Onlooker:
+    """Answers what sensors can't tell, as a person does with ``referee correct`` and ``referee turn``.
+
+    ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
+    """
+
+    service: Service[Any, Any]
+    truth: TruthLog
+    say: Callable[[str], object]
+    _told: int = 0
+
+    def hear(self, verdicts: Sequence[Verdict]) -> None:
+        """Answer what was asked in these verdicts."""
+        for verdict in verdicts:
+            if verdict.kind is VerdictKind.SET_UP:
+                self._ask(asked_to_correct(Correction(by=_NAME, position=self.truth.start, why="this is how they lie")))
+            elif verdict.kind is VerdictKind.ACCEPTED:
+                self._told += len(verdict.turns)
+            elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.turns) > self._told:
+                self._ask(asked_to_enter(Entry("turn", self.truth.turns[self._told], _NAME, None)))
+
+    def _ask(self, asked: Mapping[str, Any]) -> None:
+        def answer(said: Mapping[str, Any]) -> None:
+            if "done" in said:
+                # What a person says is remarked by the service itself.
+                self._told += asked.get("kind") == "turn"
+            else:
+                self.say(f"The onlooker's word is refused: {said.get('refused')}")
+
+        dispatch(self.service, asked, answer)

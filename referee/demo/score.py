@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.api import Game
-from referee.events import Event
-from referee.verdict import Verdict, VerdictKind
-from simulator.truth import TruthEvent, TruthLog
+from referee.journal.events import Event
+from referee.judge.verdict import Verdict, VerdictKind
+from simulator.play.ground_truth import TruthEvent, TruthLog
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What is there, what is missing, and what to do about it.
 
-Every check is a function from what it looks at to Findings (``hardware.check.Finding``): ``ok``, ``note`` (works
+Every check is a function from what it looks at to Findings (``hardware.pins.check.Finding``): ``ok``, ``note`` (works
 without it) or ``fault`` (something that was asked for will not work).
 """
 
@@ -16,22 +16,22 @@ from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
-from firmware_bridge.ports import SerialPort, serial_ports
-from hardware.check import Finding, Level, probe
+from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
-from hardware.pins import PinMap
-from referee.config import Configuration
-from referee.config_hardware import pins
-from referee.config_sources import Source
-from referee.config_values import Settings
-from referee.doctor_wires import AskWled, Connect, ask_wled, check_wires, connect
+from hardware.pins.check import Finding, Level, probe
+from hardware.pins.pin_map import GpioPinMap
+from referee.doctor.wiring import AskWled, Connect, ask_wled, check_wires, connect
 from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
 from referee.journal import Journal
 from referee.journal.lock import holder
-from referee.layouts import layout_for
-from vision.calibration_files import load_calibration
+from referee.settings.configuration import Configuration
+from referee.settings.conversions import pins
+from referee.settings.sections import Settings
+from referee.settings.sources import Source
+from referee.settings.table_layout import layout_for
+from vision.calibration import load_calibration
 from vision.errors import VisionError
-from vision.looks import load_looks
+from vision.readers.blocks.appearance import load_appearance
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -50,7 +50,7 @@ class Machine:
     version_of: Version = metadata.version
     free_bytes: Callable[[Path], int] = lambda path: shutil.disk_usage(path).free
     ports: Callable[[], Sequence[SerialPort]] = serial_ports
-    board: Callable[[PinMap | None], Sequence[Finding]] = probe
+    board: Callable[[GpioPinMap | None], Sequence[Finding]] = probe
     connect: Connect = connect
     ask_wled: AskWled = ask_wled
 
@@ -200,7 +200,7 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
         yield Finding("looks", "note", "none are set; they are learned from each set-up", "referee enrol is surer")
         return
     try:
-        known = load_looks(looks)
+        known = load_appearance(looks)
     except VisionError as error:
         yield Finding("looks", "fault", str(error), "referee enrol makes new ones")
     else:

@@ -11,18 +11,18 @@ from typing import Any
 
 from engine.errors import EngineError
 from engine.registry import load
-from firmware_bridge.connection import ConnectionStatistics
+from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.errors import BridgeError, PortTakenError
-from firmware_bridge.install_check import equipment
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.install.check import equipment
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
-from hardware.check import Finding
-from referee.board import misfits
-from referee.board_health import health_file, load_health, sensors_out
-from referee.board_link import LinkedBoard, linked_board
-from referee.board_plan import WirePlan, plan_and_problems
-from referee.config import Configuration
+from hardware.pins.check import Finding
 from referee.errors import ConfigError
+from referee.sensing.health_file import health_file, load_health, sensors_out
+from referee.settings.configuration import Configuration
+from referee.wiring.controller import mismatches
+from referee.wiring.link import LinkedController, linked_controller
+from referee.wiring.plan import WiringPlan, plan_and_problems
 
 LISTEN_S = 1.5
 """How long a board is listened to, so that a few round trips are measured."""
@@ -32,17 +32,17 @@ _ASK_TIMEOUT_S = 3.0
 _RESET_CAUSES = {0: "power", 1: "its watchdog", 2: "software"}
 _HTTP_PORT = 80
 
-Connect = Callable[[WirePlan], AbstractContextManager[LinkedBoard]]
+Connect = Callable[[WiringPlan], AbstractContextManager[LinkedController]]
 AskWled = Callable[[str], dict[str, Any]]
 
 
-def connect(plan: WirePlan) -> AbstractContextManager[LinkedBoard]:
+def connect(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
     """Connect the board of a plan, silently: what keeps it away is a finding."""
 
     def silent(sentence: str) -> None:
         del sentence
 
-    return linked_board(plan, silent)
+    return linked_controller(plan, silent)
 
 
 def ask_wled(host: str) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def check_wires(
     yield from check_sensors(configuration)
 
 
-def check_board(plan: WirePlan, connect: Connect) -> Iterator[Finding]:
+def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     """Does the board answer, what is it, does it fit the maps, and how good is its link?"""
     try:
         with connect(plan) as linked:
@@ -105,7 +105,7 @@ def check_board(plan: WirePlan, connect: Connect) -> Iterator[Finding]:
         yield Finding("board", "fault", str(error), "docs/troubleshooting.md says more; the game goes on without it")
         return
     yield Finding("board", "ok", f"{port or 'a board'}: {_what_it_is(welcome)}")
-    for misfit in misfits(welcome, plan):
+    for misfit in mismatches(welcome, plan):
         yield Finding("board", "fault", misfit, "docs/hardware.md goes through it")
     if welcome.reset_cause == 1:
         remedy = "once is nothing; again and again: `referee firmware check`, and the board's power"
@@ -113,7 +113,7 @@ def check_board(plan: WirePlan, connect: Connect) -> Iterator[Finding]:
     yield link_quality(statistics)
 
 
-def check_wled_network(plan: WirePlan, ask_wled: AskWled) -> Finding:
+def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     """Does the WLED answer, and has it as many lights as the map needs?"""
     remedy = "is it on and in this network? Its address stands in its app and in the router's list"
     try:

@@ -1,6 +1,6 @@
-"""A hint as it is asked for, worked out and told. Pure but for the clock that is handed in.
+"""A hint as it is asked for, found and put in words. Pure but for the clock that is handed in.
 
-It knows only the engine, so that a process of its own can work hints out without loading the rest of the referee.
+It knows only the engine, so that a process of its own can find hints without loading the rest of the referee.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Answer:
     refused: str = ""
 
 
-def worked_out(question: Question, clock: Clock) -> Answer:
+def answer_question(question: Question, clock: Clock) -> Answer:
     """Work a hint out; the same question draws the same numbers, so that with the same time it has the same answer."""
     try:
         game = load(question.game)
@@ -90,14 +90,14 @@ def _random(text: str) -> Random:
 
 
 @dataclass(frozen=True)
-class Told:
+class HintText:
     """A hint in words, and the places to light: in the order from, passed, to."""
 
     words: str
     places: tuple[Place, ...]
 
 
-def told(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> Told:
+def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> HintText:
     """Tell a hint, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
     turn = game.parse_turn(state, advice.turn, advice.player)
     roll = game.roll_of(state)
@@ -105,17 +105,17 @@ def told(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> Told
     places = tuple(turn.places)
     if stage == "whole":
         take = "" if die is None else f" Take {die}."
-        return Told(
+        return HintText(
             f"Hint: {game.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}", places
         )
     look = game.appearance(state).get(places[0], EMPTY) if places else EMPTY
     if look != EMPTY:
-        return Told(f"Hint: look at {places[0]}, {look}.", places[:1])
+        return HintText(f"Hint: look at {places[0]}, {look}.", places[:1])
     if die is not None:
-        return Told(f"Hint: take {die}.", ())
+        return HintText(f"Hint: take {die}.", ())
     if places:
-        return Told(f"Hint: look at {places[0]}.", places[:1])
-    return Told("Hint: there is a turn that moves nothing.", ())
+        return HintText(f"Hint: look at {places[0]}.", places[:1])
+    return HintText("Hint: there is a turn that moves nothing.", ())
 
 
 def _expectation(advice: Advice) -> str:
@@ -126,7 +126,7 @@ def _expectation(advice: Advice) -> str:
     return f"{what}, worked out to the end." if advice.sure == 1 else f"{what}."
 
 
-def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: Told) -> dict[str, Any]:
+def hint_data(by: str, advice: Advice, strength: str, stage: Stage, said: HintText) -> dict[str, Any]:
     """Give what the journal records of a hint that was given."""
     return {
         "by": by,

@@ -1,4 +1,4 @@
-"""Hints worked out in a process of their own, so that no frame waits for one."""
+"""Hints found in a process of their own, so that no frame waits for one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Self
 
 import referee
-from referee.hinting import Advice, Answer, Question
+from referee.hints.advice import Advice, Answer, Question
 
-_WORKER = (sys.executable, "-P", "-m", "referee.hint_worker")
+_WORKER = (sys.executable, "-P", "-m", "referee.hints.worker")
 _END_S = 5.0
 _GONE = "the hint could not be worked out: the process for it ended"
 

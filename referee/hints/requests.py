@@ -1,4 +1,4 @@
-"""Hints at the table: who may have one, what was told already, and which answer has come too late."""
+"""Hints at the table: who may have one, what was given already, and which answer came too late."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from typing import Any, Protocol
 
 from engine.api import Game
 from engine.errors import EngineError
-from referee.events import Event
-from referee.hinting import RULED_OUT, Advice, Answer, HintSettings, Question, Stage, advice_in, hint_data, told
+from referee.hints.advice import (
+    RULED_OUT,
+    Advice,
+    Answer,
+    HintSettings,
+    Question,
+    Stage,
+    advice_in,
+    hint_data,
+    hint_text,
+)
+from referee.journal.events import Event
 
 Reply = Callable[[Mapping[str, Any]], object]
 """Takes the answer for whoever asked from outside: ``done`` or ``refused``."""
@@ -19,7 +29,7 @@ _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
 class HintSource(Protocol):
-    """What works hints out while frames go on: ``referee.hint_process.HintProcess`` is one."""
+    """What works hints out while frames go on: ``referee.hints.process.HintProcess`` is one."""
 
     def ask(self, question: Question) -> None:
         """Have a question worked out."""
@@ -32,7 +42,7 @@ class HintSource(Protocol):
 
 
 @dataclass(frozen=True)
-class HintSaid:
+class HintMessage:
     """What is to be said now: a hint to record and light, or only words (``event`` is ``None``).
 
     ``repeated`` is a hint that was given before and is only shown again.
@@ -85,7 +95,7 @@ def hint_event(
     game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
 ) -> Event:
     """Give the event of a hint that is given; raises EngineError when the turn doesn't fit the state."""
-    return Event("hint given", hint_data(by, advice, strength, stage, told(game, state, advice, stage)), time_s)
+    return Event("hint given", hint_data(by, advice, strength, stage, hint_text(game, state, advice, stage)), time_s)
 
 
 @dataclass
@@ -98,7 +108,7 @@ class _Pending:
     replies: list[Reply] = field(default_factory=list)
 
 
-class HintDesk:
+class HintRequests:
     """Takes wishes for hints and gives what to say, now or when an answer comes. It records and lights nothing."""
 
     def __init__(self, game: Game[Any, Any], settings: HintSettings, source: HintSource | None) -> None:
@@ -117,12 +127,12 @@ class HintDesk:
         time_s: float | None,
         *,
         fault: bool,
-    ) -> HintSaid:
+    ) -> HintMessage:
         """Take a wish for a hint for the position that ``belief`` holds; ``events`` are the game's so far."""
         replies = () if reply is None else (reply,)
         why = self._refusal(belief, events, fault)
         if why:
-            return HintSaid(why, replies=replies, refused=True)
+            return HintMessage(why, replies=replies, refused=True)
         before, state, strength = given_before(events), belief[0], self._settings.strength
         if before is not None:
             try:
@@ -139,7 +149,7 @@ class HintDesk:
                 text = self._game.format_state(state)
                 self._source.ask(Question(self._number, self._game.name, text, strength, self._settings.seconds))
         self._pending.replies += replies
-        return HintSaid(f"Thinking about a hint for {state.to_move}.")
+        return HintMessage(f"Thinking about a hint for {state.to_move}.")
 
     def poll(
         self,
@@ -148,7 +158,7 @@ class HintDesk:
         time_s: float | None,
         *,
         fault: bool,
-    ) -> list[HintSaid]:
+    ) -> list[HintMessage]:
         """Give what is to be said now: an answer that came, or that the table went on meanwhile."""
         if self._source is None:
             return []
@@ -158,7 +168,7 @@ class HintDesk:
             return []
         if fault or not belief or self._position(belief[0]) != pending.position:
             self._pending = None
-            return [HintSaid(_MEANWHILE, replies=tuple(pending.replies), refused=True)]
+            return [HintMessage(_MEANWHILE, replies=tuple(pending.replies), refused=True)]
         said = []
         for answer in answers:
             if answer.number == pending.number:
@@ -184,20 +194,20 @@ class HintDesk:
 
     def _answered(
         self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
-    ) -> HintSaid:
+    ) -> HintMessage:
         replies, strength = tuple(pending.replies), self._settings.strength
         if answer.advice is None:
-            return HintSaid(f"No hint: {answer.refused.rstrip('.')}.", replies=replies, refused=True)
+            return HintMessage(f"No hint: {answer.refused.rstrip('.')}.", replies=replies, refused=True)
         stage = next_stage(strength, given_before(events))
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:
-            return HintSaid(f"No hint: {error}.", replies=replies, refused=True)
+            return HintMessage(f"No hint: {error}.", replies=replies, refused=True)
         return _said(event, replies)
 
     def _next_of(
         self, before: Event, state: Any, by: str, replies: tuple[Reply, ...], time_s: float | None
-    ) -> HintSaid:
+    ) -> HintMessage:
         """Tell the rest of a hint, or the whole again."""
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
@@ -210,7 +220,7 @@ class HintDesk:
         return state.to_move, tuple(self._game.appearance(state).items()), roll
 
 
-def _said(event: Event, replies: tuple[Reply, ...], *, repeated: bool = False) -> HintSaid:
+def _said(event: Event, replies: tuple[Reply, ...], *, repeated: bool = False) -> HintMessage:
     places = event.data["places"]
     lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
-    return HintSaid(str(event.data["sentence"]), lit, event, repeated, replies)
+    return HintMessage(str(event.data["sentence"]), lit, event, repeated, replies)

@@ -1,6 +1,6 @@
-"""The process that works hints out: a question a line comes in on standard input, an answer a line goes out.
+"""The process that finds hints: a question a line on standard input, an answer a line on standard output.
 
-Run as ``python -m referee.hint_worker``. It ends when its input does, so it outlives no referee.
+Run as ``python -m referee.hints.worker``. It ends when its input does, so it outlives no referee.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from engine.api import Clock
-from referee.hinting import Question, worked_out
+from referee.hints.advice import Question, answer_question
 
 NICENESS = 5
 """Frames come first: a hint takes what computing they leave."""
@@ -24,7 +24,7 @@ NICENESS = 5
 def serve(questions: TextIO, answers: TextIO, clock: Clock) -> None:
     """Answer questions until there are no more."""
     for line in questions:
-        answer = worked_out(Question(**json.loads(line)), clock)
+        answer = answer_question(Question(**json.loads(line)), clock)
         print(json.dumps(asdict(answer), ensure_ascii=False), file=answers, flush=True)
 
 

@@ -6,7 +6,6 @@ cannot be written, and ``fold`` gives the state back. See docs/journal.md.
 
 from referee.journal.buffered import BufferedJournal
 from referee.journal.fold import Folded, fold
-from referee.journal.journal import GameSummary, Journal, KeptEvidence
-from referee.journal.limits import EvidenceLimits
+from referee.journal.journal import EvidenceLimits, GameSummary, Journal, KeptEvidence
 
 __all__ = ["BufferedJournal", "EvidenceLimits", "Folded", "GameSummary", "Journal", "KeptEvidence", "fold"]

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from referee.errors import EventError, JournalError
-from referee.events import Event, Evidence
 from referee.journal import codec
+from referee.journal.events import Event, Evidence
 from referee.journal.journal import GameSummary, Journal, KeptEvidence
 
 Say = Callable[[str], None]

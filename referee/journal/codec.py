@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import cast, get_args
 
 from referee.errors import EventError, JournalUnreadableError
-from referee.events import Event, EventKind, JsonValue
+from referee.journal.events import Event, EventKind, JsonValue
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 

@@ -1,4 +1,7 @@
-"""What the journal holds: events, each accepted once and for ever. The state of a game is a fold over them."""
+"""What the journal holds: events, each accepted once and for ever.
+
+The state of a game is a fold over them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal file: events and their evidence, each durable before ``append`` returns."""
+"""The journal file: events and their pictures, each durable before ``append`` returns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from types import TracebackType
 from typing import Self
 
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
-from referee.events import Event, Evidence
-from referee.journal import codec, schema
-from referee.journal.faults import journal_faults
-from referee.journal.limits import EvidenceLimits
+from referee.journal import codec, database
+from referee.journal.database import journal_faults
+from referee.journal.events import Event, Evidence
 from referee.journal.lock import WriterLock
 
 WallClock = Callable[[], datetime]
@@ -159,14 +158,14 @@ class Journal:
     @staticmethod
     def _prepare(connection: sqlite3.Connection) -> None:
         # The version is looked at before anything is written, so that a foreign file stays as it is.
-        schema.check_version(schema.version_of(connection))
+        database.check_version(database.version_of(connection))
         connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA auto_vacuum = NONE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         _empty_log(connection)
-        schema.upgrade(connection)
+        database.upgrade(connection)
 
     @staticmethod
     def _connect_to_read(path: Path, connect: Connect) -> sqlite3.Connection:
@@ -179,14 +178,14 @@ class Journal:
             with ExitStack() as closed:
                 connection = connect(f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
                 closed.callback(connection.close)
-                version = schema.version_of(connection)
-                schema.check_version(version)
-                if version == len(schema.MIGRATIONS):
+                version = database.version_of(connection)
+                database.check_version(version)
+                if version == len(database.MIGRATIONS):
                     closed.pop_all()
                     return connection
                 current = connect(str(MEMORY))
                 connection.backup(current)
-                schema.upgrade(current)
+                database.upgrade(current)
             return current
 
     def append(self, event: Event, evidence: Sequence[Evidence] = ()) -> int:
@@ -326,3 +325,16 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@dataclass(frozen=True)
+class EvidenceLimits:
+    """The most bytes one picture and all pictures together may take; the oldest make room for new ones."""
+
+    picture_bytes: int = 64 * 1024
+    total_bytes: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        for name in ("picture_bytes", "total_bytes"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected 0 (keep no pictures) or more")

@@ -8,13 +8,12 @@ from typing import Any
 
 from engine.api import Game, Outcome
 from engine.errors import EngineError
-from referee.events import Event
-from referee.journal.fold import Folded, fold_each
-from referee.journal.steps import recorded_step
+from referee.journal.events import Event
+from referee.journal.fold import Folded, fold_each, recorded_step
 
 
 @dataclass(frozen=True)
-class Told:
+class EventLine:
     """One event as a line: its number, when it was accepted, what kind it is and a sentence."""
 
     number: int
@@ -23,12 +22,12 @@ class Told:
     sentence: str
 
 
-def tell(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[Told]:
+def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> list[EventLine]:
     """Tell one game's events, checking on the way that they make a game; raises FoldError where they do not."""
     told = []
     before: Folded[Any] = Folded()
     for (number, event), after in zip(events, fold_each(game, events), strict=True):
-        told.append(Told(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
+        told.append(EventLine(number, event.wall_time, event.kind, _sentence(game, event, before, after)))
         before = after
     return told
 

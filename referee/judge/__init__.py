@@ -1,19 +1,22 @@
-"""The judge: belief and readings in, verdicts out. Pure: time comes from the readings."""
+"""The judge: belief and readings in, verdicts out.
+
+Pure: time comes from the readings.
+"""
 
 from referee.judge.judge import Judge
-from referee.judge.rulings import Ruling, Step
-from referee.judge.settings import JudgeSettings, Occasion
-from referee.judge.settling import STILLS, Settled, Settler, SettleSettings, blocking_hindrance
+from referee.judge.settings import JudgeSettings, Trigger
+from referee.judge.stability import STILLS, StabilityFilter, StabilitySettings, StableView, blocking_hindrance
+from referee.judge.verdict import AcceptedTurn, Ruling
 
 __all__ = [
     "STILLS",
+    "AcceptedTurn",
     "Judge",
     "JudgeSettings",
-    "Occasion",
     "Ruling",
-    "SettleSettings",
-    "Settled",
-    "Settler",
-    "Step",
+    "StabilityFilter",
+    "StabilitySettings",
+    "StableView",
+    "Trigger",
     "blocking_hindrance",
 ]

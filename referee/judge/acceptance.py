@@ -1,17 +1,21 @@
-"""From an explanation to one turn: look-alike turns told apart by their sides, or kept together. Pure."""
+"""From an explanation to accepted turns, and what the side faces say for or against them. Pure."""
 
 from __future__ import annotations
 
+import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from engine.api import EMPTY, Game, Place, StateT, TurnT
+from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
+from engine.errors import IllegalTurnError
 from referee.judge.belief import Explorer, applied, narrowed
-from referee.judge.hypotheses import Explanation, against_sides, best_by_sides, sure_sides
-from referee.judge.pooling import PooledReading
-from referee.judge.rulings import Step
+from referee.judge.explanations import Explanation, ExplanationKind, against_sides, best_by_sides, sure_sides
+from referee.judge.faults import breaches_of, turned_in_place
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import JudgeSettings
+from referee.judge.verdict import AcceptedTurn
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Advance(Generic[StateT]):
     """The belief after accepted turns: the states, the steps that led there, and sightings that were dropped."""
 
     states: tuple[StateT, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[AcceptedTurn, ...]
     dropped: tuple[Place, ...]
 
 
@@ -101,7 +105,7 @@ def advance(
         current, dropped = narrow_by_sides(game, current, seen, settings)
         reached[-1] = (reached[-1][0], current, reached[-1][2])
     steps = tuple(
-        Step(
+        AcceptedTurn(
             game.format_turn(turn),
             turn.player,
             tuple(game.format_state(state) for state in after),
@@ -134,3 +138,70 @@ def narrow_by_sides(
         if appearance[place] != EMPTY and place in seen.places and seen.places[place].best == appearance[place]
     ]
     return narrowed(game, states, sure_sides(seen, places, settings.side))
+
+
+class Leaning(enum.Enum):
+    """Which way the side faces speak."""
+
+    FOR = "for"
+    """For the turns, or not at all."""
+
+    TURNED_BESIDES = "turned besides"
+    """For the turns, but a piece elsewhere was turned where it stands."""
+
+    DOUBTFUL = "doubtful"
+    """Against the turns, but not beyond doubt."""
+
+    BREAKS_A_RULE = "breaks a rule"
+    """Against a single turn, beyond doubt, and the engine knows what was done instead."""
+
+    RULED_OUT = "ruled out"
+    """Against turns in a row, beyond doubt."""
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Which way the side faces speak, and what they say was done besides or instead."""
+
+    leaning: Leaning
+    breaches: tuple[Breach, ...] = ()
+
+
+def weigh(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    resolved: Resolved[TurnT],
+    explanation: Explanation[StateT, TurnT],
+    seen: PooledReading,
+    set_aside: frozenset[Place],
+    settings: JudgeSettings,
+) -> Weighing:
+    """Weigh turns that explain a table by the side faces seen on their places, and on all the others."""
+    if resolved.against >= settings.turned:
+        if explanation.happening is not ExplanationKind.TURN:
+            return Weighing(Leaning.RULED_OUT)
+        breaches = breaches_of(game, belief, explanation.changes, seen, settings)
+        if breaches:
+            return Weighing(Leaning.BREAKS_A_RULE, breaches)
+    of_turns = {place for turn in resolved.turns for place in turn.places}
+    elsewhere = seen.without(set_aside | of_turns | set(explanation.touched))
+    turned = turned_in_place(game, belief, elsewhere, settings, settings.side)
+    if turned:
+        return Weighing(Leaning.TURNED_BESIDES, turned)
+    return Weighing(Leaning.FOR if resolved.against < settings.side else Leaning.DOUBTFUL)
+
+
+def least_against(
+    game: Game[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading
+) -> float:
+    """By how many log-odds the side faces seen speak against turns from the state that suits them best.
+
+    Infinite when no state allows the turns.
+    """
+    least = math.inf
+    for state in states:
+        try:
+            least = min(least, against_sides(game, state, turns, seen))
+        except IllegalTurnError:
+            continue
+    return least

@@ -1,4 +1,7 @@
-"""Which explanation holds, and by how much; pure, and without a word for people."""
+"""Which explanation holds, and by how much.
+
+Pure, and without a word for people.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,21 @@ from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
 from referee.judge.belief import Explorer
-from referee.judge.hypotheses import (
+from referee.judge.explanations import (
     Changes,
     Explanation,
-    Happening,
+    ExplanationKind,
     beyond_one_turn,
+    by_stops,
     score_changes,
     shown_changes,
     within_one_turn,
 )
-from referee.judge.pooling import PooledReading
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import JudgeSettings
-from referee.judge.stops import by_stops
 
 
-class Standing(enum.Enum):
+class Conclusion(enum.Enum):
     """How a decision came out."""
 
     ALLOWED = "allowed"
@@ -42,7 +45,7 @@ class Decision(Generic[StateT, TurnT]):
     are the turns after which a table looks unchanged for the same reason.
     """
 
-    standing: Standing
+    standing: Conclusion
     explanations: tuple[Explanation[StateT, TurnT], ...]
     shown: Changes
     margin: float
@@ -55,7 +58,7 @@ class Decision(Generic[StateT, TurnT]):
     @property
     def shows_nothing(self) -> bool:
         """Whether the table surely shows what was believed."""
-        return self.standing is Standing.ALLOWED and self.best.happening is Happening.NOTHING
+        return self.standing is Conclusion.ALLOWED and self.best.happening is ExplanationKind.NOTHING
 
     @property
     def best(self) -> Explanation[StateT, TurnT]:
@@ -93,14 +96,16 @@ def decide(
         one
         for one in found
         if one.changes != best.changes
-        and not (best.happening is Happening.NOTHING and seen.told(base, one.changes) == seen.told(base, best.changes))
+        and not (
+            best.happening is ExplanationKind.NOTHING and seen.told(base, one.changes) == seen.told(base, best.changes)
+        )
     ]
     lead = best.score - others[0].score if others else float("inf")
     # What an explanation says of a hidden place is borne out as well as it can be.
     allowed = any(seen.told(base, one.changes) == shown for one in found)
     if not allowed:
         if free_score - best.score >= settings.margin and not _lacks_one_sensor(base, best, shown, seen):
-            return Decision(Standing.FORBIDDEN, leading, shown, free_score - best.score)
+            return Decision(Conclusion.FORBIDDEN, leading, shown, free_score - best.score)
         if best.score - free_score < settings.margin:
             rivals = tuple(
                 one for one in others if best.score - one.score < settings.margin and not _goes_on(best, one)
@@ -108,27 +113,27 @@ def decide(
             if rivals and _hangs_on_sensors(base, best, shown, seen):
                 # To leave out what one sensor says would be to choose by what another one does.
                 differ = {place for one in (*rivals, best) for place, _ in shown ^ seen.coarse(base, one.changes)}
-                return Decision(Standing.UNDECIDED, leading, shown, lead, _in_order(game, differ), rivals)
+                return Decision(Conclusion.UNDECIDED, leading, shown, lead, _in_order(game, differ), rivals)
             return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
         lead = min(lead, best.score - free_score)
     if lead < settings.margin:
         rivals = tuple(one for one in others if best.score - one.score < settings.margin)
         places = _in_order(game, {place for one in rivals for place, _ in one.changes ^ best.changes})
         alike = all(seen.coarse(base, one.changes) == seen.coarse(base, best.changes) for one in rivals)
-        return Decision(Standing.UNDECIDED, leading, shown, lead, places, rivals, alike=alike)
+        return Decision(Conclusion.UNDECIDED, leading, shown, lead, places, rivals, alike=alike)
     unseen = _in_order(game, {place for place, look in best.changes if look != EMPTY and place in seen.hidden})
-    if unseen and best.happening is not Happening.NOTHING:
-        return Decision(Standing.UNDECIDED, leading, shown, 0.0, unseen, leading)
+    if unseen and best.happening is not ExplanationKind.NOTHING:
+        return Decision(Conclusion.UNDECIDED, leading, shown, 0.0, unseen, leading)
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
     surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
-    unfelt = _unfelt(base, found, seen) if best.happening is Happening.NOTHING else ()
-    return Decision(Standing.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
+    unfelt = _unsensed(base, found, seen) if best.happening is ExplanationKind.NOTHING else ()
+    return Decision(Conclusion.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
 
 
 def _lacks_one_sensor(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
     """Whether whole turns explain everything but what one sensor says elsewhere, which alone names no fault."""
     doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
-    is_whole = best.happening in {Happening.TURN, Happening.TWO_TURNS}
+    is_whole = best.happening in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
     return is_whole and one_elsewhere and all(place in seen.places and seen.places[place].felt for place in doubtful)
 
@@ -140,15 +145,17 @@ def _hangs_on_sensors(base: Appearance, best: Explanation[StateT, TurnT], shown:
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
     """Whether another explanation says that the same turn was played, and more after it."""
-    beyond = other.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
-    return beyond and best.happening is Happening.TURN and bool(set(other.first) & set(best.first))
+    beyond = other.happening in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
+    return beyond and best.happening is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
 
 
-def _unfelt(
+def _unsensed(
     base: Appearance, found: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> tuple[Explanation[StateT, TurnT], ...]:
     return tuple(
-        one for one in found if one.happening is Happening.TURN and one.changes and not seen.tellable(base, one.changes)
+        one
+        for one in found
+        if one.happening is ExplanationKind.TURN and one.changes and not seen.tellable(base, one.changes)
     )
 
 
@@ -164,20 +171,20 @@ def _with_places_set_aside(
     best, base = leading[0], explorer.expand(states[0]).appearance
     doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
     changed = {place for place, _ in best.changes}
-    undecided = Decision(Standing.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
+    undecided = Decision(Conclusion.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
-    under_way = best.happening in {Happening.PART, Happening.TURN_AND_PART}
+    under_way = best.happening in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
     if under_way or doubtful & changed or len(doubtful) > settings.most_set_aside:
         return undecided
-    if best.happening is not Happening.NOTHING and _unfelt_pieces(base, doubtful, seen):
+    if best.happening is not ExplanationKind.NOTHING and _unsensed_pieces(base, doubtful, seen):
         return undecided
     without = decide(game, explorer, states, seen.without(doubtful), settings)
-    if without.standing is not Standing.ALLOWED or without.best.changes != best.changes:
+    if without.standing is not Conclusion.ALLOWED or without.best.changes != best.changes:
         return undecided
     return replace(without, set_aside=_in_order(game, doubtful | set(without.set_aside)))
 
 
-def _unfelt_pieces(base: Appearance, places: set[Place], seen: PooledReading) -> bool:
+def _unsensed_pieces(base: Appearance, places: set[Place], seen: PooledReading) -> bool:
     """Whether a piece is no longer felt where it stood: with a turn it may have gone where a sensor is dead."""
     felt = [place for place in places if place in seen.places and seen.places[place].felt]
     return any(base[place] != EMPTY and seen.places[place].best == EMPTY for place in felt)

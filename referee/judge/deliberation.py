@@ -1,4 +1,7 @@
-"""Everything a judge works out with one game, its explorer and its settings; keeps nothing of what is believed."""
+"""The judge's reasoning, bound to one game, its explorer and its settings.
+
+It keeps nothing of what is believed.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,14 @@ from dataclasses import dataclass
 from typing import Generic
 
 from engine.api import Breach, Game, Place, StateT, TurnT
-from referee.judge import faults, feeling
-from referee.judge.accepting import Advance, Resolved, advance, end_the_game, resolve, resolve_first
+from referee.judge import faults, sensor_evidence
+from referee.judge.acceptance import Advance, Resolved, Weighing, advance, end_the_game, resolve, resolve_first, weigh
 from referee.judge.belief import Explorer, applied
-from referee.judge.deciding import Decision, decide
-from referee.judge.hypotheses import Changes, Explanation
-from referee.judge.pooling import PooledReading
-from referee.judge.settings import JudgeSettings, Occasion
-from referee.judge.unwatched import more_turns_explain
-from referee.judge.waiting import Waiting, was_touched
-from referee.judge.weighing import Weighing, weigh
+from referee.judge.decision import Decision, decide
+from referee.judge.explanations import Changes, Explanation, more_turns_explain
+from referee.judge.pending_turn import PendingTurn, was_touched
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.settings import JudgeSettings, Trigger
 
 
 @dataclass(frozen=True)
@@ -27,20 +28,20 @@ class Deliberation(Generic[StateT, TurnT]):
     explorer: Explorer[StateT, TurnT]
     settings: JudgeSettings
 
-    def decide(self, states: Sequence[StateT], visible: PooledReading, occasion: Occasion) -> Decision[StateT, TurnT]:
+    def decide(self, states: Sequence[StateT], visible: PooledReading, occasion: Trigger) -> Decision[StateT, TurnT]:
         """Choose what best explains a table, with what a player's word that the turn is over adds."""
         decision = decide(self.game, self.explorer, states, visible, self.settings)
-        if occasion is Occasion.DECLARED:
-            decision = feeling.whole_turn(decision)
-        return feeling.with_disputes(self.game.appearance(states[0]), decision, visible)
+        if occasion is Trigger.DECLARED:
+            decision = sensor_evidence.whole_turn(decision)
+        return sensor_evidence.with_disputes(self.game.appearance(states[0]), decision, visible)
 
     def was_touched(
         self,
         belief: Sequence[StateT],
-        waiting: Waiting[TurnT],
+        waiting: PendingTurn[TurnT],
         decision: Decision[StateT, TurnT],
         visible: PooledReading,
-        occasion: Occasion,
+        occasion: Trigger,
     ) -> bool:
         """Say whether a turn that waits has been followed by the next player's touch."""
         return was_touched(self.game, self.explorer, belief, waiting, decision, visible, self.settings, occasion)

@@ -1,22 +1,27 @@
-"""What could have happened since the belief: every explanation the engine allows, scored against what was seen."""
+"""What could have happened since the belief: each explanation the engine allows, scored against what was seen.
+
+Where a piece stopped on its way orders explanations that look alike. A short search tells whether more turns than
+the judge accepts would explain the table.
+"""
 
 from __future__ import annotations
 
 import enum
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
-from referee.judge.belief import Explorer, changes_between
-from referee.judge.pooling import PooledReading
+from referee.judge.belief import Expansion, Explorer, changes_between
+from referee.judge.pooled_reading import PooledReading
 from referee.judge.settings import JudgeSettings
+from vision.reading import PlaceChange
 
 Changes = frozenset[tuple[Place, str]]
 
 
-class Happening(enum.Enum):
+class ExplanationKind(enum.Enum):
     """What kind of thing an explanation says has happened."""
 
     NOTHING = "nothing"
@@ -34,7 +39,7 @@ class Explanation(Generic[StateT, TurnT]):
     that would leave them, look-alikes together; ``to_do`` and ``touched`` what a started turn still needs and where.
     """
 
-    happening: Happening
+    happening: ExplanationKind
     state: StateT
     changes: Changes
     score: float
@@ -80,16 +85,16 @@ def within_one_turn(
     for state in states:
         expansion = explorer.expand(state)
         own = changes_between(base, expansion.appearance)
-        found.append(Explanation(Happening.NOTHING, state, own, score_changes(base, own, seen)))
+        found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
         for part in expansion.unfinished:
             changes = changes_between(base, {**expansion.appearance, **part.appearance})
             score = score_changes(base, changes, seen) + settings.unfinished_prior
             found.append(
-                Explanation(Happening.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
+                Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
             )
         for own_changes, turns in expansion.by_changes.items():
             changes = changes_between(base, {**expansion.appearance, **dict(own_changes)})
-            found.append(Explanation(Happening.TURN, state, changes, score_changes(base, changes, seen), turns))
+            found.append(Explanation(ExplanationKind.TURN, state, changes, score_changes(base, changes, seen), turns))
     return sorted(found, key=lambda one: -one.score)
 
 
@@ -159,12 +164,12 @@ def _after_first(
         changes = changes_between(base, {**following.appearance, **part.appearance})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
         yield Explanation(
-            Happening.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=tuple(part.places)
+            ExplanationKind.TURN_AND_PART, state, changes, score, (first,), to_do=part.to_do, touched=tuple(part.places)
         )
     for own_changes, seconds in following.by_changes.items():
         changes = changes_between(base, {**following.appearance, **dict(own_changes)})
         score = score_changes(base, changes, seen) + settings.second_turn_prior
-        yield Explanation(Happening.TWO_TURNS, state, changes, score, (first,), seconds)
+        yield Explanation(ExplanationKind.TWO_TURNS, state, changes, score, (first,), seconds)
 
 
 def best_by_sides(
@@ -232,3 +237,118 @@ def sure_sides(seen: PooledReading, places: Sequence[Place], side_lead: float) -
         if facing:
             found[place] = facing
     return found
+
+
+_TURNS = 3
+_MOST_STATES = 24
+
+
+def more_turns_explain(
+    game: Game[StateT, TurnT],
+    explorer: Explorer[StateT, TurnT],
+    states: Sequence[StateT],
+    changes: Changes,
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> bool:
+    """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
+
+    Only told to people: so many turns fit so much that they are never accepted. Says no where fewer places changed than
+    that, since a misdeed explains those as well, and gives up after two dozen positions: the players wait for it.
+    """
+    if len(changes) < _TURNS:
+        return False
+    for state in states:
+        target = {**explorer.expand(states[0]).appearance, **dict(changes)}
+        visible = {place: look for place, look in target.items() if place in seen.places}
+        changed = frozenset(place for place, _ in changes)
+        if _Search(game, explorer, state, visible, changed, seen, settings.side).finds(state, ()):
+            return True
+    return False
+
+
+@dataclass
+class _Search(Generic[StateT, TurnT]):
+    """Looks for turns from one state to a table, leaving out what can't get there in the turns that are left."""
+
+    game: Game[StateT, TurnT]
+    explorer: Explorer[StateT, TurnT]
+    origin: StateT
+    target: Mapping[Place, str]
+    changed: frozenset[Place]
+    seen: PooledReading
+    side_lead: float
+    _expanded: int = field(default=0, init=False)
+
+    def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
+        self._expanded += 1
+        if self._expanded > _MOST_STATES:
+            return False
+        expansion = self.explorer.expand(state)
+        # A turn can't put right more places than the busiest turn changes.
+        most = max((len(changes) for changes in expansion.by_changes), default=0)
+        left = _TURNS - len(played) - 1
+        for changes, turns in expansion.by_changes.items():
+            if not any(place in self.changed for place, _ in changes):
+                continue
+            missing = self._missing(expansion, changes)
+            if missing > most * left or (left and not missing):
+                continue
+            for turn in as_one(self.explorer, turns):
+                sequence = (*played, turn)
+                if left and self.finds(self.game.apply(state, turn), sequence):
+                    return True
+                if not left and against_sides(self.game, self.origin, sequence, self.seen) < self.side_lead:
+                    return True
+        return False
+
+    def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
+        after = {**expansion.appearance, **dict(changes)}
+        seen = self.seen.places
+        return sum(seen[place].told(after[place]) != seen[place].told(look) for place, look in self.target.items())
+
+
+def stops_among(changes: Sequence[PlaceChange], stop_s: float) -> frozenset[Place]:
+    """Give the places where something was put down and lifted again, at least ``stop_s`` later."""
+    down_s: dict[Place, float] = {}
+    stops: set[Place] = set()
+    for change in changes:
+        if change.put_down:
+            down_s[change.place] = change.time_s
+        elif change.time_s - down_s.pop(change.place, change.time_s) >= stop_s:
+            stops.add(change.place)
+    return frozenset(stops)
+
+
+def by_stops(
+    found: list[Explanation[StateT, TurnT]],
+    base: Appearance,
+    seen: PooledReading,
+    settings: JudgeSettings,
+) -> list[Explanation[StateT, TurnT]]:
+    """Weigh explanations that can't be told apart by the stops they pass, best first again.
+
+    Only beside each other: of those that leave the same, each falls behind by ``settings.stop`` that passes fewer stops
+    than the one that passes most. That never decides, since a sensor that flickers feels stops, too, and a turn may
+    have been tried before another.
+    """
+    stops = stops_among(seen.changes, settings.stop_s)
+    if not stops:
+        return found
+    missed = [_missed(one, stops) for one in found]
+    least: dict[Changes, int] = {}
+    told: list[Changes] = [seen.coarse(base, one.changes) for one in found]
+    for changes, count in zip(told, missed, strict=True):
+        least[changes] = min(count, least.get(changes, count))
+    weighed = [
+        replace(one, score=one.score - settings.stop) if count > least[changes] else one
+        for one, changes, count in zip(found, told, missed, strict=True)
+    ]
+    return sorted(weighed, key=lambda one: -one.score)
+
+
+def _missed(one: Explanation[StateT, TurnT], stops: frozenset[Place]) -> int:
+    """Count the stops that an explanation does not pass, by the turns that suit it best."""
+    seconds = [set(turn.places) for turn in one.second] or [set(one.touched)]
+    firsts = [set(turn.places) for turn in one.first] or [set()]
+    return min(len(stops - first - second) for first in firsts for second in seconds)

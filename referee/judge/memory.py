@@ -1,21 +1,21 @@
-"""What the judge remembers: the belief, a fault that stands, squares set aside, and a person's word."""
+"""What the judge remembers: the belief, an open fault, squares set aside, and what a person overrode."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
 from referee.judge import faults
 from referee.judge.belief import Explorer, changes_between
-from referee.judge.deliberating import Deliberation
-from referee.judge.hypotheses import Changes
-from referee.judge.pooling import PooledPlace
+from referee.judge.deliberation import Deliberation
+from referee.judge.explanations import Changes
+from referee.judge.pending_turn import PendingTurn
+from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.settings import JudgeSettings
-from referee.judge.trusting import Word
-from referee.judge.waiting import Waiting
-from referee.verdict import Verdict
+from referee.judge.verdict import Verdict
 
 
 class Memory(Generic[StateT, TurnT]):
@@ -41,10 +41,10 @@ class Memory(Generic[StateT, TurnT]):
         self._asked_about: Changes | None = None
         self._asked_disputes: frozenset[Place] = frozenset()
         self._refused: frozenset[Changes] = frozenset()
-        self._waiting: Waiting[TurnT] = Waiting()
+        self._waiting: PendingTurn[TurnT] = PendingTurn()
         self._fault = faults.standing(fault)
         self._set_aside: frozenset[Place] = frozenset()
-        self._word = Word()
+        self._word = Override()
         # What each place that could be seen showed at the latest look.
         self._looked: Mapping[Place, PooledPlace] = {}
         # What sensors said at the latest look, and what some of them say that is known to be wrong.
@@ -99,7 +99,7 @@ class Memory(Generic[StateT, TurnT]):
         # Where the camera saw the same, a word settles nothing between them.
         seen = {place for place in places if place in self._looked and self._looked[place].agrees(looks[place])}
         unseen = {place for place in places if self._looked and place not in self._looked}
-        self._word = Word(frozenset(places) - seen, unseen=frozenset(unseen))
+        self._word = Override(frozenset(places) - seen, unseen=frozenset(unseen))
         # What sensors said against what was believed and what holds now is no news of what comes next.
         said = {place: says for place, says in self._felt.items() if says != (before[place] != EMPTY)}
         self._doubt(said, looks)
@@ -121,8 +121,61 @@ class Memory(Generic[StateT, TurnT]):
         self._asked_about = None
         self._asked_disputes = frozenset()
         self._refused = frozenset()
-        self._waiting = Waiting()
+        self._waiting = PendingTurn()
         self._fault = None
         self._set_aside = frozenset()
-        self._word = Word()
+        self._word = Override()
         self._since_s = self._looked_s
+
+
+@dataclass(frozen=True)
+class Override:
+    """What a person settled.
+
+    ``places`` were named and have not been looked at since; ``against`` maps those that then looked otherwise to
+    what the camera saw there, which says nothing as long as it stays. ``unseen`` could not be seen when they were
+    named: what they show now may have been played since. ``asked`` are those that were asked about for that.
+    """
+
+    places: frozenset[Place] = frozenset()
+    against: Mapping[Place, str] = field(default_factory=dict)
+    unseen: frozenset[Place] = frozenset()
+    asked: frozenset[Place] = frozenset()
+
+    @property
+    def left_out(self) -> frozenset[Place]:
+        """The places that are not to be judged by."""
+        return frozenset(self.against)
+
+    @property
+    def to_ask(self) -> frozenset[Place]:
+        """The places to ask about: neither the word nor what the camera sees now can be taken for certain."""
+        return (self.unseen & self.left_out) - self.asked
+
+    def without(self, places: Iterable[Place]) -> Override:
+        """The word without these places, on which the game went on."""
+        gone = frozenset(places)
+        against = {place: look for place, look in self.against.items() if place not in gone}
+        return Override(self.places - gone, against, self.unseen - gone, self.asked - gone)
+
+
+def after_look(word: Override, believed: Appearance, seen: PooledReading) -> Override:
+    """Give the word after a look at a resting table.
+
+    Places that look otherwise than was said are held against the camera, and let go of when they show a third
+    thing. Places that are hidden wait.
+    """
+    against = {
+        place: look
+        for place, look in word.against.items()
+        if place in seen.hidden or _says_the_same(seen.places[place], look, believed[place])
+    }
+    for place in word.places - seen.hidden:
+        if not seen.places[place].agrees(believed[place]):
+            against[place] = seen.places[place].best
+    return replace(word, places=word.places & seen.hidden, against=against)
+
+
+def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
+    # A sensor knows only two things, so it is believed again once it says the other one.
+    return seen.best == look or (seen.agrees(believed) and not seen.felt)

@@ -1,4 +1,4 @@
-"""Whether a whole turn that waits for the next player's touch has been followed by one. Pure."""
+"""A whole turn that waits for the next player's touch, and whether that came. Pure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import product
 from typing import Generic
 
 from engine.api import Game, StateT, TurnT
+from referee.judge.acceptance import least_against
 from referee.judge.belief import Explorer, applied, changes_between
-from referee.judge.deciding import Decision, Standing, decide
-from referee.judge.hypotheses import Changes, Happening
-from referee.judge.pooling import PooledReading
-from referee.judge.settings import JudgeSettings, Occasion
-from referee.judge.weighing import least_against
+from referee.judge.decision import Conclusion, Decision, decide
+from referee.judge.explanations import Changes, ExplanationKind
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.settings import JudgeSettings, Trigger
 
 
 @dataclass(frozen=True)
-class Waiting(Generic[TurnT]):
+class PendingTurn(Generic[TurnT]):
     """A whole turn that was seen at rest, what it changed, and the table it was seen on; no turns when none waits."""
 
     turns: tuple[TurnT, ...] = ()
@@ -29,11 +29,11 @@ def was_touched(
     game: Game[StateT, TurnT],
     explorer: Explorer[StateT, TurnT],
     belief: Sequence[StateT],
-    waiting: Waiting[TurnT],
+    waiting: PendingTurn[TurnT],
     decision: Decision[StateT, TurnT],
     seen: PooledReading,
     settings: JudgeSettings,
-    occasion: Occasion,
+    occasion: Trigger,
 ) -> bool:
     """Say whether a table shows more than one turn could, or a fault: the waiting turn and what was done since.
 
@@ -42,8 +42,8 @@ def was_touched(
     """
     if not (waiting.turns and occasion.ends_by_touch):
         return False
-    more_than_one = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
-    if decision.standing is Standing.ALLOWED and not more_than_one:
+    more_than_one = decision.best.happening in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
+    if decision.standing is Conclusion.ALLOWED and not more_than_one:
         return False
     after = tuple(belief)
     for turn in waiting.turns:
@@ -53,23 +53,23 @@ def was_touched(
         game, belief, waiting, following, seen, settings
     ):
         return False
-    if following.standing is Standing.FORBIDDEN:
+    if following.standing is Conclusion.FORBIDDEN:
         # A thing laid on its piece since does not undo it.
         waited = seen.told(game.appearance(belief[0]), waiting.changes)
-        return occasion is Occasion.TOUCH_RESTED and waited < decision.shown
-    return following.best.happening is not Happening.NOTHING
+        return occasion is Trigger.TOUCH_RESTED and waited < decision.shown
+    return following.best.happening is not ExplanationKind.NOTHING
 
 
 def _was_played_on(
     game: Game[StateT, TurnT],
     belief: Sequence[StateT],
-    waiting: Waiting[TurnT],
+    waiting: PendingTurn[TurnT],
     following: Decision[StateT, TurnT],
     seen: PooledReading,
     settings: JudgeSettings,
 ) -> bool:
     """Say whether the side faces fit whole turns that followed: they may have moved the waiting turn's piece again."""
-    if following.standing is not Standing.ALLOWED or following.best.happening is not Happening.TWO_TURNS:
+    if following.standing is not Conclusion.ALLOWED or following.best.happening is not ExplanationKind.TWO_TURNS:
         return False
     return any(
         least_against(game, belief, (*waiting.turns, *turns), seen) < settings.side
@@ -81,7 +81,7 @@ def left_by(
     game: Game[StateT, TurnT],
     belief: Sequence[StateT],
     turns: Sequence[TurnT],
-    waiting: Waiting[TurnT],
+    waiting: PendingTurn[TurnT],
     seen: PooledReading,
 ) -> PooledReading:
     """Give the table as accepted turns left it: as it was while they waited, since what came after may be a misdeed."""

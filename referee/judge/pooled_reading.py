@@ -1,4 +1,4 @@
-"""Several readings of one resting table, made into one that a single bad frame cannot spoil."""
+"""Several readings of one resting table as one, which a single bad frame can't spoil."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def pool(
     for place in places:
         given = [reading.places[place] for reading in readings if place in reading.places]
         seen = _pool_seen([one for one in given if one.hidden_by is None], len(readings), looks, floor)
-        felt = _pool_felt(given, len(readings), floor)
+        felt = _pool_sensed(given, len(readings), floor)
         if felt is not None:
             says[place] = felt > 0
             if (doubted or {}).get(place) == says[place]:
@@ -185,12 +185,12 @@ def pool(
         if seen is None and felt is None:
             hidden.add(place)
         elif felt is None or seen is None:
-            pooled[place] = seen or _by_feeling(felt or 0.0, looks)
+            pooled[place] = seen or _sensor_only(felt or 0.0, looks)
         elif felt * _leads_empty(seen) < 0 and min(abs(felt), abs(_leads_empty(seen))) > SURE:
-            disputed[place] = Dispute(seen, _by_feeling(felt, looks))
+            disputed[place] = Dispute(seen, _sensor_only(felt, looks))
             pooled[place] = seen
         else:
-            pooled[place] = _felt_too(seen, felt, floor)
+            pooled[place] = _with_sensor(seen, felt, floor)
     last = readings[-1]
     return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, says, tuple(last.changes))
 
@@ -211,7 +211,7 @@ def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str]
     return PooledPlace(_pool_distributions([one.probabilities for one in seen], looks, floor), sides)
 
 
-def _pool_felt(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
+def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
     """Give by how many log-odds a sensor says that something stands there, ``None`` when it mostly said nothing."""
     felt = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
     if 2 * len(felt) <= readings:
@@ -219,13 +219,13 @@ def _pool_felt(given: Sequence[PlaceReading], readings: int, floor: float) -> fl
     return float(np.median([math.log(one) - math.log1p(-one) for one in felt]))
 
 
-def _by_feeling(felt: float, looks: Sequence[str]) -> PooledPlace:
+def _sensor_only(felt: float, looks: Sequence[str]) -> PooledPlace:
     """Give a place that only a sensor knows: a piece, any of them, or none."""
     occupied, empty = -math.log1p(math.exp(-felt)), -math.log1p(math.exp(felt))
     return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, felt=True)
 
 
-def _felt_too(seen: PooledPlace, felt: float, floor: float) -> PooledPlace:
+def _with_sensor(seen: PooledPlace, felt: float, floor: float) -> PooledPlace:
     """Multiply what a camera sees by what a sensor says."""
     logs = {look: value + (0.0 if look == EMPTY else felt) for look, value in seen.log_probabilities.items()}
     total = float(np.logaddexp.reduce(list(logs.values())))

@@ -41,7 +41,7 @@ def taken_as_usual(place: Place, look: str) -> str:
     )
 
 
-def unfelt_start(places: Sequence[Place]) -> str:
+def unsensed_start(places: Sequence[Place]) -> str:
     """The set-up was felt, save on a few squares."""
     return f"I can't feel {listed(places)}, and take it that the usual start is set up there as well."
 
@@ -71,7 +71,7 @@ def fault(breaches: Sequence[Breach]) -> str:
     return first.sentence if first.remedy in first.sentence else f"{first.sentence} {first.remedy}"
 
 
-def fault_felt(breaches: Sequence[Breach]) -> str:
+def fault_sensed(breaches: Sequence[Breach]) -> str:
     """What is wrong where only sensors tell, who know no looks."""
     return f"{fault(breaches)} (I only feel which squares are taken.)"
 
@@ -101,7 +101,7 @@ def may_go_on(to_do: str) -> str:
     return f"If the turn is over, go on or press the button. If not: {to_do}"
 
 
-def word_holds(places: Sequence[Place]) -> str:
+def override_holds(places: Sequence[Place]) -> str:
     """The camera sees something else where a person had the last word."""
     return f"{listed(places)} {'looks' if len(places) == 1 else 'look'} different to me, but a person's word holds."
 
@@ -148,7 +148,7 @@ def which_of(described: Sequence[str]) -> str:
     return "This could be more than one turn: " + " Or: ".join(described) + " Please say which."
 
 
-def felt_otherwise(places: Sequence[Place]) -> str:
+def sensed_otherwise(places: Sequence[Place]) -> str:
     """A set-up that the camera sees well, and that some sensors contradict."""
     return f"The sensors under {listed(places)} feel something else than I see; I go by the camera there."
 
@@ -159,7 +159,7 @@ def one_of(described: str, others: int) -> str:
     return f"{described.rstrip('.')}, or {what}, if the turn ends here."
 
 
-def which_felt(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
+def which_sensed(described: Sequence[str], touched: Sequence[Place], *, unchanged: bool) -> str:
     """Several turns leave the same squares taken, and only those are felt."""
     what = "I feel the same squares taken as before; if a turn was played, it" if unchanged else "What I feel"
     named = list(described[:_MOST_NAMED])
@@ -180,7 +180,7 @@ def goes_on(described: str, to_do: str) -> str:
     return f"{described.rstrip('.')}, and moves on? Then: {to_do} If not, put it back, or say what was played."
 
 
-def several_felt(places: Sequence[Place]) -> str:
+def several_sensed(places: Sequence[Place]) -> str:
     """More than a turn explains what was only felt."""
     return f"More than one turn seems to have been played on {listed(places)}. Please say which (referee turn)."
 

@@ -1,4 +1,7 @@
-"""What the judge asks for before it decides: margins and priors, all natural logarithms of odds."""
+"""What the judge asks for before it decides, and why it is asked.
+
+Margins and priors are natural logarithms of odds.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import enum
 from dataclasses import dataclass
 
 
-class Occasion(enum.Enum):
+class Trigger(enum.Enum):
     """Why the judge is asked, which decides what it may accept and what it may say aloud."""
 
     GLANCE = "glance"
@@ -27,17 +30,17 @@ class Occasion(enum.Enum):
     @property
     def accepts(self) -> bool:
         """Whether a whole turn is accepted as it stands."""
-        return self in {Occasion.RESTED, Occasion.DECLARED}
+        return self in {Trigger.RESTED, Trigger.DECLARED}
 
     @property
     def names_faults(self) -> bool:
         """Whether faults and questions are said."""
-        return self not in {Occasion.GLANCE, Occasion.TOUCH}
+        return self not in {Trigger.GLANCE, Trigger.TOUCH}
 
     @property
     def ends_by_touch(self) -> bool:
         """Whether touching the next player's pieces ends a turn."""
-        return self in {Occasion.TOUCH, Occasion.TOUCH_RESTED}
+        return self in {Trigger.TOUCH, Trigger.TOUCH_RESTED}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""When a table has settled: several clear readings in a row that agree. Time comes from the readings alone."""
+"""When a table is at rest: several clear readings in a row that agree.
+
+Time comes from the readings alone.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _EVEN = 0.5
 
 
 @dataclass(frozen=True)
-class SettleSettings:
+class StabilitySettings:
     """How long and how often a table must look the same.
 
     ``readings`` clear readings that agree, over at least ``quiet_s`` seconds; ``most_readings`` bounds how many of
@@ -37,12 +40,12 @@ class SettleSettings:
             )
 
 
-STILLS = SettleSettings(readings=1, quiet_s=0.0, most_readings=1)
+STILLS = StabilitySettings(readings=1, quiet_s=0.0, most_readings=1)
 """Every frame is a table at rest."""
 
 
 @dataclass(frozen=True)
-class Settled:
+class StableView:
     """A table at rest: the readings that agree, since when it has shown the same, and what it surely shows."""
 
     readings: tuple[Reading, ...]
@@ -74,17 +77,17 @@ def blocking_hindrance(reading: Reading) -> Hindrance | None:
     return None
 
 
-class Settler:
+class StabilityFilter:
     """Collects readings until they show a table at rest. Feed every reading in order; a hand starts it afresh."""
 
-    def __init__(self, settings: SettleSettings | None = None) -> None:
-        self._settings = settings or SettleSettings()
+    def __init__(self, settings: StabilitySettings | None = None) -> None:
+        self._settings = settings or StabilitySettings()
         self._window: deque[Reading] = deque(maxlen=self._settings.most_readings)
         self._shown: dict[str, str] = {}
         self._since_s = 0.0
         self._odd: Reading | None = None
 
-    def add(self, reading: Reading) -> Settled | None:
+    def add(self, reading: Reading) -> StableView | None:
         """Take the next reading; give the settled table, or ``None`` while it is not at rest.
 
         One reading that disagrees with those before it is held back: it counts for nothing when the next one
@@ -107,7 +110,7 @@ class Settler:
         self._take(reading, sure)
         enough = len(self._window) >= self._settings.readings
         if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
-            return Settled(tuple(self._window), self._since_s, dict(self._shown))
+            return StableView(tuple(self._window), self._since_s, dict(self._shown))
         return None
 
     def clear(self) -> None:
@@ -116,9 +119,9 @@ class Settler:
         self._shown.clear()
         self._odd = None
 
-    def pending(self) -> Settled | None:
+    def pending(self) -> StableView | None:
         """The readings collected so far, however few: what there is to judge when no more frames will come."""
-        return Settled(tuple(self._window), self._since_s, dict(self._shown)) if self._window else None
+        return StableView(tuple(self._window), self._since_s, dict(self._shown)) if self._window else None
 
     def _take(self, reading: Reading, sure: dict[str, str]) -> None:
         if not self._window:

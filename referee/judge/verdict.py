@@ -1,11 +1,13 @@
-"""A verdict: what the judge decided about the table, with its reasons."""
+"""What the judge hands back: verdicts with their reasons, and the ruling that holds them."""
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from engine.api import Appearance, Breach
+from engine.api import Appearance, Breach, Game, Place, Player, StateT, TurnT
+from referee.judge.pooled_reading import PooledReading
 
 
 class VerdictKind(enum.Enum):
@@ -42,3 +44,77 @@ class Verdict:
     expected: Appearance = field(default_factory=dict)
     seen: Appearance = field(default_factory=dict)
     margin: float = 0.0
+
+
+@dataclass(frozen=True)
+class AcceptedTurn:
+    """One accepted turn: its strict text, who played it, what may be the case after it and before.
+
+    ``states`` holds the strict text of every state that may be the case afterwards (one, save while it is open who
+    starts); ``legal_turns`` counts the turns that were open to the player; ``places`` are those of the turn.
+    """
+
+    turn: str
+    player: Player
+    states: tuple[str, ...]
+    legal_turns: int
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """One look at the table: the verdicts in order, the turns accepted, and remarks for the journal.
+
+    The last verdict is what the table should go on showing; an earlier one is an accepted turn before it.
+    ``withdrawn`` holds, when side faces turned out to be misread, the states that were believed without them: they
+    hold before the steps.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    steps: tuple[AcceptedTurn, ...] = ()
+    notes: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+
+    def then(self, after: Ruling) -> Ruling:
+        """Both rulings as one: the other came of the same look, after it."""
+        return replace(
+            self,
+            verdicts=self.verdicts + after.verdicts,
+            steps=self.steps + after.steps,
+            notes=self.notes + after.notes,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The first verdict: what became of what was seen."""
+        return self.verdicts[0]
+
+
+def verdict_about(
+    game: Game[StateT, TurnT],
+    belief: Sequence[StateT],
+    kind: VerdictKind,
+    sentence: str,
+    seen: PooledReading,
+    *,
+    places: tuple[Place, ...] = (),
+    shown: Mapping[Place, str] | None = None,
+    margin: float = 0.0,
+    breaches: tuple[Breach, ...] = (),
+    candidates: tuple[str, ...] = (),
+) -> Verdict:
+    """Make a verdict that says what was expected and seen at the places it turns on; ``shown`` is what differs."""
+    looks = dict(shown or {})
+    believed = game.appearance(belief[0]) if belief else {}
+    return Verdict(
+        kind,
+        sentence,
+        seen.time_s,
+        seen.sequence,
+        breaches=breaches,
+        candidates=candidates,
+        places=places,
+        expected={place: believed[place] for place in (*places, *looks) if place in believed},
+        seen={**{place: believed[place] for place in places if place in believed}, **looks},
+        margin=margin,
+    )

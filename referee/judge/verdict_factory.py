@@ -1,4 +1,4 @@
-"""The verdicts that are put together in more than one place: quiet ones, questions, turns that wait."""
+"""Makes the verdicts that the judge gives in more than one place."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Generic
 
 from engine.api import Appearance, Breach, Game, Place, StateT, TurnT
-from referee.judge import words
-from referee.judge.accepting import Advance, Resolved
-from referee.judge.deciding import Decision
-from referee.judge.hypotheses import Changes, Explanation, Happening
-from referee.judge.pooling import PIECE, PooledReading
-from referee.judge.rulings import Ruling, verdict_about
-from referee.judge.settings import Occasion
-from referee.verdict import Verdict, VerdictKind
+from referee.judge import sentences
+from referee.judge.acceptance import Advance, Resolved
+from referee.judge.decision import Decision
+from referee.judge.explanations import Changes, Explanation, ExplanationKind
+from referee.judge.pooled_reading import PIECE, PooledReading
+from referee.judge.settings import Trigger
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
 
 
 @dataclass(frozen=True)
-class Teller(Generic[StateT, TurnT]):
+class VerdictFactory(Generic[StateT, TurnT]):
     """Tells what was seen, against what is believed."""
 
     game: Game[StateT, TurnT]
@@ -28,7 +27,7 @@ class Teller(Generic[StateT, TurnT]):
         """Show, quietly, that a turn which was taken back still lies on the table."""
         changes = decision.best.changes
         places = self.changed(changes)
-        return self.quiet(words.taken_back(places), places, changes, seen, decision.margin)
+        return self.quiet(sentences.taken_back(places), places, changes, seen, decision.margin)
 
     def which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played."""
@@ -37,7 +36,7 @@ class Teller(Generic[StateT, TurnT]):
             self.game,
             self.belief,
             VerdictKind.AMBIGUOUS,
-            words.which_of(described),
+            sentences.which_of(described),
             seen,
             places=self.changed(decision.best.changes),
             shown=dict(decision.best.changes),
@@ -50,19 +49,19 @@ class Teller(Generic[StateT, TurnT]):
     ) -> Ruling:
         """Ask about turns whose side faces don't fit; a second declaration is to confirm them."""
         described = " ".join(self.game.describe(turn) for turn in resolved.turns)
-        return Ruling((self._about_turns(words.against_sides(described), resolved.turns, decision, seen),))
+        return Ruling((self._about_turns(sentences.against_sides(described), resolved.turns, decision, seen),))
 
     def left_the_board(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask about a turn that takes a piece off the board, which sensors can't tell from one they miss."""
         described = " ".join(self.game.describe(turn) for turn in resolved.turns)
-        return Ruling((self._about_turns(words.left_the_board(described), resolved.turns, decision, seen),))
+        return Ruling((self._about_turns(sentences.left_the_board(described), resolved.turns, decision, seen),))
 
     def goes_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a turn after which the same piece was moved on, which may as well be one move against the rules."""
         best = decision.best
-        sentence = words.goes_on(self.game.describe(best.first[0]), best.to_do)
+        sentence = sentences.goes_on(self.game.describe(best.first[0]), best.to_do)
         places = self.changed(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
@@ -70,13 +69,13 @@ class Teller(Generic[StateT, TurnT]):
         """Ask about more than one turn, of which sensors feel too little to tell the turns."""
         places = self.changed(decision.shown) or self.changed(decision.best.changes)
         shown = dict(decision.shown)
-        return self.ruling(VerdictKind.AMBIGUOUS, words.several_felt(places), seen, places=places, shown=shown)
+        return self.ruling(VerdictKind.AMBIGUOUS, sentences.several_sensed(places), seen, places=places, shown=shown)
 
     def forbidden_by_sides(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask what stands where, since the tops fit turns in a row that the side faces rule out."""
-        sentence = words.sides_forbid([self.game.describe(turn) for turn in resolved.turns])
+        sentence = sentences.sides_forbid([self.game.describe(turn) for turn in resolved.turns])
         return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
 
     def turned_besides(
@@ -84,18 +83,20 @@ class Teller(Generic[StateT, TurnT]):
     ) -> Ruling:
         """Ask about a piece that seems to have been turned where it stands, besides turns that are fine."""
         places = tuple(dict.fromkeys(place for breach in turned for place in breach.places))
-        sentence = words.turned_besides(turned)
+        sentence = sentences.turned_besides(turned)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.best.changes))
 
     def more_turns(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask what stands where, since more turns were played than are followed."""
         places = self.changed(changes)
-        return self.ruling(VerdictKind.AMBIGUOUS, words.more_turns(places), seen, places=places, shown=dict(changes))
+        return self.ruling(
+            VerdictKind.AMBIGUOUS, sentences.more_turns(places), seen, places=places, shown=dict(changes)
+        )
 
     def otherwise_than_told(self, shown: Changes, seen: PooledReading) -> Ruling:
         """Ask about places that a person named while they could not be seen, and that look otherwise now."""
         places = self.changed(shown)
-        sentence = words.otherwise_than_told(places)
+        sentence = sentences.otherwise_than_told(places)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(shown))
 
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
@@ -106,7 +107,7 @@ class Teller(Generic[StateT, TurnT]):
             self.game,
             self.belief,
             VerdictKind.ILLEGAL,
-            words.fault_felt(breaches) if only_felt else words.fault(breaches),
+            sentences.fault_sensed(breaches) if only_felt else sentences.fault(breaches),
             seen,
             places=tuple(dict.fromkeys([*places, *self.changed(changes)])),
             shown=dict(changes),
@@ -149,12 +150,14 @@ class Teller(Generic[StateT, TurnT]):
     def unexplained(self, changes: Changes, seen: PooledReading) -> Ruling:
         """Ask about changes that neither the rules nor the engine's reasons explain."""
         places = self.changed(changes)
-        return self.ruling(VerdictKind.AMBIGUOUS, words.unexplained(places), seen, places=places, shown=dict(changes))
+        return self.ruling(
+            VerdictKind.AMBIGUOUS, sentences.unexplained(places), seen, places=places, shown=dict(changes)
+        )
 
     def not_yet(self, changes: Changes, seen: PooledReading, margin: float) -> Ruling:
         """Show, quietly, changes that are no turn while nobody has ended one."""
         places = self.changed(changes)
-        return self.quiet(words.not_a_turn_yet(places), places, changes, seen, margin)
+        return self.quiet(sentences.not_a_turn_yet(places), places, changes, seen, margin)
 
     def pending(
         self, sentence: str, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
@@ -174,20 +177,20 @@ class Teller(Generic[StateT, TurnT]):
         )
         return Ruling((verdict,))
 
-    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Occasion) -> Ruling:
+    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Trigger) -> Ruling:
         """Ask about the places a decision hangs on, quietly unless the occasion names faults.
 
         Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on: three turns would be
         too many to follow.
         """
         places, shown = decision.places, decision.shown
-        turns = [one for one in (decision.best, *decision.rivals) if one.happening is Happening.TURN]
+        turns = [one for one in (decision.best, *decision.rivals) if one.happening is ExplanationKind.TURN]
         if decision.alike and turns:
             return self._felt(decision, turns, seen, occasion)
-        went_on = decision.best.happening in {Happening.TURN_AND_PART, Happening.TWO_TURNS}
+        went_on = decision.best.happening in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
         pressing = occasion.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
         if not (occasion.names_faults or pressing):
-            return self.quiet(words.doubtful(places, {}), places, shown, seen, decision.margin)
+            return self.quiet(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))
 
@@ -196,19 +199,21 @@ class Teller(Generic[StateT, TurnT]):
         decision: Decision[StateT, TurnT],
         found: Sequence[Explanation[StateT, TurnT]],
         seen: PooledReading,
-        occasion: Occasion,
+        occasion: Trigger,
     ) -> Ruling:
         """Ask which of several turns it was that leave the same for all that is felt; quietly while it may go on."""
         every = (decision.best, *decision.rivals)
         turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
         resolved: Resolved[TurnT] = Resolved((), turns)
-        part = next((one for one in every if one.happening is Happening.PART), None)
+        part = next((one for one in every if one.happening is ExplanationKind.PART), None)
         if not occasion.names_faults:
             described = self.game.describe(turns[0])
-            sentence = words.turn_waits(described) if len(turns) == 1 else words.one_of(described, len(turns) - 1)
+            sentence = (
+                sentences.turn_waits(described) if len(turns) == 1 else sentences.one_of(described, len(turns) - 1)
+            )
             return self.pending(sentence, resolved, decision, seen)
-        if part is not None and occasion is not Occasion.DECLARED:
-            return self.pending(words.may_go_on(part.to_do), resolved, decision, seen)
+        if part is not None and occasion is not Trigger.DECLARED:
+            return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen)
         return self._which_felt(turns, decision, seen, unchanged=False)
 
     def unfelt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
@@ -227,7 +232,7 @@ class Teller(Generic[StateT, TurnT]):
         touched = tuple(dict.fromkeys(change.place for change in seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
         described = [self.game.describe(turn) for turn in turns]
-        sentence = words.which_felt(described, touched, unchanged=unchanged)
+        sentence = sentences.which_sensed(described, touched, unchanged=unchanged)
         shown = dict(decision.shown)
         places = [place for turn in turns for place in turn.places if place in touched or place in shown]
         verdict = verdict_about(
@@ -261,13 +266,13 @@ class Teller(Generic[StateT, TurnT]):
         looks = {place: look for place, look in shown if place in places}
         disputed = [place for place in places if place in seen.disputed]
         unsure = [place for place in places if place not in disputed]
-        sentences = [words.disputed(disputed)] if disputed else []
-        sentences += [words.doubtful(unsure, looks)] if unsure else []
+        said = [sentences.disputed(disputed)] if disputed else []
+        said += [sentences.doubtful(unsure, looks)] if unsure else []
         return verdict_about(
             self.game,
             self.belief,
             VerdictKind.AMBIGUOUS,
-            " ".join(sentences),
+            " ".join(said),
             seen,
             places=tuple(places),
             shown=looks,

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from hardware.light_map import LightMap
-from hardware.signals import Colour, Light, Mood, Pattern, Signal
-from referee.board_switches import SwitchReport
-from referee.mapping import LightWalk, shortened
-from referee.mapping_camera import Spot, locate_light
-from referee.mapping_switches import Walk
+from hardware.lights.light_map import LightMap
+from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal
+from referee.mapping.light_location import Spot, locate_light
+from referee.mapping.walks import LightWalk, Walk, shortened
+from referee.wiring.sensor_map import SwitchReport
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 
 Ask = Callable[[str], str]
 Say = Callable[[str], object]
@@ -50,7 +49,7 @@ class Camera(Protocol):
 
 
 @dataclass(frozen=True)
-class LightEye:
+class LightFinder:
     """A camera over the table that watches one light at a time. ``clock`` is the camera's, in monotonic seconds."""
 
     camera: Camera
@@ -77,7 +76,7 @@ class LightEye:
                 return frame.image
 
 
-def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: LightEye | None = None) -> None:
+def walk_lights(walk: LightWalk, show: ShowLight, ask: Ask, say: Say, eye: LightFinder | None = None) -> None:
     """Go through the lights; with an eye a person is asked only where it is not sure.
 
     Ends when every light has been walked to, when the person finishes, or when the input ends.

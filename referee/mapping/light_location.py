@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, back_project, project
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 
 LEAST_GREY_LEVELS = 4.0
 """Less than this (of 255) is no light, whatever the noise."""

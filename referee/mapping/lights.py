@@ -13,27 +13,24 @@ from rich.text import Text
 
 from engine.registry import load
 from hardware.factory import driver_sources
-from hardware.light_map import LightMap
-from hardware.light_map_file import write_light_map
-from hardware.live_panel import LivePanel
-from hardware.panel import Panel
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
-from hardware.terminal import Grid
-from referee.board_link import LinkedBoard, answering_board
-from referee.board_plan import STRIP_DRIVERS, WirePlan, wire_plan
-from referee.board_strips import strip_sources
-from referee.config import Configuration
-from referee.config_hardware import light_settings
+from hardware.lights.light_map import LightMap, write_light_map
+from hardware.lights.panel import LivePanel, Panel
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Mood, Signal, Sound, light
+from hardware.lights.terminal import Grid
 from referee.errors import ConfigError
-from referee.layouts import layout_for
-from referee.mapping import LightWalk
-from referee.mapping_file import where_it_is
-from referee.mapping_session import Ask, LightEye, one_light_map, one_light_signal, walk_lights
-from vision.calibration_files import load_calibration
+from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, walk_lights
+from referee.mapping.walks import LightWalk
+from referee.settings.configuration import Configuration
+from referee.settings.conversions import light_settings
+from referee.settings.table_layout import layout_for
+from referee.wiring.devices import strip_sources
+from referee.wiring.link import LinkedController, answering_controller
+from referee.wiring.plan import STRIP_DRIVERS, WiringPlan, wiring_plan
+from referee.wiring.sensor_map import where_it_is
+from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
 from vision.errors import CalibrationError
-from vision.locating import locate
+from vision.locating.location import locate
 
 _READ_TIMEOUT_S = 5.0
 
@@ -60,11 +57,11 @@ def map_lights(
     """
     say = _sayer(console)
     game = load(configuration.settings.game.name)
-    plan = wire_plan(configuration.settings, configuration.sources, game.places, making="light map")
+    plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="light map")
     if not plan.drivers:
         raise ConfigError(f"no strip of lights is set; set drivers below [lights] to one of {', '.join(STRIP_DRIVERS)}")
     with ExitStack() as stack:
-        board = stack.enter_context(answering_board(plan, say)) if plan.needs_board else None
+        board = stack.enter_context(answering_controller(plan, say)) if plan.needs_board else None
         count = _light_count(plan, board)
         pin_map_crc = board.welcome().pin_map_checksum if board is not None and "board" in plan.drivers else None
         plan = replace(plan, light_map=one_light_map(count))
@@ -73,7 +70,7 @@ def map_lights(
             board.board.use(plan)
             sources += board.board.driver_sources()
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
-        eye = stack.enter_context(_eye(configuration, open_camera)) if options.by_camera else None
+        eye = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
         walk = LightWalk(count, game.places)
         walk_lights(walk, lambda number: panel.show(one_light_signal(number)), ask, say, eye)
     places, status = walk.places_of_lights()
@@ -99,7 +96,7 @@ def show_every_light(
     game = load(settings.game.name)
     # Lights may be tried before the sensors are mapped.
     unseeing = settings.model_copy(update={"sensors": settings.sensors.model_copy(update={"eyes": "camera"})})
-    plan = wire_plan(unseeing, configuration.sources, game.places)
+    plan = wiring_plan(unseeing, configuration.sources, game.places)
     faults: list[str] = []
 
     def failed(sentence: str) -> None:
@@ -109,7 +106,7 @@ def show_every_light(
     with ExitStack() as stack:
         sources = strip_sources(plan)
         if plan.needs_board:
-            board = stack.enter_context(answering_board(plan, failed))
+            board = stack.enter_context(answering_controller(plan, failed))
             sources += board.board.driver_sources()
         pinned = light_settings(settings.lights, game.places)
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
@@ -139,7 +136,7 @@ def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
             yield Signal(Mood.WAITING, sound=sound, words=f"sound: {sound.value}")
 
 
-def _light_count(plan: WirePlan, board: LinkedBoard | None) -> int:
+def _light_count(plan: WiringPlan, board: LinkedController | None) -> int:
     if board is not None:
         count = board.welcome().lights
         if not count:
@@ -151,7 +148,7 @@ def _light_count(plan: WirePlan, board: LinkedBoard | None) -> int:
 
 
 @contextmanager
-def _eye(configuration: Configuration, open_camera: Callable[..., Camera]) -> Iterator[LightEye]:
+def _light_finder(configuration: Configuration, open_camera: Callable[..., Camera]) -> Iterator[LightFinder]:
     """Open the camera and find the table in its picture; raises what keeps either from being done (VisionError)."""
     settings = configuration.settings
     if settings.camera.calibration is None:
@@ -161,7 +158,7 @@ def _eye(configuration: Configuration, open_camera: Callable[..., Camera]) -> It
     size = (settings.camera.width_px, settings.camera.height_px)
     with open_camera(settings.camera.source, size=size, frames_per_second=settings.camera.frames_per_second) as camera:
         pose = locate(camera.read(_READ_TIMEOUT_S).image, model, layout).pose
-        yield LightEye(camera, time.monotonic, model, pose, layout)
+        yield LightFinder(camera, time.monotonic, model, pose, layout)
 
 
 def _sayer(console: Console) -> Callable[[str], None]:

@@ -12,19 +12,18 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.registry import load
-from hardware.terminal import Grid
-from referee.board_grid import grid_of
-from referee.board_health import health_file, load_health, sensors_out
-from referee.board_open import Switches, open_switches
-from referee.board_plan import wire_plan
-from referee.board_switches import SwitchReport, sensed
-from referee.config import Configuration
+from hardware.lights.terminal import Grid
+from referee.commands.keyboard import TypedLines
 from referee.errors import ConfigError
-from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map, where_it_is
-from referee.mapping_session import walk_switches
-from referee.mapping_switches import SquareWalk, SwitchWalk
-from referee.mapping_typed import TypedLines
-from referee.sensing.values import Sensed
+from referee.mapping.dialogue import walk_switches
+from referee.mapping.walks import SquareWalk, SwitchWalk
+from referee.sensing.health_file import health_file, load_health, sensors_out
+from referee.sensing.values import SensorSnapshot
+from referee.settings.configuration import Configuration
+from referee.settings.table_layout import grid_of
+from referee.wiring.link import Switches, open_switches
+from referee.wiring.plan import wiring_plan
+from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map, where_it_is
 
 _LISTEN_S = 0.1
 _FIRST_REPORT_S = 5.0
@@ -57,7 +56,7 @@ def map_sensors(configuration: Configuration, options: SensorMapOptions, console
         console.print(Text(sentence), soft_wrap=True)
 
     game = load(configuration.settings.game.name)
-    plan = wire_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
+    plan = wiring_plan(configuration.settings, configuration.sources, game.places, making="sensor map")
     with open_switches(plan, say) as switches:
         walk = (SwitchWalk if options.by_switch else SquareWalk)(switches.count, game.places)
         walk_switches(walk, switches.read, TypedLines(lines).poll, lambda: switches.wait(_LISTEN_S), say)
@@ -79,7 +78,7 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     """
     settings = configuration.settings
     game = load(settings.game.name)
-    plan = wire_plan(settings, configuration.sources, game.places, making="sensor map")
+    plan = wiring_plan(settings, configuration.sources, game.places, making="sensor map")
     if settings.sensors.map is None:
         raise ConfigError("sensors.map is not set; `referee sensors map` makes a map")
     sensor_map = load_sensor_map(settings.sensors.map)
@@ -93,13 +92,13 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
 
     with open_switches(plan, say) as switches:
         report = _first_report(switches)
-        told = None if report is None else sensed(report, sensor_map)
+        told = None if report is None else by_place(report, sensor_map)
         console.print(board_of_sensors(told, grid, out, plain=plain))
         try:
             while not once and told is not None:
                 switches.wait(_LISTEN_S)
                 report = switches.read()
-                now = None if report is None else sensed(report, sensor_map)
+                now = None if report is None else by_place(report, sensor_map)
                 if now is None or (now.occupied, now.doubtful) != (told.occupied, told.doubtful):
                     console.print(board_of_sensors(now, grid, out, plain=plain))
                     told = now
@@ -110,7 +109,7 @@ def show_sensors(configuration: Configuration, console: Console, *, once: bool) 
     return 1 if told is None or told.doubtful or out else 0
 
 
-def remarks(told: Sensed | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
+def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str, str]) -> Iterator[str]:
     """Say in words what the picture of the sensors shows."""
     if told is None:
         yield "The sensors say nothing."
@@ -126,7 +125,7 @@ def remarks(told: Sensed | None, sensor_map: SensorMap, out: Mapping[str, str]) 
         yield f"The sensor under {place} is taken out: it {why}."
 
 
-def board_of_sensors(told: Sensed | None, grid: Grid, out: Mapping[str, str], *, plain: bool = False) -> Text:
+def board_of_sensors(told: SensorSnapshot | None, grid: Grid, out: Mapping[str, str], *, plain: bool = False) -> Text:
     """Draw which squares are occupied; ``out`` are sensors taken out, by square, and why."""
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()
@@ -142,7 +141,7 @@ def board_of_sensors(told: Sensed | None, grid: Grid, out: Mapping[str, str], *,
     return text
 
 
-def _state(told: Sensed | None, place: str, out: Mapping[str, str]) -> str:
+def _state(told: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> str:
     if told is None or place not in told.occupied:
         return "no switch"
     if place in out:

@@ -12,9 +12,8 @@ from rich.style import Style
 from rich.text import Text
 
 from engine.api import EMPTY
-from hardware.signals import Light, Signal
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, one_light_a_place
-from hardware.terminal import Grid
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
+from hardware.lights.terminal import Grid
 from vision.frame import Image
 
 _GLYPHS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
@@ -62,7 +61,7 @@ def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light
 
     Colours come on top and carry nothing that the letters don't.
     """
-    lit = one_light_a_place(lights)
+    lit = most_urgent_lights(lights)
     glyphs = _ASCII_GLYPHS if ascii_only else _GLYPHS
     text = Text()
     for row in grid.rows:
@@ -88,7 +87,7 @@ def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Li
     height = square_px * len(grid.rows) + margin
     width = square_px * max(len(row) for row in grid.rows) + margin
     picture: Image = np.full((height, width, 3), 32, dtype=np.uint8)
-    lit = one_light_a_place(lights)
+    lit = most_urgent_lights(lights)
     for row_number, row in enumerate(grid.rows):
         for column_number, place in enumerate(row):
             left, top = margin + column_number * square_px, row_number * square_px
@@ -105,7 +104,9 @@ def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Li
     return picture
 
 
-def beside(camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Signal, *, height_px: int = 540) -> Image:
+def beside_camera(
+    camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Signal, *, height_px: int = 540
+) -> Image:
     """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
     left: Image = np.asarray(cv2.resize(camera, (width, height_px), interpolation=cv2.INTER_AREA), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Writing a film of the demo, or one picture of it."""
+"""A film of the demo, or one picture of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cv2
 
-from referee.verdict import Verdict, VerdictKind
+from referee.judge.verdict import Verdict, VerdictKind
 from vision.errors import FrameError
 from vision.frame import Image
 

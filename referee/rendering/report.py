@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.api import Game, Outcome
-from referee.verdict import Verdict, VerdictKind
+from referee.judge.verdict import Verdict, VerdictKind
 from vision.drawing import draw
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
 from vision.geometry import CameraModel
-from vision.layout import TableLayout
-from vision.locating import locate
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
 
 _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
     {

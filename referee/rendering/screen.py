@@ -1,4 +1,4 @@
-"""What a person sees of the demo: the board as the referee believes it to be, its lights, and each verdict."""
+"""A live screen: the board as the referee believes it to be, its lights, and each verdict."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rich.live import Live
 from rich.text import Text
 
 from engine.api import Game
-from hardware.signals import Signal
-from hardware.terminal import Grid, status_line
-from referee.board_view import board_text
-from referee.service import Service
-from referee.verdict import Verdict
+from hardware.lights.signals import Signal
+from hardware.lights.terminal import Grid, status_line
+from referee.judge.verdict import Verdict
+from referee.rendering.board_picture import board_text
+from referee.session.service import Service
 
 _KEPT_LINES = 6
 

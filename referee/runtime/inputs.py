@@ -1,4 +1,7 @@
-"""What a table is seen through: a camera and a reader of its pictures, sensors, or both."""
+"""What a table is seen through: a camera and a reader of its pictures, sensors, or both.
+
+A camera may go away while sensors go on; blank frames take its place until it is back.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +9,40 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.api import Game
-from engine.printed import has_sheet
-from referee.board_wires import Wires
+from engine.capabilities import has_sheet
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal
-from referee.layouts import kept_by_text
-from referee.sensing.alone import SensorReader, TickSource
-from referee.sensing.fused import FusedReader
-from referee.sensing.games import told_by_occupancy
-from referee.service import Reader
-from referee.service_attention import AttentiveReader
-from referee.service_loop import FrameSource
-from referee.service_reader import LearningReader
-from referee.watch_options import WatchOptions
-from referee.watch_steady import SteadySource
-from vision.calibration_files import load_calibration
+from referee.runtime.options import WatchOptions
+from referee.runtime.readers import AttentiveReader, LearningReader
+from referee.sensing.occupancy import occupancy_coverage
+from referee.sensing.readers import FusedReader, SensorReader, TickSource
+from referee.session.loop import FrameSource
+from referee.session.service import Reader
+from referee.settings.table_layout import kept_by_text
+from referee.wiring.devices import OpenedDevices
+from vision.calibration import load_calibration
 from vision.cameras import Camera, GrowingFolder, image_paths, open_camera
-from vision.errors import CalibrationError
+from vision.errors import CalibrationError, CameraError, EndOfFramesError, FrameError, FrameTimeoutError
+from vision.frame import Frame
 from vision.geometry import CameraModel
-from vision.layout import TableLayout
-from vision.looks import PieceLooks, load_looks, save_looks
-from vision.reader import TableReader
+from vision.layout.table import TableLayout
+from vision.readers.blocks.appearance import BlockAppearance, load_appearance, save_appearance
+from vision.readers.table_reader import TableReader
 
 _PICTURES_PER_SECOND = 15.0
 _GROWING = "folder:"
 
 
 @dataclass(frozen=True)
-class Eyes:
+class Inputs:
     """What gives frames, what reads them, and what forgets colours learned from a set-up that was none."""
 
     source: FrameSource
@@ -47,15 +50,15 @@ class Eyes:
     learning: LearningReader | None = None
 
 
-def open_eyes(
+def open_inputs(
     options: WatchOptions,
     game: Game[Any, Any],
     layout: TableLayout | None,
     journal: BufferedJournal,
-    wires: Wires,
+    wires: OpenedDevices,
     stack: ExitStack,
     say: Callable[[str], None],
-) -> Eyes:
+) -> Inputs:
     """Open what the options see through; what is opened is closed with ``stack``. No ``layout``: sensors alone.
 
     Raises the errors of what it opens, and ConfigError for options that don't go together.
@@ -66,9 +69,9 @@ def open_eyes(
             raise ConfigError("there are no sensors to see through; set source and map below [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
-        _say_what_is_felt(game, say)
+        _say_what_sensors_tell(game, say)
         alone = SensorReader(wires.sensors, game.places, game.looks, settings, health)
-        return Eyes(TickSource(time.monotonic, time.sleep), alone)
+        return Inputs(TickSource(time.monotonic, time.sleep), alone)
     learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
     reader: Reader = learning or _enrolled_reader(options, layout)
     camera: FrameSource = stack.enter_context(_camera(options, journal))
@@ -76,17 +79,17 @@ def open_eyes(
     if options.wire.has_sensors and wires.sensors is not None:
         seen = FusedReader(seen, wires.sensors, game.places, game.looks, settings, health)
         camera = SteadySource(camera, calibrated(options).size, time.monotonic, time.sleep, say)
-    return Eyes(camera, seen, learning if isinstance(learning, LearningReader) else None)
+    return Inputs(camera, seen, learning if isinstance(learning, LearningReader) else None)
 
 
-def _say_what_is_felt(game: Game[Any, Any], say: Callable[[str], None]) -> None:
+def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
     title = game.title
     if has_sheet(game):
         raise ConfigError(
             f"{title} can't be followed by sensors: it is written on sheets, where they feel nothing; {kept_by_text()}"
         )
-    told = told_by_occupancy(game, game.new())
+    told = occupancy_coverage(game, game.new())
     if not told.any:
         raise ConfigError(
             f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"
@@ -140,7 +143,7 @@ def _picture_clock() -> Callable[[], float]:
 def _enrolled_reader(options: WatchOptions, layout: TableLayout) -> TableReader:
     if options.looks is None:
         raise ConfigError("no looks were given; make some with `referee enrol`")
-    return TableReader(calibrated(options), layout, load_looks(options.looks))
+    return TableReader(calibrated(options), layout, load_appearance(options.looks))
 
 
 def _learned_path(options: WatchOptions) -> Path | None:
@@ -166,18 +169,18 @@ def _learning_reader(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
             "`referee enrol` made, or begin a new game"
         )
-    return TableReader(camera, layout, load_looks(kept))
+    return TableReader(camera, layout, load_appearance(kept))
 
 
-def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[PieceLooks], None]:
+def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[BlockAppearance], None]:
     """Give what keeps the colours learned from a set-up beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
 
-    def keep(looks: PieceLooks) -> None:
+    def keep(looks: BlockAppearance) -> None:
         if path is None:
             return
         try:
-            save_looks(looks, path)
+            save_appearance(looks, path)
         except OSError as error:
             say(
                 f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "
@@ -185,3 +188,56 @@ def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[Piec
             )
 
     return keep
+
+
+TICK_S = 0.2
+"""How often a blank frame comes."""
+
+NO_CAMERA = "no camera"
+
+
+class SteadySource:
+    """Frames of a camera; black ones while it is away, which is said once, as is its return.
+
+    ``size`` is the frames' (width, height); ``clock`` gives their time, ``wait`` waits that many seconds. Frames that
+    can't be used, and the end of all frames, are raised as the camera raises them.
+    """
+
+    def __init__(
+        self,
+        camera: FrameSource,
+        size: tuple[int, int],
+        clock: Callable[[], float],
+        wait: Callable[[float], object],
+        say: Callable[[str], object],
+    ) -> None:
+        self._camera = camera
+        self._black = np.zeros((size[1], size[0], 3), dtype=np.uint8)
+        self._clock = clock
+        self._wait = wait
+        self._say = say
+        self._is_away = False
+        self._sequence = 0
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the camera's newest frame, or a black one."""
+        try:
+            frame = self._camera.read(TICK_S if self._is_away else timeout_s)
+        except (EndOfFramesError, FrameError):
+            raise
+        except CameraError as error:
+            if not self._is_away:
+                self._is_away = True
+                self._say(f"{error}. I go by the sensors alone until the camera is back.")
+            if not isinstance(error, FrameTimeoutError):
+                # A device that fails at once would keep a core busy.
+                self._wait(TICK_S)
+            return self._numbered(Frame(self._black, self._clock(), 0, NO_CAMERA))
+        if self._is_away:
+            self._is_away = False
+            self._say("The camera is back.")
+        return self._numbered(frame)
+
+    def _numbered(self, frame: Frame) -> Frame:
+        self._sequence = max(self._sequence + 1, frame.sequence)
+        return replace(frame, sequence=self._sequence)

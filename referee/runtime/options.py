@@ -8,12 +8,12 @@ from pathlib import Path
 
 from serial.tools import list_ports
 
-from hardware.factory import ButtonSettings, LightSettings
-from referee.board_link import ListPorts
-from referee.board_plan import WirePlan
-from referee.hinting import HintSettings
+from hardware.factory import ButtonSettings, DriverSettings
+from referee.hints.advice import HintSettings
 from referee.journal import EvidenceLimits
 from referee.judge import JudgeSettings
+from referee.wiring.link import ListPorts
+from referee.wiring.plan import WiringPlan
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class WatchOptions:
     camera_size: tuple[int, int] | None = None
     camera_rate: float | None = None
     evidence: EvidenceLimits = field(default_factory=EvidenceLimits)
-    lights: LightSettings = field(default_factory=lambda: LightSettings(drivers=()))
+    lights: DriverSettings = field(default_factory=lambda: DriverSettings(drivers=()))
     buttons: ButtonSettings = field(default_factory=ButtonSettings)
     hints: HintSettings = field(default_factory=HintSettings)
-    wire: WirePlan = field(default_factory=WirePlan)
+    wire: WiringPlan = field(default_factory=WiringPlan)
     list_ports: ListPorts = list_ports.comports
 
     @property

@@ -1,4 +1,4 @@
-"""Reading only what is worth reading: a moving picture says nothing, and a still one says the same again.
+"""Readers around a table reader: one reads only what is worth reading, one learns the colours from the set-up.
 
 A whole reading costs far more than a look at whether anything moved. So frames in which something moves are passed
 over, a picture that came to rest is read a few times, and after that its reading stands until the picture changes.
@@ -6,13 +6,21 @@ over, a picture that came to rest is read a few times, and after that its readin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 
-from referee.service import Reader
+from referee.session.service import Reader
+from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
+from vision.geometry import CameraModel
+from vision.layout.table import TableLayout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
+from vision.readers.blocks.enrolment import learn_colours
+from vision.readers.table_reader import TableReader
 from vision.reading import Hindrance, Reading
 
 SMALL_WIDTH_PX = 160
@@ -102,3 +110,58 @@ def _shrunk(image: Image) -> FloatArray:
     small = cv2.resize(image, (SMALL_WIDTH_PX, height), interpolation=cv2.INTER_AREA)
     grey = small if small.ndim == 2 else cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.blur(np.asarray(grey, dtype=np.float32), (3, 3)), dtype=np.float64)
+
+
+class LearningReader:
+    """Reads frames like ``TableReader``; until the colours are known, it tries to learn them from each clear frame.
+
+    ``colour_names`` go from the first player, nearest to the camera's lower edge in the layout's terms, to the last.
+    What is learned stays until ``forget``, which is for a set-up that was not one after all. ``keep`` gets it before
+    anything is read with it, so that no set-up is accepted by colours that a power cut could take away.
+    """
+
+    def __init__(
+        self,
+        camera: CameraModel,
+        layout: TableLayout,
+        colour_names: tuple[str, ...],
+        keep: Callable[[BlockAppearance], None] | None = None,
+    ) -> None:
+        self._camera = camera
+        self._layout = layout
+        self._names = colour_names
+        self._plain = drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
+        self._reader = TableReader(camera, layout, self._plain)
+        self._learned = False
+        self._keep = keep
+
+    @property
+    def looks(self) -> BlockAppearance | None:
+        """What was learned, ``None`` before."""
+        return self._reader.looks if self._learned else None
+
+    def read(self, frame: Frame) -> Reading:
+        """Read one frame; a Reading without places that says why while the colours can't be learned."""
+        reading = self._reader.read(frame)
+        if self._learned or not reading.places or any(one.kind == "hand" for one in reading.hindrances):
+            return reading
+        try:
+            pose = locate(frame.image, self._camera, self._layout).pose
+            looks = learn_colours(frame.image, self._camera, pose, self._layout, self._plain, self._names)
+        except (EnrolmentError, NotLocatedError) as error:
+            why = Hindrance("bad frame", f"The pieces' colours are not known yet: {error}")
+            return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
+        if self._keep is not None:
+            self._keep(looks)
+        self._reader = TableReader(self._camera, self._layout, looks)
+        self._learned = True
+        return self._reader.read(frame)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; raises NotLocatedError when the table is not located."""
+        return self._reader.crop(frame, place)
+
+    def forget(self) -> None:
+        """Learn the colours afresh from the next clear frame."""
+        self._learned = False
+        self._reader = TableReader(self._camera, self._layout, self._plain)

@@ -15,31 +15,29 @@ from rich.console import Console
 from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
-from hardware.debounce import PressKind
 from hardware.factory import driver_sources, make_buttons
-from hardware.live_panel import LivePanel
-from hardware.panel import Panel
-from hardware.terminal import Grid
-from referee.board_grid import grid_of
-from referee.board_health import health_file
-from referee.board_wires import HeldPresses, Wires, wired
+from hardware.inputs.debounce import PressKind
+from hardware.lights.panel import LivePanel, Panel
+from hardware.lights.terminal import Grid
+from referee.commands.command_socket import open_command_socket
+from referee.commands.keyboard import Keys
 from referee.errors import ConfigError
-from referee.hint_process import HintProcess
-from referee.interrupts import InterruptibleSource, Interrupts
+from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.judge import JudgeSettings
-from referee.layouts import layout_for
-from referee.requests import door_or_none
-from referee.service import Service
-from referee.service_loop import Surroundings, run
-from referee.service_settings import ServiceSettings
-from referee.signalling import signal_for, waiting_signal
-from referee.verdict import Verdict
-from referee.watch_eyes import calibrated, open_eyes
-from referee.watch_keys import Keys
-from referee.watch_options import WatchOptions
-from referee.watch_report import DebugPictures, Report
-from vision.layout import TableLayout
+from referee.judge.verdict import Verdict
+from referee.rendering.report import DebugPictures, Report
+from referee.runtime.inputs import calibrated, open_inputs
+from referee.runtime.interrupts import InterruptibleSource, Interrupts
+from referee.runtime.options import WatchOptions
+from referee.sensing.health_file import health_file
+from referee.session.loop import LoopPorts, run
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
+from referee.session.signals import signal_for, waiting_signal
+from referee.settings.table_layout import grid_of, layout_for
+from referee.wiring.devices import HeldPresses, OpenedDevices, opened_devices
+from vision.layout.table import TableLayout
 
 __all__ = ["WatchOptions", "watch"]
 
@@ -60,8 +58,8 @@ def watch(options: WatchOptions, console: Console) -> int:
         journal = stack.enter_context(_journal(options, console))
         report = Report(console, stills=options.stills)
         health = None if options.journal is None else health_file(options.journal)
-        wires = stack.enter_context(wired(options.wire, health, report.remark, options.list_ports))
-        eyes = open_eyes(options, game, layout, journal, wires, stack, report.remark)
+        wires = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
+        eyes = open_inputs(options, game, layout, journal, wires, stack, report.remark)
         panel = stack.enter_context(_panel(options, game, layout, wires, console, report.remark))
         service: Service[Any, Any] = Service(game, eyes.reader, journal, panel, settings, report.remark, HintProcess())
         stack.callback(service.close)
@@ -73,7 +71,9 @@ def watch(options: WatchOptions, console: Console) -> int:
         pictures = _debug_pictures(options, layout)
         roles = stack.enter_context(_presses(options, wires, report.remark))
         # A journal in memory is nobody else's to ask for.
-        requests = (lambda: ()) if options.journal is None else door_or_none(options.journal, stack, report.remark)
+        requests = (
+            (lambda: ()) if options.journal is None else open_command_socket(options.journal, stack, report.remark)
+        )
 
         def words(verdict: Verdict) -> str:
             return signal_for(verdict, game, service.belief[0] if service.belief else None).words
@@ -88,7 +88,7 @@ def watch(options: WatchOptions, console: Console) -> int:
                 wires.keep()
 
         interrupts = stack.enter_context(Interrupts())
-        around = Surroundings(
+        around = LoopPorts(
             lambda seconds: interrupts.waiting(lambda: time.sleep(seconds)),
             presses=roles,
             requests=requests,
@@ -147,7 +147,7 @@ def _panel(
     options: WatchOptions,
     game: Game[Any, Any],
     layout: TableLayout | None,
-    wires: Wires,
+    wires: OpenedDevices,
     console: Console,
     say: Callable[[str], None],
 ) -> LivePanel:
@@ -165,7 +165,9 @@ def _debug_pictures(options: WatchOptions, layout: TableLayout | None) -> DebugP
 
 
 @contextmanager
-def _presses(options: WatchOptions, wires: Wires, say: Callable[[str], None]) -> Iterator[Callable[[], list[str]]]:
+def _presses(
+    options: WatchOptions, wires: OpenedDevices, say: Callable[[str], None]
+) -> Iterator[Callable[[], list[str]]]:
     """Give what tells the buttons pressed: on pins, on the board, and the keyboard's when a person sits at it."""
     with ExitStack() as stack:
         askers: list[Callable[[], list[str]]] = [wires.presses]

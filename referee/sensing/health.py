@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from engine.api import Place
-from referee.judge.words import listed
+from referee.judge.sentences import listed
 from referee.sensing.values import PlaceChange, SensorSettings
 
 Fault = Literal["stuck closed", "stuck open", "chattering", "doubtful"]

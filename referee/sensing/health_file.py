@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.durable import write_durably
 from engine.api import Place
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import SensorSettings
-from vision.durable import write_durably
 
 _REMEDY = "remove the file, and every sensor is gone by again"
 
@@ -54,11 +54,11 @@ def put_back(journal: Path, place: Place) -> str:
     path = health_file(journal)
     health = load_health(path)
     said = _put_back(health, place)
-    HealthKeeper.write(health, path)
+    HealthFile.write(health, path)
     return said
 
 
-class HealthKeeper:
+class HealthFile:
     """Writes what is known of the sensors whenever it has changed; a disk that fails is said once."""
 
     def __init__(self, health: SensorHealth, path: Path | None, say: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ _MOST_ROLLS = 4
 
 
 @dataclass(frozen=True)
-class ToldByOccupancy:
+class OccupancyCoverage:
     """Of the turns looked at, how many sensors tell.
 
     ``alone`` leave squares occupied as no other turn does, ``alike`` as some others do, and ``unfelt`` as they were.
@@ -29,7 +29,7 @@ class ToldByOccupancy:
         return self.alone + self.alike > 0
 
 
-def told_by_occupancy(game: Game[StateT, TurnT], state: StateT) -> ToldByOccupancy:
+def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCoverage:
     """Say what sensors tell of the turns that are legal in ``state``, after some roll where one is awaited.
 
     Turns that leave the same appearance count as one. Looks at 2000 turns at most, the first in the game's order.
@@ -51,4 +51,4 @@ def told_by_occupancy(game: Game[StateT, TurnT], state: StateT) -> ToldByOccupan
     counted = Counter(results.values())
     unfelt = counted.pop(same, 0)
     alone = sum(count == 1 for count in counted.values())
-    return ToldByOccupancy(len(results), alone, sum(counted.values()) - alone, unfelt)
+    return OccupancyCoverage(len(results), alone, sum(counted.values()) - alone, unfelt)

@@ -1,19 +1,21 @@
-"""A reader with sensors: what the camera sees of each place, and what the sensor under it feels."""
+"""Readers with sensors: beside a camera, or alone with ticks in place of frames."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from engine.api import EMPTY, Appearance, LookName, Place
-from referee.judge.settling import blocking_hindrance
-from referee.reading_frames import read_or_hindered
+from referee.judge.stability import blocking_hindrance
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import SensorSettings, SensorSource
-from referee.sensing.watching import Felt, SensorWatch
-from referee.service_protocols import Reader
+from referee.sensing.watch import SensorEvidence, SensorWatch
+from referee.session.ports import Reader, read_or_hindered
+from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import PlaceReading, Reading
+from vision.reading import Hindrance, PlaceReading, Reading
 
 _ALONE = "I can't see the table, and go by the sensors alone until I can."
 
@@ -73,7 +75,9 @@ class FusedReader:
         """Hear what was accepted, so that sensors that are wrong are found."""
         self._watch.believed(appearance)
 
-    def _joined(self, reading: Reading, felt: Felt, why: str = "outside the picture") -> dict[Place, PlaceReading]:
+    def _joined(
+        self, reading: Reading, felt: SensorEvidence, why: str = "outside the picture"
+    ) -> dict[Place, PlaceReading]:
         joined: dict[Place, PlaceReading] = {}
         for place in dict.fromkeys((*reading.places, *self._places)):
             seen, sensed = reading.places.get(place), felt.occupied.get(place)
@@ -81,7 +85,7 @@ class FusedReader:
                 is_past = sensed is not None and felt.fading and _contradict(seen, sensed)
                 joined[place] = seen if sensed is None or is_past else replace(seen, sensed=sensed)
             elif sensed is not None:
-                joined[place] = only_felt(sensed, self._looks, why)
+                joined[place] = sensed_only(sensed, self._looks, why)
         return joined
 
 
@@ -91,8 +95,78 @@ def _contradict(seen: PlaceReading, sensed: float) -> bool:
     return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)
 
 
-def only_felt(sensed: float, looks: Sequence[LookName], why: str) -> PlaceReading:
+def sensed_only(sensed: float, looks: Sequence[LookName], why: str) -> PlaceReading:
     """Give the reading of a place that no camera sees: any piece is as probable as another."""
     pieces = [look for look in looks if look != EMPTY]
     probabilities = {look: sensed / len(pieces) for look in pieces} | {EMPTY: 1 - sensed}
     return PlaceReading(probabilities, hidden_by=why, sensed=sensed)
+
+
+_NO_CAMERA = "no camera"
+
+
+class SensorReader:
+    """Reads sensors and no picture: of every place with a sensor, whether something stands there."""
+
+    def __init__(
+        self,
+        source: SensorSource,
+        places: Sequence[Place],
+        looks: Sequence[LookName],
+        settings: SensorSettings | None = None,
+        health: SensorHealth | None = None,
+    ) -> None:
+        given = settings or SensorSettings()
+        self._watch = SensorWatch(source, given, health or SensorHealth(given))
+        self._places = tuple(places)
+        self._looks = tuple(looks)
+
+    def read(self, frame: Frame) -> Reading:
+        """Read the sensors at the frame's time; its picture says nothing."""
+        felt = self._watch.look(frame.time_s)
+        hindrances: tuple[Hindrance, ...] = ()
+        if felt.busy is not None:
+            hindrances = (felt.busy,)
+        elif not felt.occupied:
+            hindrances = (Hindrance("not located", "The sensors say nothing. Is their board connected?"),)
+        places = {
+            place: sensed_only(felt.occupied[place], self._looks, _NO_CAMERA)
+            for place in self._places
+            if place in felt.occupied and not hindrances
+        }
+        return Reading(frame.sequence, frame.time_s, places, hindrances, felt.notices, felt.changes)
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """There is no picture to cut out."""
+        raise NotLocatedError(f"there is no camera, so no picture of {place} in frame {frame.sequence}")
+
+    def believed(self, appearance: Appearance) -> None:
+        """Hear what was accepted, so that sensors that are wrong are found."""
+        self._watch.believed(appearance)
+
+
+class TickSource:
+    """A source of blank frames, ``period_s`` apart, for a service without a camera.
+
+    ``clock`` gives seconds that only rise, ``wait`` waits that many seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float], wait: Callable[[float], object], period_s: float = 0.1) -> None:
+        if period_s <= 0:
+            raise ValueError(f"period_s is {period_s}; expected more than 0, 0.1 is usual")
+        self._clock = clock
+        self._wait = wait
+        self._period_s = period_s
+        self._due_s: float | None = None
+        self._sequence = 0
+
+    def read(self, timeout_s: float) -> Frame:
+        """Give the next blank frame when it is due; ``timeout_s`` is never needed."""
+        del timeout_s
+        now_s = self._clock()
+        if self._due_s is not None and now_s < self._due_s:
+            self._wait(self._due_s - now_s)
+            now_s = self._clock()
+        self._due_s = now_s + self._period_s
+        self._sequence += 1
+        return Frame(np.zeros((1, 1, 3), dtype=np.uint8), now_s, self._sequence, _NO_CAMERA)

@@ -9,14 +9,14 @@ from typing import Protocol
 from engine.api import Place
 from vision.reading import PlaceChange
 
-__all__ = ["PlaceChange", "Sensed", "SensorSettings", "SensorSource"]
+__all__ = ["PlaceChange", "SensorSettings", "SensorSnapshot", "SensorSource"]
 
 _WORST_RATE = 0.2
 _BEST_RATE = 0.001
 
 
 @dataclass(frozen=True)
-class Sensed:
+class SensorSnapshot:
     """What all sensors say at one moment.
 
     ``time_s`` is the latest moment for which this is known to hold, in the time of the frames (``time.monotonic`` in
@@ -34,7 +34,7 @@ class Sensed:
 class SensorSource(Protocol):
     """Where sensors are read from; never blocks."""
 
-    def latest(self, now_s: float) -> Sensed | None:
+    def latest(self, now_s: float) -> SensorSnapshot | None:
         """Give what the sensors say, ``None`` while nothing is known; ``now_s`` in the time of the frames."""
 
 

@@ -1,4 +1,4 @@
-"""Following a source of sensors: what they say now, what they noticed lately, and whether the table is at rest."""
+"""Follows a source of sensors: what they say now, what they noticed lately, and whether the table is at rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.api import EMPTY, Appearance, Place
 from referee.sensing.health import SensorHealth
-from referee.sensing.values import PlaceChange, Sensed, SensorSettings, SensorSource
+from referee.sensing.values import PlaceChange, SensorSettings, SensorSnapshot, SensorSource
 from vision.reading import Hindrance
 
 _MOST_CHANGES = 512
@@ -16,7 +16,7 @@ _MOVING_S = 10.0
 
 
 @dataclass(frozen=True)
-class Felt:
+class SensorEvidence:
     """What is known of the places by their sensors.
 
     ``occupied`` maps places to how probable it is that something stands there; ``changes`` are the latest, oldest
@@ -44,7 +44,7 @@ class SensorWatch:
         self._now_s = 0.0
         self._heard_s: float | None = None
 
-    def look(self, now_s: float) -> Felt:
+    def look(self, now_s: float) -> SensorEvidence:
         """Give what the sensors say at ``now_s``, in the time of the frames."""
         self._now_s = now_s
         sensed = self._source.latest(now_s)
@@ -53,12 +53,12 @@ class SensorWatch:
             self._notices += self._health.listen(self._noticed(sensed, now_s), sensed.doubtful, now_s)
         notices, self._notices = tuple(self._notices), []
         if sensed is None or now_s - sensed.time_s > self._settings.stale_s:
-            return Felt(notices=notices)
+            return SensorEvidence(notices=notices)
         mute = self._mute(sensed)
         trusted = {place: closed for place, closed in sensed.occupied.items() if place not in mute}
         probabilities = {place: self._settings.probability_occupied(closed) for place, closed in trusted.items()}
         changes = tuple(change for change in self._changes if change.place in trusted)
-        return Felt(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
+        return SensorEvidence(probabilities, changes, self._busy(changes, now_s), notices, fading=not self._is_heard)
 
     def believed(self, appearance: Appearance) -> None:
         """Take a table that was accepted as the truth about the sensors; what comes of it is told at the next look."""
@@ -71,10 +71,10 @@ class SensorWatch:
     def _is_heard(self) -> bool:
         return self._heard_s is not None and self._now_s - self._heard_s <= self._settings.fading_s
 
-    def _mute(self, sensed: Sensed) -> frozenset[Place]:
+    def _mute(self, sensed: SensorSnapshot) -> frozenset[Place]:
         return sensed.doubtful | self._health.out
 
-    def _noticed(self, sensed: Sensed, now_s: float) -> tuple[PlaceChange, ...]:
+    def _noticed(self, sensed: SensorSnapshot, now_s: float) -> tuple[PlaceChange, ...]:
         """Take in what changed; a change that got lost on the way shows in what is occupied, and counts from now."""
         noticed = [change for change in sensed.changes if change.place in sensed.occupied]
         named = {change.place for change in noticed}

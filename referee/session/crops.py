@@ -8,7 +8,7 @@ from typing import Protocol
 import cv2
 
 from engine.api import Place
-from referee.events import Evidence
+from referee.journal.events import Evidence
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 

@@ -1,4 +1,4 @@
-"""Verdicts and steps as the journal's events, and back. Pure."""
+"""Verdicts, accepted turns and corrections as the journal's events, and back. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.api import Breach, Game, OptionValue, Outcome, StateT
-from referee.correcting import Corrected, Correction
-from referee.events import Event, JsonValue
-from referee.hinting import HintStrength
+from referee.commands.corrections import Corrected, Correction
+from referee.hints.advice import HintStrength
 from referee.journal import Folded
-from referee.judge import Step
-from referee.verdict import Verdict, VerdictKind
+from referee.journal.events import Event, JsonValue
+from referee.judge import AcceptedTurn
+from referee.judge.verdict import Verdict, VerdictKind
 
 _CHANGING = frozenset({"turn", "rolled", "announced", "correction", "take back", "end"})
 
@@ -33,7 +33,7 @@ def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
     return Event("set up", {"state": _one_or_all(states)}, verdict.time_s)
 
 
-def turn_event(step: Step, verdict: Verdict) -> Event:
+def turn_event(step: AcceptedTurn, verdict: Verdict) -> Event:
     """A turn was accepted."""
     data: dict[str, JsonValue] = {
         "turn": step.turn,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from referee.requests import Request
-from referee.service import Service
-from referee.service_requests import PutBack, attend, no_sensors
-from referee.verdict import Verdict
+from referee.commands.command_socket import Request
+from referee.judge.verdict import Verdict
+from referee.session.requests import PutBack, dispatch, no_sensors
+from referee.session.service import Service
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
@@ -40,7 +40,7 @@ def _ignore(frame: Frame | None, verdicts: list[Verdict]) -> None:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class LoopPorts:
     """What the loop meets besides the camera.
 
     ``presses`` gives the roles of the buttons pressed since it was last asked (``end turn``, ``take back``,
@@ -58,7 +58,7 @@ class Surroundings:
     read_timeout_s: float = 2.0
 
 
-def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -> str:
+def run(service: Service[Any, Any], camera: FrameSource, around: LoopPorts) -> str:
     """Referee until the frames end or ``around.stop`` says so; gives why they ended, nothing when it was stopped.
 
     A camera that goes away is named once and waited for; a frame that can't be used is passed over. What the last
@@ -67,7 +67,7 @@ def run(service: Service[Any, Any], camera: FrameSource, around: Surroundings) -
     trouble: str | None = None
     while not around.stop():
         for request in around.requests():
-            attend(service, request.asked, request.answer, around.put_back)
+            dispatch(service, request.asked, request.answer, around.put_back)
         service.look_for_hint()
         try:
             frame = camera.read(around.read_timeout_s)

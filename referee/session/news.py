@@ -1,19 +1,19 @@
-"""A table that can't be judged, one that nobody has set up yet, and a question that is open about one."""
+"""What is worth saying: verdicts that are news, squares that stay unreadable, a table that can't be judged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.api import EMPTY, Game, OptionValue
-from referee.judge import Settled, blocking_hindrance
+from engine.api import EMPTY, Appearance, Game, OptionValue, Place
+from referee.judge import StableView, blocking_hindrance
 from referee.judge.belief import usual_start
-from referee.service_stall import unreadable_places
-from referee.verdict import Verdict, VerdictKind
+from referee.judge.sentences import stalled
+from referee.judge.verdict import Verdict, VerdictKind
 from vision.reading import Reading
 
 
-def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: Settled) -> bool:
+def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], settled: StableView) -> bool:
     """Whether nobody has begun to set up, which is no fault to sound an alarm about.
 
     The table surely shows nothing, and the game starts with something on it.
@@ -56,7 +56,7 @@ class OpenQuestion:
         self._shown: Mapping[str, str] | None = None
         self._unread: frozenset[str] = frozenset()
 
-    def take(self, verdict: Verdict, settled: Settled | None) -> None:
+    def take(self, verdict: Verdict, settled: StableView | None) -> None:
         """Take the verdict that is shown now: one that asks opens a question, and every other one closes it."""
         self.close()
         if settled is not None and verdict.kind is VerdictKind.AMBIGUOUS:
@@ -67,12 +67,90 @@ class OpenQuestion:
         """Take in that a person answered."""
         self._shown, self._unread = None, frozenset()
 
-    def is_open(self, settled: Settled | None) -> bool:
+    def is_open(self, settled: StableView | None) -> bool:
         """Whether it is still open at this table, ``None`` for one that is not at rest."""
         if self._shown is None or settled is None:
             return self._shown is not None
         is_unread = not self._unread or bool(self._unread & self._unreadable(settled))
         return is_unread and settled.looks_like(self._shown)
 
-    def _unreadable(self, settled: Settled) -> frozenset[str]:
+    def _unreadable(self, settled: StableView) -> frozenset[str]:
         return frozenset(unreadable_places(settled.readings[-1], self._sure_probability))
+
+
+def unreadable_places(reading: Reading, sure_probability: float) -> tuple[Place, ...]:
+    """Give the places that are hidden or doubtful, and under which no sensor tells whether anything stands there."""
+    return tuple(
+        place
+        for place, seen in reading.places.items()
+        if seen.sensed is None
+        and (seen.hidden_by is not None or not seen.probabilities or seen.best[1] < sure_probability)
+    )
+
+
+class StallWatch:
+    """Follows since when each place could not be read; feed it the readings of tables at rest, in order.
+
+    A place is unreadable while something hides it or its best look has less than ``sure_probability``, unless a sensor
+    tells whether anything stands there. It is named once it has been so for ``after_s`` seconds, and again only after
+    it could be read meanwhile.
+    """
+
+    def __init__(self, after_s: float, sure_probability: float) -> None:
+        self._after_s = after_s
+        self._sure_probability = sure_probability
+        self._since_s: dict[str, float] = {}
+        self._named: set[str] = set()
+
+    def add(self, reading: Reading) -> tuple[str, ...]:
+        """Take a reading; give the places to name now, all that are unreadable for long if any of them is new."""
+        unreadable = unreadable_places(reading, self._sure_probability)
+        self._since_s = {place: self._since_s.get(place, reading.time_s) for place in unreadable}
+        self._named &= set(unreadable)
+        stalled = {place for place, since_s in self._since_s.items() if reading.time_s - since_s >= self._after_s}
+        if stalled <= self._named:
+            return ()
+        self._named |= stalled
+        return tuple(place for place in unreadable if place in stalled)
+
+
+def stall_verdict(believed: Appearance, places: Sequence[Place], reading: Reading, after_s: float) -> Verdict:
+    """Ask about places that could not be read for ``after_s`` seconds."""
+    return Verdict(
+        VerdictKind.AMBIGUOUS,
+        stalled(places, after_s),
+        reading.time_s,
+        reading.sequence,
+        places=tuple(places),
+        expected={place: believed[place] for place in places},
+    )
+
+
+_LASTING = frozenset({VerdictKind.SET_UP, VerdictKind.ACCEPTED, VerdictKind.PUT_RIGHT, VerdictKind.UNCHANGED})
+"""What may stay on show while nothing changes."""
+
+_QUIET = frozenset({VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE, VerdictKind.UNCHANGED})
+
+
+def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool:
+    """Say whether a verdict tells more than the one on show; ``unsettled``: a fault or a question is open.
+
+    A question stays on show until the table shows something else, or somebody answers.
+    """
+    if verdict.turns or verdict.kind is VerdictKind.SET_UP:
+        return True
+    if shown is None:
+        return verdict.kind is not VerdictKind.UNCHANGED
+    # A fault or a question stays lit while hands put it right.
+    if verdict.kind in _QUIET and unsettled and shown.kind not in _LASTING:
+        return False
+    if verdict.kind is VerdictKind.UNCHANGED and shown.kind in _LASTING:
+        return False
+    if verdict.kind is VerdictKind.CANNOT_SEE and shown.kind is VerdictKind.CANNOT_SEE:
+        return False
+    return key_of(verdict) != key_of(shown)
+
+
+def key_of(verdict: Verdict) -> tuple[object, ...]:
+    """What makes two verdicts the same to a person."""
+    return (verdict.kind, verdict.turns, verdict.places, tuple(sorted(verdict.seen.items())), verdict.sentence)

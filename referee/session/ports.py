@@ -1,16 +1,19 @@
-"""What the service needs of its reader, journal and display."""
+"""What the session needs of its reader, journal and display, and how a reader is asked and told."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance
-from hardware.signals import Signal
-from referee.events import Event, Evidence
-from referee.service_evidence import Cropper
+from engine.api import Appearance, Game
+from hardware.lights.signals import Signal
+from referee.journal.events import Event, Evidence
+from referee.judge import Judge, Ruling
+from referee.judge.verdict import VerdictKind
+from referee.session.crops import Cropper
+from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
-from vision.reading import Reading
+from vision.reading import Hindrance, Reading
 
 
 class Reader(Cropper, Protocol):
@@ -42,7 +45,32 @@ class Recorder(Protocol):
 
 
 class Display(Protocol):
-    """What shows signals: ``hardware.panel.Panel`` is one."""
+    """What shows signals: ``hardware.lights.panel.Panel`` is one."""
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         """Show a signal in place of the one before."""
+
+
+def tell_reader(reader: object, game: Game[Any, Any], judge: Judge[Any, Any], ruling: Ruling) -> None:
+    """Tell a reader that listens of a table that is as believed; others, and other rulings, are passed over."""
+    if not (isinstance(reader, Believer) and judge.belief and ruling.verdicts):
+        return
+    kind = ruling.verdicts[-1].kind
+    appearance = dict(game.appearance(judge.belief[0]))
+    if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
+        # Where a person's word holds against the table, the pieces may still follow.
+        against = judge.against_camera
+        reader.believed({place: look for place, look in appearance.items() if place not in against})
+    elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
+        reader.believed(appearance)
+
+
+def read_or_hindered(reader: Reader, frame: Frame) -> Reading:
+    """Read a frame; one that can't be used gives a Reading without places that says why."""
+    try:
+        return reader.read(frame)
+    except NotLocatedError as error:
+        hindrance = Hindrance("not located", str(error))
+    except FrameError as error:
+        hindrance = Hindrance("bad frame", str(error))
+    return Reading(frame.sequence, frame.time_s, {}, (hindrance,))

@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 from engine.api import Place
 from engine.errors import EngineError
-from referee.correcting import Correction
-from referee.entering import Entry, refusal
+from referee.commands.corrections import Correction
+from referee.commands.entries import Entry, refusal
 from referee.errors import CorrectionError
-from referee.journal.steps import PlayedKind
-from referee.judge.words import listed
-from referee.service import Service
+from referee.journal.fold import PlayedKind
+from referee.judge.sentences import listed
+from referee.session.service import Service
 
 CORRECT = "correct"
 TAKE_BACK = "take back"
@@ -69,7 +69,7 @@ def put_back_sentence(said: str, by: str) -> str:
     return f"{said} {by} says so."
 
 
-def attend(
+def dispatch(
     service: Service[Any, Any], asked: Mapping[str, Any], answer: Answer, put_back: PutBack = no_sensors
 ) -> None:
     """Carry a request out, and answer with ``done``, a sentence, or ``refused``, which says why not.

@@ -12,27 +12,31 @@ from functools import partial
 from typing import Generic
 
 from engine.api import Game, OptionValue, StateT, TurnT
-from hardware.signals import Signal, Sound
-from referee import service_events as events
-from referee.correcting import Corrected, Correction, corrected
-from referee.entering import Entry, entered
+from hardware.lights.signals import Signal, Sound
+from referee.commands.corrections import Corrected, Correction, corrected
+from referee.commands.entries import Entry, entered
 from referee.errors import JournalError
-from referee.events import Event
+from referee.hints.requests import HintMessage, HintRequests, HintSource, Reply
 from referee.journal import fold
-from referee.judge import Judge, Occasion, Ruling, Settled, Settler, Step
-from referee.judge.words import word_holds
-from referee.reading_frames import read_or_hindered
-from referee.service_believing import tell_reader
-from referee.service_catch_up import CatchUp
-from referee.service_evidence import CropKeeper
-from referee.service_hints import HintDesk, HintSaid, HintSource, Reply
-from referee.service_news import is_news, key_of
-from referee.service_protocols import Display, Reader, Recorder
-from referee.service_resuming import judge_from
-from referee.service_settings import ServiceSettings
-from referee.service_stall import StallWatch, stall_verdict
-from referee.service_unclear import OpenQuestion, UnclearWatch, is_before_set_up
-from referee.signalling import (
+from referee.journal.events import Event
+from referee.judge import AcceptedTurn, Judge, Ruling, StabilityFilter, StableView, Trigger
+from referee.judge.sentences import override_holds
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session import event_records as events
+from referee.session.crops import CropKeeper
+from referee.session.news import (
+    OpenQuestion,
+    StallWatch,
+    UnclearWatch,
+    is_before_set_up,
+    is_news,
+    key_of,
+    stall_verdict,
+)
+from referee.session.ports import Display, Reader, Recorder, read_or_hindered, tell_reader
+from referee.session.recovery import CatchUp, judge_from
+from referee.session.settings import ServiceSettings
+from referee.session.signals import (
     corrected_signal,
     entered_signal,
     finished_signal,
@@ -44,7 +48,6 @@ from referee.signalling import (
     waiting_signal,
     with_trouble,
 )
-from referee.verdict import Verdict, VerdictKind
 from vision.frame import Frame
 from vision.reading import Hindrance, Reading
 
@@ -78,16 +81,16 @@ class Service(Generic[StateT, TurnT]):
         self._say = say
         self._options: dict[str, OptionValue] = dict(self._settings.options)
         self._judge: Judge[StateT, TurnT] = Judge(game, self._settings.judge)
-        self._settler = Settler(self._settings.settling)
+        self._settler = StabilityFilter(self._settings.settling)
         self._stall = StallWatch(self._settings.stall_s, self._settings.settling.sure_probability)
         self._crops = CropKeeper(game.places)
-        self._hints: HintDesk = HintDesk(game, settings.hints, hints)
+        self._hints: HintRequests = HintRequests(game, settings.hints, hints)
         self._game_number = 0
         self._time_s = 0.0
         self._frame: Frame | None = None
         self._reading: Reading | None = None
-        self._settled: Settled | None = None
-        self._judged: tuple[float, Occasion] | None = None
+        self._settled: StableView | None = None
+        self._judged: tuple[float, Trigger] | None = None
         self._question = OpenQuestion(settings.settling.sure_probability)
         self._pressed = False
         self._shown: Verdict | None = None
@@ -173,7 +176,7 @@ class Service(Generic[StateT, TurnT]):
             return self._unsettled(reading)
         self._unclear.clear()
         if self._settings.stills or self._pressed:
-            return self._decide(settled, Occasion.DECLARED)
+            return self._decide(settled, Trigger.DECLARED)
         occasion = self._settings.occasion(settled.rested_s, set_up=bool(self._judge.belief))
         if self._judged == (settled.since_s, occasion):
             return self._name_stall(reading)
@@ -182,7 +185,7 @@ class Service(Generic[StateT, TurnT]):
     def press(self) -> list[Verdict]:
         """Take a press of the button that ends a turn: judged now if the table is at rest, else when it is."""
         self._pressed = True
-        return [] if self._settled is None else self._decide(self._settled, Occasion.DECLARED)
+        return [] if self._settled is None else self._decide(self._settled, Trigger.DECLARED)
 
     def finish(self) -> list[Verdict]:
         """Judge what the last frames showed, since no more will come."""
@@ -190,7 +193,7 @@ class Service(Generic[StateT, TurnT]):
         enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
         if pending is None or not enough or self._settings.stills:
             return []
-        return self._decide(pending, Occasion.RESTED)
+        return self._decide(pending, Trigger.RESTED)
 
     def take_back(self, by: str) -> bool:
         """Undo the last turn, roll or announcement that counts, on a person's word; tells whether there was one."""
@@ -256,7 +259,7 @@ class Service(Generic[StateT, TurnT]):
         """Let go of what works hints out; whoever waits for one is told."""
         self._hints.close()
 
-    def _tell_hint(self, said: HintSaid) -> None:
+    def _tell_hint(self, said: HintMessage) -> None:
         """Record a hint, then show it; what is no hint leaves the lights as they are."""
         if said.event is not None and not said.repeated:
             self._journal.append(said.event)
@@ -307,18 +310,18 @@ class Service(Generic[StateT, TurnT]):
                 self.remark(notice)
         self._notices = frozenset(notices)
 
-    def _decide(self, settled: Settled, occasion: Occasion) -> list[Verdict]:
+    def _decide(self, settled: StableView, occasion: Trigger) -> list[Verdict]:
         self._pressed = False
         self._judged = (settled.since_s, occasion)
         if not self._judge.belief:
-            if occasion is not Occasion.DECLARED and is_before_set_up(self._game, self._options, settled):
+            if occasion is not Trigger.DECLARED and is_before_set_up(self._game, self._options, settled):
                 return []
             ruling = self._judge.begin(
                 settled.readings, self._options, anywhere=self._settings.anywhere, occasion=occasion
             )
         else:
             ruling = self._judge.consider(settled.readings, occasion)
-        return self._carry_out(ruling, asked=occasion is Occasion.DECLARED)
+        return self._carry_out(ruling, asked=occasion is Trigger.DECLARED)
 
     def _unsettled(self, reading: Reading) -> list[Verdict]:
         """Say what is in the way once it has been there for a while: at once for stills."""
@@ -355,11 +358,11 @@ class Service(Generic[StateT, TurnT]):
         tell_reader(self._reader, self._game, self._judge, ruling)
         against = self._judge.against_camera
         if against and against != self._against:
-            self._say(word_holds(against))
+            self._say(override_holds(against))
         self._against = against
         return news
 
-    def _record(self, verdict: Verdict, steps: Sequence[Step]) -> None:
+    def _record(self, verdict: Verdict, steps: Sequence[AcceptedTurn]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
         if verdict.kind is VerdictKind.SET_UP:
             texts = [self._game.format_state(state) for state in self._judge.belief]

@@ -1,4 +1,4 @@
-"""What the service is told before it starts."""
+"""How a session referees: when turns end, how patient it is, how the judge and hints are set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from engine.api import OptionValue
-from referee.hinting import HintSettings
-from referee.judge import STILLS, JudgeSettings, Occasion, SettleSettings
+from referee.hints.advice import HintSettings
+from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
 
 TurnEnd = Literal["button", "touch", "rest"]
 
@@ -37,7 +37,7 @@ class ServiceSettings:
     stills: bool = False
     patience_s: float = 5.0
     stall_s: float = 20.0
-    settle: SettleSettings = field(default_factory=SettleSettings)
+    settle: StabilitySettings = field(default_factory=StabilitySettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)
     hints: HintSettings = field(default_factory=HintSettings)
 
@@ -52,15 +52,15 @@ class ServiceSettings:
             )
 
     @property
-    def settling(self) -> SettleSettings:
+    def settling(self) -> StabilitySettings:
         """How a table comes to rest: at once for stills."""
         return STILLS if self.stills else self.settle
 
-    def occasion(self, rested_s: float, *, set_up: bool) -> Occasion:
+    def occasion(self, rested_s: float, *, set_up: bool) -> Trigger:
         """Say what a table at rest for so long is looked at for, when nobody pressed a button."""
         rested = rested_s >= self.rest_s
         if not set_up or self.turn_end == "rest":
-            return Occasion.RESTED if rested else Occasion.GLANCE
+            return Trigger.RESTED if rested else Trigger.GLANCE
         if self.turn_end == "touch":
-            return Occasion.TOUCH_RESTED if rested else Occasion.TOUCH
-        return Occasion.GLANCE
+            return Trigger.TOUCH_RESTED if rested else Trigger.TOUCH
+        return Trigger.GLANCE

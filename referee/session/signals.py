@@ -12,10 +12,9 @@ from types import MappingProxyType
 
 from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
-from hardware.signals import Light, Mood, Signal, Sound
-from hardware.styles import light
-from referee.judge.words import listed
-from referee.verdict import Verdict, VerdictKind
+from hardware.lights.signals import Light, Mood, Signal, Sound, light
+from referee.judge.sentences import listed
+from referee.judge.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
     {

@@ -1,6 +1,7 @@
-"""The settings: one TOML file, the environment and flags, validated, each with where it comes from.
+"""The settings in force: found, read and checked, each with where it comes from.
 
-Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE`` for ``camera.source``), flag.
+Precedence, weakest first: default, file, environment (``REFEREE_CAMERA_SOURCE`` for ``camera.source``), flag. Files
+that settings name are not opened here, so that a command that makes one can run; ``referee.wiring.plan`` does that.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from referee.config_checks import problems
-from referee.config_sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
-from referee.config_toml import as_toml
-from referee.config_values import Settings
+from common.toml_text import as_toml
+from engine import registry
+from engine.api import Game, OptionValue
+from engine.errors import EngineError, OptionError
+from hardware.errors import HardwareError
 from referee.errors import ConfigError
+from referee.settings.conversions import button_settings, pins, sensor_pins
+from referee.settings.game_options import table_options
+from referee.settings.sections import Settings
+from referee.settings.sources import SECTION_SEPARATOR, Source, find_file, nearest_source, read_environment, read_file
 
 __all__ = ["Configuration", "Settings", "load"]
 
@@ -144,3 +150,57 @@ def _choices(location: list[str]) -> list[object]:
 def _did_you_mean(got: str, allowed: list[str]) -> str:
     near = difflib.get_close_matches(got, allowed, n=1)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+_DEFAULT = Source("default")
+
+
+def problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
+    """Give one line a fault: where it is set, what was got, what is allowed."""
+    try:
+        game: Game[Any, Any] = registry.load(settings.game.name)
+    except EngineError as error:
+        source = sources.get("game.name", _DEFAULT)
+        yield f"{source}: game.name is {as_toml(settings.game.name)}; {error}"
+        places: tuple[str, ...] = ()
+    else:
+        yield from _rule_problems(game, settings.game.options, sources)
+        places = tuple(game.places)
+    yield from _pin_problems(settings, places, sources)
+    yield from _button_problems(settings, sources)
+
+
+def _rule_problems(
+    game: Game[Any, Any], options: Mapping[str, OptionValue], sources: Mapping[str, Source]
+) -> Iterator[str]:
+    alone = [({name: value}, ["game", "options", name]) for name, value in options.items()]
+    for given, location in [*alone, (options, ["game", "options"])]:
+        try:
+            table_options(game, given)
+        except OptionError as error:
+            yield f"{nearest_source(location, sources) or _DEFAULT}: game.options: {error}"
+            return
+
+
+def _pin_problems(settings: Settings, places: tuple[str, ...], sources: Mapping[str, Source]) -> Iterator[str]:
+    try:
+        pins(settings.lights, places)
+    except HardwareError as error:
+        yield f"{nearest_source(['lights'], sources) or _DEFAULT}: lights: {error}"
+        return
+    if settings.sensors.source == "pins":
+        try:
+            sensor_pins(settings)
+        except HardwareError as error:
+            yield f"{nearest_source(['sensors'], sources) or _DEFAULT}: sensors: {error}"
+
+
+def _button_problems(settings: Settings, sources: Mapping[str, Source]) -> Iterator[str]:
+    """A long press must not be over before a press is believed."""
+    buttons = button_settings(settings.lights)
+    if buttons.long_press_s <= buttons.settle_s:
+        source = sources.get("lights.long_press_s") or nearest_source(["lights", "debounce_ms"], sources)
+        yield (
+            f"{source or _DEFAULT}: lights.long_press_s is {settings.lights.long_press_s:g}; expected more "
+            f"seconds than lights.debounce_ms, which is {settings.lights.debounce_ms:g} ms"
+        )

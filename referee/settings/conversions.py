@@ -1,21 +1,22 @@
-"""The lights' and buttons' settings as the hardware room wants them."""
+"""The settings as the hardware and the journal want them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hardware.pins import PinMap, pin_map
-from referee.config_values import LightSettings, Settings
+from hardware.pins.pin_map import GpioPinMap, pin_map
+from referee.journal import EvidenceLimits
+from referee.settings.sections import JournalSection, LightSection, Settings
 
 if TYPE_CHECKING:
     from hardware import factory
-    from hardware.sensor_matrix_pins import SwitchPins
+    from hardware.inputs.switches import SwitchPins
 
 _MILLISECONDS_PER_SECOND = 1000
 
 
-def pins(lights: LightSettings, known_places: Sequence[str] = ()) -> PinMap:
+def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
     """Give the checked pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
     return pin_map(
         places=lights.place_pins,
@@ -32,7 +33,7 @@ def pins(lights: LightSettings, known_places: Sequence[str] = ()) -> PinMap:
 
 def sensor_pins(settings: Settings) -> SwitchPins:
     """Give the checked pins of switches on the Pi itself; raises PinError that lists every problem."""
-    from hardware.sensor_matrix_pins import switch_pins
+    from hardware.inputs.switches import switch_pins
 
     sensors = settings.sensors
     return switch_pins(
@@ -44,10 +45,9 @@ def sensor_pins(settings: Settings) -> SwitchPins:
     )
 
 
-def light_settings(lights: LightSettings, known_places: Sequence[str] = ()) -> factory.LightSettings:
+def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> factory.DriverSettings:
     """Give what the terminal and the Pi's own pins are driven from; raises PinError."""
-    from hardware.factory import DRIVER_NAMES
-    from hardware.factory import LightSettings as DriverSettings
+    from hardware.factory import DRIVER_NAMES, DriverSettings
 
     return DriverSettings(
         drivers=tuple(name for name in lights.drivers if name in DRIVER_NAMES),
@@ -58,7 +58,7 @@ def light_settings(lights: LightSettings, known_places: Sequence[str] = ()) -> f
     )
 
 
-def button_settings(lights: LightSettings) -> factory.ButtonSettings:
+def button_settings(lights: LightSection) -> factory.ButtonSettings:
     """Give how the buttons are wired and how long they take to be believed."""
     from hardware.factory import ButtonSettings
 
@@ -66,4 +66,15 @@ def button_settings(lights: LightSettings) -> factory.ButtonSettings:
         pull_up=lights.pull_up,
         settle_s=lights.debounce_ms / _MILLISECONDS_PER_SECOND,
         long_press_s=lights.long_press_s,
+    )
+
+
+_KIB = 1024
+_MIB = 1024 * 1024
+
+
+def evidence_limits(journal: JournalSection) -> EvidenceLimits:
+    """Give how many bytes of pictures a journal keeps."""
+    return EvidenceLimits(
+        picture_bytes=journal.evidence_picture_kib * _KIB, total_bytes=journal.evidence_total_mib * _MIB
     )

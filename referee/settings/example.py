@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from referee.config_toml import as_toml
-from referee.config_values import Settings
+from common.toml_text import as_toml
+from referee.settings.sections import Settings
 
 _WIDTH = 100
 

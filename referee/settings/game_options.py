@@ -1,4 +1,4 @@
-"""Sheet files where options are given: the file is read here, and its content goes on as the option's value."""
+"""Rule options as settings and flags give them, with a sheet's file read where one is named."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.api import Game, OptionValue
+from engine.capabilities import has_sheet
 from engine.errors import OptionError, UnreadableError
-from engine.printed import has_sheet
+from engine.options import read_options
+from referee.judge.belief import EITHER, STARTS_OPTION
 
 SUFFIX = ".toml"
 
@@ -45,3 +47,21 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableError(f"{path} is not text in UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Read the options given for a game at a table: the game's own, and ``starts=either`` where there is a choice.
+
+    With ``either`` the first turn tells who starts. Only what was given is returned. Raises OptionError.
+    """
+    rules = with_sheet_file(game, given)
+    is_open = STARTS_OPTION in rules and str(rules[STARTS_OPTION]).strip().lower() == EITHER
+    if is_open and any(option.name == STARTS_OPTION for option in game.options):
+        del rules[STARTS_OPTION]
+    values = read_options(game.options, rules)
+    read = {name: values[name] for name in rules}
+    try:
+        game.new(read)
+    except ValueError as error:
+        raise OptionError(str(error)) from error
+    return {name: read.get(name, EITHER) for name in given}

@@ -1,14 +1,273 @@
-"""What every section of the settings is: closed to names it does not know, and never changed once read."""
+"""The settings themselves: sections, names, defaults, what each takes, and a sentence for a person."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, StrictInt, StrictStr
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from referee.settings.sources import SECTION_SEPARATOR, user_folder
 
 Pin = StrictInt | StrictStr
-"""A pin of the Pi's header, as ``hardware.pins.parse_pin`` reads it."""
+"""A pin of the Pi's header, as ``hardware.pins.pin_map.parse_pin`` reads it."""
 
 
 class Section(BaseModel):
     """A section of the settings file; its docstring is the section's sentence in the example."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+AUTO_PORT = "auto"
+"""The port's name that means: the board that answers, whatever its port is called today."""
+
+
+class BoardSection(Section):
+    """A microcontroller with the referee's firmware: lights, buttons, a buzzer, switches under the squares."""
+
+    port: str = Field(
+        default=AUTO_PORT,
+        description='The serial port, such as "/dev/ttyACM0"; "auto" finds the board, also under another name.',
+    )
+    vendor_id: int | None = Field(
+        default=None, ge=0, le=0xFFFF, examples=[0x2E8A], description="Only a board of this USB vendor."
+    )
+    product_id: int | None = Field(
+        default=None, ge=0, le=0xFFFF, examples=[0x0005], description="Only a board with this USB product number."
+    )
+    serial_number: str | None = Field(
+        default=None, examples=["E6614103E72B8F2A"], description="Only the board with this serial number."
+    )
+    baud: int = Field(default=115200, ge=1200, le=3_000_000, description="Speed of a UART; USB takes no notice.")
+    pin_map: Path | None = Field(
+        default=None,
+        examples=["pins.toml"],
+        description="The pin map that `referee firmware install` put on the board; when given, it is compared.",
+    )
+    buttons: tuple[Literal["end turn", "hint", "take back"], ...] = Field(
+        default=("end turn", "hint", "take back"),
+        description="What the board's buttons are for, in their order; with pin_map as that says.",
+    )
+    silence_s: float = Field(
+        default=3.0, ge=0.5, le=60, description="After how long without the referee the board shows that it waits."
+    )
+    debounce_ms: float = Field(
+        default=20.0, ge=1, le=1000, description="How long the board's contacts must be quiet, in milliseconds."
+    )
+
+
+class SensorSection(Section):
+    """Switches under the squares (reed or hall) that tell which of them are occupied."""
+
+    source: Literal["none", "board", "pins"] = Field(
+        default="none", description="Where switches are: none, on the board below [board], or on the Pi's own pins."
+    )
+    eyes: Literal["camera", "sensors", "both"] = Field(default="camera", description="What the referee looks through.")
+    map: Path | None = Field(
+        default=None,
+        examples=["sensors.toml"],
+        description="Which switch is under which square, as `referee sensors map` wrote it.",
+    )
+    false_closed: float = Field(
+        default=0.01, ge=0.001, le=0.2, description="How often a switch says occupied where nothing stands."
+    )
+    false_open: float = Field(
+        default=0.03, ge=0.001, le=0.2, description="How often a switch says empty where something stands."
+    )
+    row_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(5, 6, 13)], description="The Pi's pins that drive the rows of a matrix."
+    )
+    column_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(16, 20, 21)], description="The Pi's pins that read the columns of a matrix."
+    )
+    switch_pins: tuple[Pin, ...] = Field(
+        default=(), examples=[(17, 27)], description="The Pi's pins with one switch each; they count after the matrix."
+    )
+    diodes: bool = Field(default=True, description="Whether each switch of the matrix has a diode.")
+
+
+JOURNAL_FILE = Path("journal.sqlite")
+
+
+class GameSection(Section):
+    """Which game is played, and by which options."""
+
+    name: str = Field(default="deblockle", description="The game's name, as in `referee perft --help`.")
+    options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
+        default={},
+        examples=[{"side_by_side": False}],
+        description="Rule options by name; docs/games/ has one page a game.",
+    )
+
+
+class CameraSection(Section):
+    """The camera above the table."""
+
+    source: str = Field(
+        default="0", description="A number (the n-th camera), a device, a video file or a folder of pictures."
+    )
+    calibration: Path | None = Field(
+        default=None,
+        examples=["calibration.json"],
+        description="What `referee calibrate` wrote for this camera and lens.",
+    )
+    width_px: int = Field(default=1280, ge=160, le=8192, description="Width of the frames to ask for.")
+    height_px: int = Field(default=720, ge=120, le=8192, description="Height of the frames to ask for.")
+    frames_per_second: float = Field(default=15.0, gt=0, le=240, description="How many frames a second to ask for.")
+
+
+class TableSection(Section):
+    """What was measured and learned of the table."""
+
+    layout: Path | None = Field(
+        default=None, examples=["layout.json"], description="The measured table. Without one: the game's printed sheet."
+    )
+    looks: Path | None = Field(
+        default=None,
+        examples=["looks.json"],
+        description="What `referee enrol` learned of the pieces. Without one: learned from the set-up.",
+    )
+    anywhere: bool = Field(default=False, description="Accept other starting places than the game suggests.")
+
+
+class TurnSection(Section):
+    """When a turn counts as ended."""
+
+    end: Literal["button", "touch", "rest"] = Field(
+        default="rest",
+        description="A turn ends by the button, by the other player touching a piece, or when the table rests.",
+    )
+    rest_s: float = Field(default=3.0, ge=0.2, le=60, description="How long the table must rest, in seconds.")
+    margin: float = Field(
+        default=3.0, gt=0, le=100, description="By how much (log-odds) a turn must beat every other explanation."
+    )
+
+
+class LightSection(Section):
+    """What shows verdicts, and the buttons. Pins are BCM numbers or names such as "GPIO17" or "BOARD11"."""
+
+    drivers: tuple[Literal["terminal", "gpio", "board", "wled-serial", "wled-network"], ...] = Field(
+        default=("terminal",), description="What shows the signals."
+    )
+    bell: bool = Field(default=False, description="Ring the terminal's bell for sounds.")
+    place_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"d2": 5, "d6": 6}], description="The pin of each square's light."
+    )
+    column_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"a": 5, "b": 6}], description="Pins of lights along the columns, with row_pins."
+    )
+    row_pins: dict[str, Pin] = Field(
+        default={}, examples=[{"1": 12, "2": 13}], description="Pins of lights along the rows, with column_pins."
+    )
+    status_red_pin: Pin | None = Field(default=None, examples=[17], description="The status light's red pin.")
+    status_green_pin: Pin | None = Field(default=None, examples=[27], description="The status light's green pin.")
+    status_blue_pin: Pin | None = Field(default=None, examples=[22], description="The status light's blue pin.")
+    active_high: bool = Field(default=True, description="Whether lights shine when their pin is high.")
+    buzzer_pin: Pin | None = Field(default=None, examples=[18], description="The buzzer's pin.")
+    buzzer: Literal["active", "passive"] = Field(
+        default="active", description="An active buzzer has one tone of its own, a passive one plays any."
+    )
+    button_pins: dict[Literal["end turn", "hint", "take back"], Pin] = Field(
+        default={}, examples=[{"end turn": 23, "hint": 24, "take back": 25}], description="The pin of each button."
+    )
+    pull_up: bool = Field(default=True, description="Whether buttons connect their pin to ground.")
+    debounce_ms: float = Field(
+        default=20.0, gt=0, le=1000, description="How long a button's contact must be quiet, in milliseconds."
+    )
+    long_press_s: float = Field(
+        default=1.0, gt=0, le=60, description="How long a button is held for a long press, in seconds."
+    )
+    light_map: Path | None = Field(
+        default=None,
+        examples=["lights.toml"],
+        description="Which light of a strip is which square, for board and WLED, as `referee lights map` wrote it.",
+    )
+    strip_lights: int | None = Field(
+        default=None,
+        ge=1,
+        le=300,
+        examples=[49],
+        description="How many lights the WLED strip has. Default: as many as the map needs; a board says it itself.",
+    )
+    brightness: float = Field(default=1.0, gt=0, le=1, description="How bright a strip is at the most.")
+    current_limit_ma: int = Field(
+        default=0, ge=0, le=65535, description="The most a board's strip may draw, in mA; 0: as its pin map says."
+    )
+    wled_host: str | None = Field(
+        default=None, examples=["wled.local"], description="Name or address of the WLED for wled-network (DDP)."
+    )
+    wled_port: int = Field(default=4048, ge=1, le=65535, description="The UDP port of the WLED for wled-network.")
+    wled_serial_port: str | None = Field(
+        default=None, examples=["/dev/ttyUSB0"], description="The serial port of the WLED for wled-serial (Adalight)."
+    )
+    wled_baud: int = Field(
+        default=115200, ge=1200, le=3_000_000, description="Speed of the serial port for wled-serial."
+    )
+
+
+class HintSection(Section):
+    """Hints, at the press of a button or by `referee hint`."""
+
+    strength: Literal["gentle", "fair", "strong", "none"] = Field(
+        default="fair",
+        description="A gentle hint shows only which piece to move, and where to when asked again; none: the players "
+        "rule hints out.",
+    )
+    seconds: float = Field(default=2.0, ge=0.05, le=10, description="How long a hint may take, in seconds.")
+
+
+class JournalSection(Section):
+    """Where accepted events are kept, and how many pictures with them."""
+
+    path: Path = Field(
+        default=JOURNAL_FILE,
+        examples=["journal.sqlite"],
+        description="The journal's file. Default: in your data folder.",
+    )
+    evidence_picture_kib: int = Field(default=64, ge=0, le=16384, description="The most one picture may take, in KiB.")
+    evidence_total_mib: int = Field(
+        default=64, ge=0, le=65536, description="The most all pictures may take, in MiB; the oldest make room."
+    )
+
+
+class DemoSection(Section):
+    """The virtual table."""
+
+    seed: int = Field(default=7, ge=0, description="The number everything random comes from.")
+    turns: int = Field(default=12, ge=1, le=10000, description="How many turns are played.")
+    fast: bool = Field(default=False, description="Play as fast as the computer can.")
+
+
+class Settings(Section):
+    """Everything that can be set."""
+
+    game: GameSection = GameSection()
+    camera: CameraSection = CameraSection()
+    table: TableSection = TableSection()
+    turn: TurnSection = TurnSection()
+    lights: LightSection = LightSection()
+    board: BoardSection = BoardSection()
+    sensors: SensorSection = SensorSection()
+    hints: HintSection = HintSection()
+    journal: JournalSection = JournalSection()
+    demo: DemoSection = DemoSection()
+
+    def placed(self, bases: Mapping[str, Path], folder: Path, environment: Mapping[str, str]) -> Settings:
+        """Give the settings with every path whole: relative ones from ``bases`` (by setting), ``~`` expanded.
+
+        A journal nobody placed goes to the user's data folder.
+        """
+        sections: dict[str, Section] = {}
+        for section in type(self).model_fields:
+            values = getattr(self, section)
+            paths = {
+                key: bases.get(f"{section}{SECTION_SEPARATOR}{key}", folder) / value.expanduser()
+                for key in type(values).model_fields
+                if isinstance(value := getattr(values, key), Path)
+            }
+            if section == "journal" and f"journal{SECTION_SEPARATOR}path" not in bases:
+                paths["path"] = user_folder(environment, "XDG_DATA_HOME", ".local/share") / JOURNAL_FILE
+            sections[section] = values.model_copy(update=paths)
+        return self.model_copy(update=sections)

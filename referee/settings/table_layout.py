@@ -1,11 +1,14 @@
-"""The layout of a game's table, and what to do with a game that no camera can see yet."""
+"""Where a game's places lie: a measured layout, or a grid told from their names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import column_and_row
 from vision.errors import LayoutError
-from vision.layout import TableLayout, default_layout, games_with_layouts, load_layout
+from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 
 
 def layout_for(game: str, path: Path | None) -> TableLayout:
@@ -24,3 +27,11 @@ def layout_for(game: str, path: Path | None) -> TableLayout:
 def kept_by_text() -> str:
     """Say how a game is kept without a camera, once it has begun."""
     return "keep it by text with `referee turn`, `referee roll` and `referee announce`"
+
+
+def grid_of(places: Sequence[str]) -> Grid:
+    """Lay out places such as c3: a row for each number, the highest farthest away, columns as they come."""
+    rows: dict[str, list[str]] = {}
+    for place in places:
+        rows.setdefault(column_and_row(place)[1], []).append(place)
+    return Grid(tuple(tuple(row) for row in reversed(list(rows.values()))))

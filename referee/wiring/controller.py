@@ -1,7 +1,8 @@
-"""The microcontroller as the service sees it: one connection, shared by lights, buzzer, buttons and sensors.
+"""The microcontroller as the session sees it: one connection, shared by lights, buzzer, buttons and sensors.
 
 Lights and sounds may be given from another thread than the one that asks for presses and sensors; the connection
-stands between. A board that is gone costs its own lights and buttons: the connection says so once and looks for it.
+stands between. A controller that is gone costs its own lights and buttons: the connection says so once and looks for
+it.
 """
 
 from __future__ import annotations
@@ -11,33 +12,33 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
+    ButtonChanged,
     EventsDropped,
-    FaultTold,
+    FaultReported,
     Linked,
     LogLine,
     Lost,
     SensorsReported,
     SwitchChanged,
 )
-from firmware_bridge.manifest import version_problem
+from firmware_bridge.install.manifest import version_problem
 from firmware_bridge.protocol.messages import Welcome
-from hardware.light_map import LightMap
-from hardware.panel import DriverSource
-from hardware.pixels import CHANNELS, PixelDriver
-from hardware.tones import ToneDriver
-from referee.board_plan import WirePlan
-from referee.board_switches import sensed
-from referee.sensing.values import Sensed
+from hardware.lights.light_map import LightMap
+from hardware.lights.panel import DriverSource
+from hardware.lights.pixels import CHANNELS, PixelDriver
+from hardware.lights.sounds import ToneDriver
+from referee.sensing.values import SensorSnapshot
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import by_place
 
 _ERROR_LEVEL = 40
 
 
 class Connection(Protocol):
-    """What is needed of ``firmware_bridge.connection.BoardConnection``."""
+    """What is needed of ``firmware_bridge.connection.connection.BoardConnection``."""
 
     @property
     def welcome(self) -> Welcome | None:
@@ -61,7 +62,7 @@ class Connection(Protocol):
 
 
 @dataclass(frozen=True)
-class BoardLights:
+class ControllerLights:
     """A ``PixelOutput`` of the board's strip; the connection keeps the newest frame, so nothing is refreshed."""
 
     connection: Connection
@@ -78,13 +79,13 @@ class BoardLights:
         """The connection is others' too and stays open."""
 
 
-class Board:
+class Controller:
     """The board by what it is for: drivers for a panel, roles of buttons pressed, and what its switches feel.
 
     ``say`` gets a sentence for each thing that is wrong, once as long as it lasts. Nothing here waits.
     """
 
-    def __init__(self, connection: Connection, plan: WirePlan, say: Callable[[str], None]) -> None:
+    def __init__(self, connection: Connection, plan: WiringPlan, say: Callable[[str], None]) -> None:
         self._connection = connection
         self._plan = plan
         self._say = say
@@ -93,7 +94,7 @@ class Board:
         self._report: SensorsReported | None = None
         self._moved: list[SwitchChanged] = []
 
-    def use(self, plan: WirePlan) -> None:
+    def use(self, plan: WiringPlan) -> None:
         """Go by another plan from now on: one whose maps were made since."""
         self._plan = plan
 
@@ -113,12 +114,12 @@ class Board:
         roles, self._presses = self._presses, []
         return roles
 
-    def latest(self, now_s: float) -> Sensed | None:
+    def latest(self, now_s: float) -> SensorSnapshot | None:
         """Give what the switches say, ``None`` while the board is away; its times are the connection's clock's."""
         del now_s
         self._take()
         report, sensor_map = self._with_changes(), self._plan.sensor_map
-        return None if report is None or sensor_map is None else sensed(report, sensor_map)
+        return None if report is None or sensor_map is None else by_place(report, sensor_map)
 
     def switches(self) -> SensorsReported | None:
         """Give the newest report by number, for commands that know no squares yet; ``None`` while the board is away.
@@ -138,7 +139,7 @@ class Board:
         return replace(self._report, time_s=time_s, changes=moved)
 
     def _lights(self, light_map: LightMap) -> PixelDriver:
-        output = BoardLights(self._connection, light_map.lights)
+        output = ControllerLights(self._connection, light_map.lights)
         return PixelDriver("board lights", output, light_map, brightness=self._plan.brightness)
 
     def _take(self) -> None:
@@ -147,7 +148,7 @@ class Board:
 
     def _hear(self, event: BoardEvent) -> None:
         match event:
-            case ButtonMoved(action=ButtonAction.PRESSED, button=button):
+            case ButtonChanged(action=ButtonAction.PRESSED, button=button):
                 self._press(button)
             case SensorsReported():
                 self._report = event
@@ -155,11 +156,11 @@ class Board:
             case Linked(welcome=welcome):
                 self._forget()
                 self._said.clear()
-                for sentence in misfits(welcome, self._plan):
+                for sentence in mismatches(welcome, self._plan):
                     self._say_once(sentence)
             case Lost():
                 self._forget()
-            case FaultTold(text=text, code=code):
+            case FaultReported(text=text, code=code):
                 self._say_once(f"The board says: {text or f'fault {code}'}.")
             case LogLine(level=level, text=text) if level >= _ERROR_LEVEL:
                 self._say_once(f"The board says: {text}")
@@ -186,7 +187,7 @@ class Board:
             self._say(sentence)
 
 
-def misfits(welcome: Welcome, plan: WirePlan) -> Iterator[str]:
+def mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
     """Say in sentences what of the board that answers does not fit this program or the maps."""
     other = version_problem(welcome.firmware)
     if other is not None:

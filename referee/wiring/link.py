@@ -1,19 +1,24 @@
-"""Opening the switches that the settings name, by number: for commands that know no squares yet."""
+"""Connecting the controller that a plan asks for, and opening switches by number."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from hardware.sensor_matrix_pins import PinSwitches
-from referee.board import misfits
-from referee.board_link import LinkedBoard, answering_board
-from referee.board_plan import WirePlan
-from referee.board_switches import SwitchReport
+from serial.tools import list_ports
+
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.errors import SilentDeviceError
+from firmware_bridge.protocol.messages import Welcome
+from hardware.inputs.switches import GpioSwitches
 from referee.errors import ConfigError
+from referee.wiring.controller import Controller, mismatches
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import SwitchReport
 
 
 class Switches(Protocol):
@@ -39,10 +44,10 @@ class Switches(Protocol):
 
 
 @dataclass(frozen=True)
-class SwitchesOfBoard:
+class SwitchesOnController:
     """The switches of a board that answers."""
 
-    linked: LinkedBoard
+    linked: LinkedController
     count: int
     pin_map_crc: int | None
 
@@ -59,7 +64,7 @@ class SwitchesOfBoard:
 class SwitchesOnPins:
     """The switches on the Pi's own pins."""
 
-    switches: PinSwitches
+    switches: GpioSwitches
     pin_map_crc: int | None = None
 
     @property
@@ -78,23 +83,97 @@ class SwitchesOnPins:
 
 
 @contextmanager
-def open_switches(plan: WirePlan, say: Callable[[str], None]) -> Iterator[Switches]:
+def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Switches]:
     """Open the switches that the settings name; raises ConfigError where they name none."""
     if plan.sensors == "board":
-        with answering_board(plan, say) as linked:
+        with answering_controller(plan, say) as linked:
             welcome = linked.welcome()
             if not welcome.switches:
                 raise ConfigError(
                     "the board has no switches; name them in its pin map, then `referee firmware install`"
                 )
-            for sentence in misfits(welcome, plan):
+            for sentence in mismatches(welcome, plan):
                 say(sentence)
-            yield SwitchesOfBoard(linked, welcome.switches, welcome.pin_map_checksum)
+            yield SwitchesOnController(linked, welcome.switches, welcome.pin_map_checksum)
     elif plan.sensors == "pins" and plan.switch_pins is not None:
-        on_pins = PinSwitches(plan.switch_pins, say, time.sleep)
+        on_pins = GpioSwitches(plan.switch_pins, say, time.sleep)
         try:
             yield SwitchesOnPins(on_pins)
         finally:
             on_pins.close()
     else:
         raise ConfigError('no switches are set; set source below [sensors] to "board" or "pins"')
+
+
+ANSWER_TIMEOUT_S = 20.0
+"""How long a board may take to answer: long enough for one that is reset by opening its port, and asked twice."""
+
+
+@dataclass(frozen=True)
+class LinkedController:
+    """A board and the connection to it."""
+
+    board: Controller
+    connection: BoardConnection
+
+    def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:
+        """Wait for the board; raises what keeps it away (BridgeError), the first thing that does."""
+        connection = self.connection
+        connection.wait_for(lambda: connection.welcome is not None or connection.trouble is not None, timeout_s)
+        welcome, trouble = connection.welcome, connection.trouble
+        if welcome is not None:
+            return welcome
+        if trouble is not None:
+            raise trouble.error
+        raise SilentDeviceError(f"no board answered within {timeout_s:g} s")
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until the board has told something, at most that long."""
+        self.connection.wait_for(lambda: self.connection.has_events, timeout_s)
+
+
+ListPorts = Callable[[], Iterable[Any]]
+"""Gives pyserial's records of the ports there are."""
+
+
+@contextmanager
+def linked_controller(
+    plan: WiringPlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
+) -> Iterator[LinkedController]:
+    """Look for the board of the plan for as long as this is entered; a board that is away is no error here.
+
+    ``say`` gets a sentence when it is away and when it is back, from the connection's thread.
+    """
+
+    def tell(words: str) -> None:
+        say(as_sentence(words))
+
+    connection = BoardConnection(plan.wanted, time.monotonic, tell, list_ports=list_ports)
+    connection.configure(plan.configure)
+    with connection:
+        yield LinkedController(Controller(connection, plan, say), connection)
+
+
+@contextmanager
+def answering_controller(
+    plan: WiringPlan, say: Callable[[str], None], list_ports: ListPorts = list_ports.comports
+) -> Iterator[LinkedController]:
+    """Connect the board of the plan for a command that can do nothing without it, and wait until it answers.
+
+    Raises what keeps it away (BridgeError), which is not said as well; what happens later is.
+    """
+    has_answered = threading.Event()
+
+    def tell(sentence: str) -> None:
+        if has_answered.is_set():
+            say(sentence)
+
+    with linked_controller(plan, tell, list_ports) as linked:
+        linked.welcome()
+        has_answered.set()
+        yield linked
+
+
+def as_sentence(words: str) -> str:
+    """Make a sentence of what the connection says of the board."""
+    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?', '!')) else '.'}"

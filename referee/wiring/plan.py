@@ -7,23 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.pin_map import PinMap, PinMapError
-from firmware_bridge.pin_map_file import read_pin_map
+from firmware_bridge.pin_maps.file import read_pin_map
+from firmware_bridge.pin_maps.pin_map import PinMap, PinMapError
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
-from firmware_bridge.wled_serial import BAUDS
+from firmware_bridge.wled.adalight import BAUDS
 from hardware.errors import HardwareError
-from hardware.light_map import LightMap
-from hardware.light_map_file import read_light_map
-from hardware.pins import BUTTON_ROLES
-from hardware.sensor_matrix_pins import SwitchPins
-from referee.config_hardware import sensor_pins
-from referee.config_sources import Source, nearest_source
-from referee.config_values import Settings
-from referee.config_wire import AUTO_PORT
+from hardware.inputs.switches import SwitchPins
+from hardware.lights.light_map import LightMap, read_light_map
+from hardware.pins.pin_map import BUTTON_ROLES
 from referee.errors import ConfigError
-from referee.mapping_file import SensorMap, load_sensor_map
 from referee.sensing.values import SensorSettings
+from referee.settings.conversions import sensor_pins
+from referee.settings.sections import AUTO_PORT, Settings
+from referee.settings.sources import Source, nearest_source
+from referee.wiring.sensor_map import SensorMap, load_sensor_map
 
 STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
 """The drivers that show frames on a strip, and so need a light map."""
@@ -35,7 +33,7 @@ _FULL_BRIGHTNESS = 255
 
 
 @dataclass(frozen=True)
-class WirePlan:
+class WiringPlan:
     """What is used of the microcontroller, WLED and switches.
 
     ``drivers`` are those of STRIP_DRIVERS that were asked for; ``sensors`` is where switches are (``none``,
@@ -75,9 +73,9 @@ class WirePlan:
 Making = Literal["", "light map", "sensor map"]
 
 
-def wire_plan(
+def wiring_plan(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
-) -> WirePlan:
+) -> WiringPlan:
     """Read the maps that are needed and check everything against everything.
 
     ``places`` are the game's. With ``making`` a map is about to be made: only what that takes is asked for, and the
@@ -89,9 +87,9 @@ def wire_plan(
     return plan
 
 
-def plan_to_play_by(
+def playable_plan(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str]
-) -> tuple[WirePlan, tuple[str, ...]]:
+) -> tuple[WiringPlan, tuple[str, ...]]:
     """Give a plan that a game can go on by whatever is wrong, and what is wrong, one line each.
 
     Maps that don't fit would light and feel the wrong squares, so then nothing on wires is used. Raises ConfigError
@@ -102,12 +100,12 @@ def plan_to_play_by(
         return plan, ()
     if plan.eyes == "sensors":
         raise ConfigError("\n".join(found))
-    return WirePlan(), tuple(found)
+    return WiringPlan(), tuple(found)
 
 
 def plan_and_problems(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
-) -> tuple[WirePlan, list[str]]:
+) -> tuple[WiringPlan, list[str]]:
     """Give the plan as far as it can be made, and what is wrong, one line each: where it is set, and what to do."""
     lights, board, sensors = settings.lights, settings.board, settings.sensors
     drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
@@ -145,7 +143,7 @@ def plan_and_problems(
     twice = sorted({role for role in roles if roles.count(role) > 1})
     if twice:
         faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=drivers,
         wanted=WantedBoard(
             port=None if board.port == AUTO_PORT else board.port,

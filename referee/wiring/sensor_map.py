@@ -1,17 +1,20 @@
-"""Which switch is under which square, and the file that an owner can read and mend."""
+"""Which switch is under which square: the map, its file, and switches read by square."""
 
 from __future__ import annotations
 
+import time
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from referee.config_toml import as_toml
+from common.durable import write_durably
+from common.toml_text import as_toml
+from hardware.inputs.switches import GpioSwitches
 from referee.errors import ConfigError
-from referee.mapping import shortened
-from vision.durable import write_durably
+from referee.mapping.walks import shortened
+from referee.sensing.values import PlaceChange, SensorSnapshot
 
 MOST_SWITCHES = 1024
 
@@ -135,3 +138,65 @@ def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
     if named is not None and named.resolve() == path.resolve():
         return f"The {kind} is in {path}, which the settings name already."
     return f"The {kind} is in {path}; {setting} uses it."
+
+
+class SwitchChange(Protocol):
+    """A switch that closed or opened, when (monotonic seconds)."""
+
+    @property
+    def switch(self) -> int: ...  # noqa: D102
+    @property
+    def closed(self) -> bool: ...  # noqa: D102
+    @property
+    def time_s(self) -> float: ...  # noqa: D102
+
+
+class SwitchReport(Protocol):
+    """All switches by number: one value each in ``closed`` and ``doubtful``, and the changes since the last time.
+
+    ``hardware.inputs.switch_states.SwitchSnapshot`` is one, ``firmware_bridge.connection.events.SensorsReported``
+    another.
+    """
+
+    @property
+    def time_s(self) -> float: ...  # noqa: D102
+    @property
+    def closed(self) -> Sequence[bool]: ...  # noqa: D102
+    @property
+    def doubtful(self) -> Sequence[bool]: ...  # noqa: D102
+    @property
+    def changes(self) -> Sequence[SwitchChange]: ...  # noqa: D102
+
+
+def by_place(report: SwitchReport, sensor_map: SensorMap) -> SensorSnapshot:
+    """Give a report by squares; a square whose switch is not there is left out."""
+    there = {place: switch for place, switch in sensor_map.places.items() if switch < len(report.closed)}
+    above = {switch: place for place, switch in there.items()}
+    return SensorSnapshot(
+        time_s=report.time_s,
+        occupied={place: bool(report.closed[switch]) for place, switch in there.items()},
+        doubtful=frozenset(place for place, switch in there.items() if report.doubtful[switch]),
+        changes=tuple(
+            PlaceChange(above[change.switch], change.closed, change.time_s)
+            for change in report.changes
+            if change.switch in above
+        ),
+    )
+
+
+class PinSensors:
+    """Switches on the Pi's own pins by square: a ``SensorSource`` that scans when it is asked."""
+
+    def __init__(
+        self, switches: GpioSwitches, sensor_map: SensorMap, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._switches = switches
+        self._map = sensor_map
+        self._clock = clock
+
+    def latest(self, now_s: float) -> SensorSnapshot | None:
+        """Give what the switches say, ``None`` while they can't be read."""
+        del now_s
+        # Pins live in real time, whatever time a recording's frames have.
+        snapshot = self._switches.latest(self._clock())
+        return None if snapshot is None else by_place(snapshot, self._map)

@@ -1,7 +1,7 @@
 """A game whose players deal with a referee that asks, keeps silent or is mistaken.
 
-They answer as people do: first they take away what lies about and press again, then they straighten the block, and at
-last they tell the referee what holds, a square or the whole position.
+First they take away what lies about and press again. Then they straighten the block. At last they tell the referee
+what is so: a square or the whole position.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.api import OptionValue
-from simulator.actions import Action
-from simulator.faults import Disturbances
-from simulator.faults_players import FaultyPlayers, Start
-from simulator.game import PlayedGame, Press, TurnEnd
-from simulator.player import Habits
-from simulator.scene import Setting
-from simulator.timeline import Stretch
-from simulator.truth import TruthLog
+from simulator.faults.disturbances import Disturbances
+from simulator.faults.players import FaultyPlayers, Start
+from simulator.play.actions import Action
+from simulator.play.choreography import Stretch
+from simulator.play.game import Press, TurnEnd, VirtualGame
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import Setting
 
 ANSWERS = frozenset({"accepted", "finished", "fault"})
 HELPABLE = frozenset({"question", "cannot see", "trouble"})
@@ -44,7 +44,7 @@ class Word:
     to_move: str = ""
 
 
-class AnsweringGame(PlayedGame):
+class AnsweringGame(VirtualGame):
     """One game from one seed; subclasses say what happens in it."""
 
     def __init__(

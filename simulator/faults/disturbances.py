@@ -1,4 +1,4 @@
-"""What happens around a game on purpose: who or what disturbs the camera, the light, the table, and when."""
+"""Disturbances of the camera, the light and the table: what they are, when they begin and end, how they are drawn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from simulator.scene import BlockPose, Colour, Lamp, Lighting, Setting, Thing
-from simulator.viewpoint import looking_at
+from simulator.scene.scene import BlockPose, Colour, ForeignObject, Lamp, Lighting, Setting
+from simulator.scene.viewpoint import looking_at
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 
 Delivery = Literal["dropped", "late", "unplugged", "bad"]
 
-SURROUNDINGS = (
+DISTURBANCE_KINDS = (
     "thing beside the board",
     "thing on the board",
     "coin on a block",
@@ -61,7 +61,7 @@ class Disturbance:
     kind: str
     began_s: float
     ended_s: float | None = None
-    things: tuple[Thing, ...] = ()
+    things: tuple[ForeignObject, ...] = ()
     lighting: Lighting | None = None
     pose: Pose | None = None
     shaking_until_s: float = 0.0
@@ -143,39 +143,41 @@ class DisturbanceMaker:
                 return Disturbance(kind, began_s, lighting=self._lighting(switched=kind == "lamp switched"))
             case "markers covered":
                 return Disturbance(kind, now_s, things=self._over_markers())
-        raise ValueError(f"no such fault: {kind}; there are {', '.join(SURROUNDINGS)}")
+        raise ValueError(f"no such fault: {kind}; there are {', '.join(DISTURBANCE_KINDS)}")
 
     def _colour(self) -> Colour:
         return _THING_COLOURS[int(self._rng.integers(len(_THING_COLOURS)))]
 
-    def _beside(self) -> Thing:
+    def _beside(self) -> ForeignObject:
         layout, rng = self._setting.layout, self._rng
         away_mm = layout.rows * layout.cell_mm / 2 + 36.0
         x_mm = float(rng.uniform(-0.75, 0.75)) * layout.columns * layout.cell_mm / 2
         y_mm = away_mm if rng.random() < 0.5 else -away_mm
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.5 else "cup"
-        return Thing(kind, x_mm, y_mm, self._colour(), radius_mm=float(rng.uniform(11.0, 26.0)))
+        return ForeignObject(kind, x_mm, y_mm, self._colour(), radius_mm=float(rng.uniform(11.0, 26.0)))
 
-    def _on_board(self, place: str) -> Thing:
+    def _on_board(self, place: str) -> ForeignObject:
         layout, rng = self._setting.layout, self._rng
         x_mm, y_mm = layout.centre_mm(place)
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
-        return Thing(kind, x_mm, y_mm, self._colour(), layout.board_top_mm, float(rng.uniform(9.0, 14.0)))
+        return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board_top_mm, float(rng.uniform(9.0, 14.0)))
 
-    def _on_block(self, block: BlockPose) -> Thing:
+    def _on_block(self, block: BlockPose) -> ForeignObject:
         """Large enough to leave no symbol to be taken for another."""
         layout = self._setting.layout
         top_mm = layout.board_top_mm + layout.block_side_mm
         radius_mm = float(self._rng.uniform(12.5, 14.0))
-        return Thing("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
+        return ForeignObject("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
 
-    def _over_markers(self) -> tuple[Thing, ...]:
+    def _over_markers(self) -> tuple[ForeignObject, ...]:
         markers = self._setting.layout.markers
         ids = list(markers.centres_mm)
         count = 1 + int(self._rng.integers(min(3, len(ids))))
         chosen = [ids[int(index)] for index in self._rng.permutation(len(ids))[:count]]
         return tuple(
-            Thing("card", *markers.centres_mm[one], self._colour(), base_mm=0.5, radius_mm=markers.side_mm * 0.75)
+            ForeignObject(
+                "card", *markers.centres_mm[one], self._colour(), base_mm=0.5, radius_mm=markers.side_mm * 0.75
+            )
             for one in chosen
         )
 

@@ -11,21 +11,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.api import OptionValue
-from simulator.actions import EMPTY_LOOK, Action
-from simulator.faults import SURROUNDINGS, DisturbanceMaker
-from simulator.faults_answers import ANSWERS, POLL_S, PRESS_AFTER_S, AnsweringGame, Word
-from simulator.faults_misdeeds import ALL_MISDEEDS, BY_STAR, STUCK
-from simulator.faults_players import Start
-from simulator.faults_turns import BY_TURN, NO_HOP_TO_COME, WRONG_SET_UPS
-from simulator.game import Press, TurnEnd
-from simulator.player import Habits
-from simulator.scene import Setting
-from simulator.timeline import Stretch
-from simulator.truth import TruthLog
+from simulator.faults.answers import ANSWERS, POLL_S, PRESS_AFTER_S, AnsweringGame, Word
+from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
+from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, Start
+from simulator.play.actions import EMPTY_LOOK, Action
+from simulator.play.choreography import Stretch
+from simulator.play.game import Press, TurnEnd
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.play.violations import ALL_VIOLATIONS, MOVED_THOUGH_STUCK, STAR_VIOLATIONS
+from simulator.scene.scene import Setting
 
-__all__ = ["ANSWERS", "DOINGS", "KINDS_OF_MISDEED", "PLAIN", "Episode", "FaultyGame", "Word"]
+__all__ = ["ANSWERS", "KINDS_OF_VIOLATION", "NO_FAULT", "PLAYER_FAULTS", "Episode", "FaultyGame", "Word"]
 
-DOINGS = (
+PLAYER_FAULTS = (
     "block straightened",
     "tried and taken back",
     "hand resting",
@@ -39,8 +38,8 @@ DOINGS = (
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of misdeed in turn."""
 
-KINDS_OF_MISDEED = (*ALL_MISDEEDS, *BY_TURN, NO_HOP_TO_COME)
-PLAIN = "nothing"
+KINDS_OF_VIOLATION = (*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
+NO_FAULT = "nothing"
 _NOT_BEGUN = frozenset({"looking", "not finished", "fault", "question", "cannot see"})
 """What the table shows as long as the set-up does not count."""
 
@@ -132,9 +131,9 @@ class FaultyGame(AnsweringGame):
     def _rare_kinds(self) -> set[str]:
         """Kinds of misdeed that few games have room for, and this one may have."""
         spare = any(" tray " in place for place in self._people.standing)
-        stars = list(BY_STAR)
+        stars = list(STAR_VIOLATIONS)
         return {
-            STUCK,
+            MOVED_THOUGH_STUCK,
             stars[int(self._fates.integers(len(stars)))],
             *(("forbidden by the variant", NO_HOP_TO_COME) if not self._options.get("side_by_side", True) else ()),
             *(("block put on", "replaced by the other's block") if spare else ()),
@@ -160,11 +159,11 @@ class FaultyGame(AnsweringGame):
 
     def _episode(self) -> Generator[Stretch, None, Action | None]:
         """What happens around one turn; gives the turn played last."""
-        every = self._only or (PLAIN, PLAIN, *DOINGS, "illegal turn", "illegal turn", *SURROUNDINGS)
+        every = self._only or (NO_FAULT, NO_FAULT, *PLAYER_FAULTS, "illegal turn", "illegal turn", *DISTURBANCE_KINDS)
         kind = self._drawn("episodes", every)
-        around = kind if kind in SURROUNDINGS else ""
-        if not around and kind != PLAIN and not self._only and self._fates.random() < _TOGETHER_SHARE:
-            around = self._drawn("around", SURROUNDINGS)
+        around = kind if kind in DISTURBANCE_KINDS else ""
+        if not around and kind != NO_FAULT and not self._only and self._fates.random() < _TOGETHER_SHARE:
+            around = self._drawn("around", DISTURBANCE_KINDS)
         self.episodes.append(Episode(kind, around, self._planned_s))
         number = self._begin(around) if around else None
         self._watch_coin()
@@ -305,8 +304,8 @@ class FaultyGame(AnsweringGame):
             if action is not None:
                 people.aims.discard(kind)
                 return action
-        for _ in range(len(KINDS_OF_MISDEED)):
-            kind = self._drawn("misdeeds", KINDS_OF_MISDEED)
+        for _ in range(len(KINDS_OF_VIOLATION)):
+            kind = self._drawn("misdeeds", KINDS_OF_VIOLATION)
             action = people.misdeed_of(kind)
             if action is not None:
                 return action

@@ -1,6 +1,6 @@
-"""Somebody who sees only the tops of the blocks, or only where any stand: what they would take for a legal turn.
+"""What looks like a legal turn to somebody who sees only tops, or only which squares are taken.
 
-A misdeed that even such an onlooker sees through must be named by every referee that sees as much; one that only side
+A violation that even such an onlooker notices must be named by every referee that sees as much. One that only side
 faces give away need not be, from straight above.
 """
 

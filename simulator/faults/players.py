@@ -1,4 +1,4 @@
-"""Players who also do what players should not, and who may get it wrong when they put it right."""
+"""Players who also break the rules, set the board up wrongly, and may err when they put it right."""
 
 from __future__ import annotations
 
@@ -9,22 +9,13 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from engine.api import Game, OptionValue
-from simulator.actions import Action, Carry, Standing
-from simulator.cube import turned
-from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES, BY_STAR, star_of
-from simulator.faults_onlooker import Onlooker
-from simulator.faults_turns import (
-    BY_TURN,
-    NO_HOP_TO_COME,
-    agreed_squares,
-    rolls_without_hop,
-    turns_of_kind,
-    wrong_set_up,
-)
-from simulator.misdeeds import Table
-from simulator.player import Habits, Players, RollAndHop
-from simulator.scene import BlockPose
-from vision.layout import TableLayout
+from simulator.faults.onlooker import Onlooker
+from simulator.play.actions import Action, Arrangement, Carry, Handler
+from simulator.play.players import Habits, Players, RollAndHop
+from simulator.play.violations import ALL_VIOLATIONS, SIDE_FACE_VIOLATIONS, STAR_VIOLATIONS, PlayArea, star_of
+from simulator.scene.cube import turned
+from simulator.scene.scene import BlockPose
+from vision.layout.table import TableLayout
 
 Start = Literal["usual", "agreed", "cornered"]
 
@@ -73,8 +64,8 @@ class FaultyPlayers(Players):
     def _lay_out_spare(self, colour: str) -> None:
         layout = self._handler.layout
         spare = self._handler.put_down(layout.places[0], colour, layout.net["up"], layout.net["north"])
-        laid = self._handler.take_off(Standing({**self.standing, "spare": spare}), "spare")
-        self.standing = Standing({**self.standing, laid.end: laid.pose})
+        laid = self._handler.take_off(Arrangement({**self.standing, "spare": spare}), "spare")
+        self.standing = Arrangement({**self.standing, laid.end: laid.pose})
 
     @property
     def looks(self) -> dict[str, str]:
@@ -87,7 +78,7 @@ class FaultyPlayers(Players):
         self._onlooker.follow(self.standing.after_all(action.carries).appearance(self._game.places))
         return action
 
-    def undo(self, before: Standing, state: Any, player: str) -> Action:
+    def undo(self, before: Arrangement, state: Any, player: str) -> Action:
         """Undo the legal turn played last, which does not count after all."""
         self._onlooker.go_back()
         return super().undo(before, state, player)
@@ -97,7 +88,9 @@ class FaultyPlayers(Players):
         free = [turn for turn in turns if not self.avoided & set(turn.places)]
         drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
         layout = self._handler.layout
-        stars = {star_of(layout, self.to_move, own=BY_STAR[kind]) for kind in self.aims if kind in BY_STAR}
+        stars = {
+            star_of(layout, self.to_move, own=STAR_VIOLATIONS[kind]) for kind in self.aims if kind in STAR_VIOLATIONS
+        }
         if stars:
             return next((turn for turn in drawn if self._comes_before(stars, turn)), drawn[0])
         return drawn[0]
@@ -105,7 +98,7 @@ class FaultyPlayers(Players):
     def _comes_before(self, stars: set[str], turn: Any) -> bool:
         """Whether a turn leaves its block where it can be rolled star up onto one of the stars."""
         carries = self.carries_of(cast(RollAndHop, turn))
-        after = Table(self.standing.after_all(carries), self._handler)
+        after = PlayArea(self.standing.after_all(carries), self._handler)
         end = carries[-1].end
         rolls = after.rolls([end], onto_star=True) if end in self._game.places else []
         return any(roll.pose.up == "star" and roll.end in stars for roll in rolls)
@@ -113,26 +106,26 @@ class FaultyPlayers(Players):
     def misdeed_of(self, kind: str) -> Action | None:
         """An illegal turn of that kind that tops give away (or sides, for ``BY_SIDES``); ``None`` if none."""
         player = self.to_move
-        if self._by_occupancy and kind in BY_SIDES:
+        if self._by_occupancy and kind in SIDE_FACE_VIOLATIONS:
             return None
         for _ in range(_TRIES):
             carries = self._carries_of_misdeed(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self._game.places)
-            if kind in BY_SIDES or not self._onlooker.is_possible(after):
+            if kind in SIDE_FACE_VIOLATIONS or not self._onlooker.is_possible(after):
                 return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
         return None
 
     def _carries_of_misdeed(self, kind: str, player: str) -> tuple[Carry, ...] | None:
-        table = Table(self.standing, self._handler)
+        table = PlayArea(self.standing, self._handler)
         if kind == NO_HOP_TO_COME:
             rolls = rolls_without_hop(self._game, self.state, table.rolls(table.own(player)))
             return (super()._choose(rolls),) if rolls else None
-        if kind in BY_TURN:
+        if kind in WHOLE_TURN_VIOLATIONS:
             turns = turns_of_kind(self._game, self.state, kind)
             return self.carries_of(cast(RollAndHop, super()._choose(turns))) if turns else None
-        return ALL_MISDEEDS[kind](table, player, self._rng)
+        return ALL_VIOLATIONS[kind](table, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
         """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""
@@ -149,20 +142,20 @@ class FaultyPlayers(Players):
                 standing = standing.after(carries[-1])
         return Action("swept together", self.to_move, tuple(carries))
 
-    def put_right(self, before: Standing, player: str) -> Action:
+    def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn, blocks that stand in each other's way put aside first."""
         carries: list[Carry] = []
         now = self.standing
         for place, block in self.standing.items():
             wanted = before.get(place)
             if wanted is not None and wanted.colour != block.colour:
-                free = Table(now, self._handler).open_places()
+                free = PlayArea(now, self._handler).open_places()
                 aside = self._handler.lift(now, place, next(one for one in free if one not in before))
                 carries.append(aside)
                 now = now.after(aside)
         return Action("put right", player, (*carries, *self._handler.put_back(before, now)))
 
-    def put_right_but_turned(self, before: Standing, player: str) -> Action | None:
+    def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:
         """Undo an illegal turn with the same symbol up, but another side to the north."""
         if self._by_occupancy:
             return None
@@ -202,7 +195,7 @@ class FaultyPlayers(Players):
             x_mm, y_mm = (float(value) for value in way + rng.normal(0.0, 0.6, 2))
             turned_deg = block.turned_deg + float(rng.normal(0.0, 1.5))
             moved[place] = replace(block, x_mm=block.x_mm + x_mm, y_mm=block.y_mm + y_mm, turned_deg=turned_deg)
-        self.standing = Standing(moved)
+        self.standing = Arrangement(moved)
 
     def straighten_after(self, action: Action) -> Action:
         """Nudge the block that was moved last, as somebody does who is asked to have a look."""
@@ -213,7 +206,7 @@ class FaultyPlayers(Players):
 
     def open_squares(self) -> list[str]:
         """Empty squares that are no star, in random order."""
-        free = Table(self.standing, self._handler).open_places()
+        free = PlayArea(self.standing, self._handler).open_places()
         return [free[int(index)] for index in self._rng.permutation(len(free))]
 
     def blocks_left_alone(self) -> tuple[BlockPose, ...]:
@@ -228,3 +221,103 @@ class FaultyPlayers(Players):
     def squares_of(self, action: Action) -> set[str]:
         """Every square an action touches, the one a turn was rolled to included."""
         return {place for carry in action.carries for place in (carry.start, carry.end)}
+
+
+WHOLE_TURN_VIOLATIONS = ("played out of turn", "forbidden by the variant")
+"""Misdeeds that are whole turns by other rules, by name."""
+
+NO_HOP_TO_COME = "rolled with no hop to come"
+"""A roll after which the block can't hop, which the rules forbid."""
+
+WRONG_SET_UPS = ("block missing", "spare block put out", "wrong square", "block on a star")
+"""Ways to set the board up that the usual start does not allow, by name."""
+
+_VARIANT = " side_by_side=false"
+
+
+def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
+    """Whole turns that are a misdeed of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; legal turns look otherwise.
+
+    Raises ValueError for another kind.
+    """
+    match kind:
+        case "played out of turn":
+            return _out_of_turn(game, state)
+        case "forbidden by the variant":
+            return _forbidden_by_variant(game, state)
+    raise ValueError(f"no such turns: {kind}; there are {', '.join(WHOLE_TURN_VIOLATIONS)}")
+
+
+def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """What the other player could play if it were their turn."""
+    text = game.format_state(state)
+    other = next(player for player in game.players if player != state.to_move)
+    others = game.parse_state(other + text[len(state.to_move) :])
+    return [] if others.to_move != other else game.legal_turns(others)
+
+
+def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
+    """What only the variant without side-by-side blocks forbids."""
+    text = game.format_state(state)
+    if _VARIANT not in text:
+        return []
+    allowed = {game.format_turn(turn) for turn in game.legal_turns(state)}
+    everything = game.legal_turns(game.parse_state(text.replace(_VARIANT, "")))
+    return [turn for turn in everything if game.format_turn(turn) not in allowed]
+
+
+def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
+    """Those of the rolls to open squares with which no legal turn begins, though another symbol than the star is up."""
+    begun = {(turn.start, place) for turn in game.legal_turns(state) for place in turn.rolled_to}
+    return [roll for roll in rolls if roll.pose.up != "star" and (roll.start, roll.end) not in begun]
+
+
+def wrong_set_up(
+    kind: str, standing: Arrangement, handler: Handler, colours: Sequence[str], rng: np.random.Generator
+) -> tuple[Carry, ...] | None:
+    """Carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
+
+    Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.
+    """
+    layout = handler.layout
+    taken = [place for place in layout.places if place in standing]
+    start = taken[int(rng.integers(len(taken)))]
+    free = [place for place in layout.places if place not in standing and place not in layout.star_places]
+    end = free[int(rng.integers(len(free)))]
+    match kind:
+        case "block missing":
+            return (handler.take_off(standing, start),)
+        case "spare block put out":
+            spare = [f"{colour} tray 1" for colour in colours if f"{colour} tray 1" in standing]
+            if not spare:
+                return None
+            block = standing[spare[0]]
+            return (handler.lay(standing, spare[0], end, block.up, block.north),)
+        case "wrong square":
+            return (handler.lift(standing, start, end),)
+        case "block on a star":
+            stars = layout.star_places
+            return (handler.lift(standing, start, stars[int(rng.integers(len(stars)))]),)
+    raise ValueError(f"no such set-up: {kind}; there are {', '.join(WRONG_SET_UPS)}")
+
+
+def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np.random.Generator) -> Mapping[str, str]:
+    """Squares that players agreed on, and whose block stands there: ``agreed`` (anywhere) or ``cornered``.
+
+    ``cornered`` leaves the first player one block, in a corner between two of the opponent's.
+    """
+    layout = handler.layout
+    first, second = players[:2]
+    free = [place for place in layout.places if place not in layout.star_places]
+    drawn = [free[int(index)] for index in rng.permutation(len(free))]
+    if start == "agreed":
+        count = int(rng.integers(2, 5))
+        return {place: first if number < count else second for number, place in enumerate(drawn[: 2 * count])}
+    column = "a" if rng.random() < 0.5 else chr(ord("a") + layout.columns - 1)
+    row = 1 if rng.random() < 0.5 else layout.rows
+    beside_column = chr(ord(column) + (1 if column == "a" else -1))
+    beside_row = row + (1 if row == 1 else -1)
+    corner = f"{column}{row}"
+    between = (f"{beside_column}{row}", f"{column}{beside_row}")
+    others = [place for place in drawn if place not in {corner, *between}][:2]
+    return {corner: first, **dict.fromkeys((*between, *others), second)}

@@ -1,7 +1,7 @@
 """A virtual table at which things go wrong: the camera, the light and the board as well as the players.
 
-Like ``simulator.table.VirtualTable`` it is a camera with a button to the referee; besides, a person may tell the
-referee what holds (``take_words``), and the camera may keep frames back, spoil them or go away for a while.
+Like ``simulator.table.VirtualTable`` it is a camera and a button to the referee. A person may also tell the referee
+what is so (``take_words``). The camera may hold frames back, spoil them, or go away for a while.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import cv2
 import numpy as np
 
 from engine.api import OptionValue
-from simulator.cube import COMPASS, faces_of
-from simulator.faults import Disturbance, Disturbances, drawn_pose
-from simulator.faults_game import Episode, FaultyGame, Word
-from simulator.faults_players import Start
-from simulator.game import Press, TurnEnd
-from simulator.player import Habits
-from simulator.render import Renderer
-from simulator.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
-from simulator.timeline import Moment
-from simulator.truth import TruthLog
-from simulator.viewpoint import lens
+from simulator.faults.disturbances import Disturbance, Disturbances, drawn_pose
+from simulator.faults.game import Episode, FaultyGame, Word
+from simulator.faults.players import Start
+from simulator.play.choreography import Moment
+from simulator.play.game import Press, TurnEnd
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.rendering.renderer import Renderer
+from simulator.scene.cube import COMPASS, faces_of
+from simulator.scene.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
+from simulator.scene.viewpoint import lens
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose

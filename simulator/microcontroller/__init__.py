@@ -3,5 +3,5 @@
 - ``microcontroller``: in real time on a pseudo-terminal, for the service and for tests with real pyserial.
 - ``stepped``: the same in virtual time, step by step.
 - ``faults``: the knobs. ``wire``: what they do to the bytes.
-- ``board``, ``contacts``: pins, lights, switches and buttons. ``terminal``: the pseudo-terminal.
+- ``board``: pins, lights, switches and buttons. ``terminal``: the pseudo-terminal.
 """

@@ -14,8 +14,7 @@ from typing import Self
 
 from serial.tools.list_ports_common import ListPortInfo
 
-from simulator.microcontroller.board import SOFTWARE, ShownFrame, SoundedTone
-from simulator.microcontroller.contacts import MOST_BOUNCE_S
+from simulator.microcontroller.board import MOST_BOUNCE_S, SOFTWARE, ShownFrame, SoundedTone
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.stepped import WATCHDOG_S, SteppedMicrocontroller
 from simulator.microcontroller.terminal import PseudoTerminal

@@ -8,8 +8,15 @@ from random import Random
 
 from firmware_bridge.firmware.core.device import Device
 from firmware_bridge.firmware.core.pin_map import read_pin_map
-from simulator.microcontroller.board import POWER, SOFTWARE, WATCHDOG, BoardRestartedError, VirtualBoard, Wiring
-from simulator.microcontroller.contacts import MOST_BOUNCE_S
+from simulator.microcontroller.board import (
+    MOST_BOUNCE_S,
+    POWER,
+    SOFTWARE,
+    WATCHDOG,
+    BoardRestartedError,
+    VirtualBoard,
+    Wiring,
+)
 from simulator.microcontroller.faults import Trouble, Troubles, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 

@@ -1,4 +1,7 @@
-"""What the players do, as frozen values: blocks carried from here to there, and why."""
+"""What players do with blocks: carries, actions and what stands where, as frozen values.
+
+A ``Handler`` makes carries the way people do: never quite centred, never quite straight.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from simulator.scene import BlockPose
+import numpy as np
+
+from simulator.scene.cube import COMPASS, faces_of, rolled
+from simulator.scene.scene import BlockPose, block_on
+from vision.layout.table import TableLayout
 
 ActionKind = Literal[
     "turn", "misdeed", "put right", "undone", "straighten", "tried and taken back", "resting hand", "swept together"
@@ -46,7 +53,7 @@ class Action:
     ends_turn: bool = False
 
 
-class Standing(Mapping[str, BlockPose]):
+class Arrangement(Mapping[str, BlockPose]):
     """What stands where: places on the board and on the tray beside it, to block poses. Frozen."""
 
     def __init__(self, blocks: Mapping[str, BlockPose]) -> None:
@@ -61,7 +68,7 @@ class Standing(Mapping[str, BlockPose]):
     def __len__(self) -> int:
         return len(self._blocks)
 
-    def after(self, carry: Carry) -> Standing:
+    def after(self, carry: Carry) -> Arrangement:
         """What stands where after that carry; raises ValueError when its start is empty or its end is taken."""
         if carry.start not in self._blocks:
             raise ValueError(f"no block stands on {carry.start}; {', '.join(self._blocks)} are taken")
@@ -69,9 +76,9 @@ class Standing(Mapping[str, BlockPose]):
         if carry.end in left:
             raise ValueError(f"a {left[carry.end].colour} block already stands on {carry.end}")
         left[carry.end] = carry.pose
-        return Standing(left)
+        return Arrangement(left)
 
-    def after_all(self, carries: tuple[Carry, ...]) -> Standing:
+    def after_all(self, carries: tuple[Carry, ...]) -> Arrangement:
         """What stands where after carries in order."""
         standing = self
         for carry in carries:
@@ -86,3 +93,146 @@ class Standing(Mapping[str, BlockPose]):
             else EMPTY_LOOK
             for place in places
         }
+
+
+STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
+
+
+@dataclass(frozen=True)
+class Slack:
+    """How carelessly blocks are put down: standard deviations, cut off at three times that and at ``most_mm``."""
+
+    offset_mm: float = 1.3
+    turned_deg: float = 2.0
+    most_mm: float = 8.0
+    most_deg: float = 30.0
+
+
+def neighbour(layout: TableLayout, place: str, columns: int, rows: int) -> str | None:
+    """The place so many columns to the right and rows away from the first player, ``None`` off the board."""
+    column = ord(place[0]) - ord("a") + columns
+    row = int(place[1:]) - 1 + rows
+    if not (0 <= column < layout.columns and 0 <= row < layout.rows):
+        return None
+    return f"{chr(ord('a') + column)}{row + 1}"
+
+
+def side_towards(start: str, end: str) -> str:
+    """The compass side of a step between orthogonally adjacent places; raises ValueError for any other step."""
+    step = (ord(end[0]) - ord(start[0]), int(end[1:]) - int(start[1:]))
+    for side, way in STEPS.items():
+        if way == step:
+            return side
+    raise ValueError(f"{start} and {end} are not side by side")
+
+
+class Handler:
+    """Makes carries: knows the table's layout and draws how carelessly a block is put down."""
+
+    def __init__(self, layout: TableLayout, slack: Slack, rng: np.random.Generator) -> None:
+        self.layout = layout
+        self._slack = slack
+        self._rng = rng
+
+    def _within(self, deviation: float, most: float) -> float:
+        limit = min(3 * deviation, most)
+        return float(np.clip(self._rng.normal(0.0, deviation), -limit, limit)) if deviation > 0 else 0.0
+
+    def put_down(self, place: str, colour: str, up: str, north: str) -> BlockPose:
+        """A block as somebody puts it on a place."""
+        slack = self._slack
+        offset = (
+            self._within(slack.offset_mm, slack.most_mm),
+            self._within(slack.offset_mm, slack.most_mm),
+        )
+        turned = self._within(slack.turned_deg, slack.most_deg)
+        return block_on(self.layout, place, colour, up, north, offset_mm=offset, turned_deg=turned)
+
+    def faces(self, block: BlockPose) -> dict[str, str]:
+        """Which symbol each side of a block shows."""
+        return faces_of(self.layout.net, block.up, block.north)
+
+    def facing(self, block: BlockPose) -> dict[str, str]:
+        """The block's side faces by compass side."""
+        faces = self.faces(block)
+        return {side: faces[side] for side in COMPASS}
+
+    def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
+        """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""
+        end = neighbour(self.layout, start, *STEPS[side])
+        if end is None:
+            raise ValueError(f"{side} of {start} is off the board")
+        block = standing[start]
+        faces = rolled(self.faces(block), side)
+        return Carry(start, end, self.put_down(end, block.colour, faces["up"], faces["north"]), side)
+
+    def lift(self, standing: Arrangement, start: str, end: str) -> Carry:
+        """Lift the block on ``start`` to ``end`` without turning it."""
+        block = standing[start]
+        return Carry(start, end, self.put_down(end, block.colour, block.up, block.north))
+
+    def lay(self, standing: Arrangement, start: str, end: str, up: str, north: str) -> Carry:
+        """Move the block on ``start`` to ``end`` and lay it another way."""
+        return Carry(start, end, self.put_down(end, standing[start].colour, up, north))
+
+    def take_off(self, standing: Arrangement, start: str) -> Carry:
+        """Take the block on ``start`` to its owner's tray beside the board."""
+        block = standing[start]
+        count = sum(1 for place in standing if place.startswith(f"{block.colour} tray"))
+        half = self.layout.columns * self.layout.cell_mm / 2
+        near = block.colour != "teal"
+        x = (half + 38.0) * (1 if near else -1)
+        y = (-1 if near else 1) * (half - 55.0 - count * (self.layout.block_side_mm + 9.0))
+        end = f"{block.colour} tray {count + 1}"
+        turned = float(self._rng.uniform(-25.0, 25.0))
+        pose = BlockPose(x, y, block.colour, block.up, block.north, turned, base_mm=0.0)
+        return Carry(start, end, pose)
+
+    def nudge(self, standing: Arrangement, start: str) -> Carry:
+        """Straighten the block where it stands: another offset, another turn, the same place."""
+        block = standing[start]
+        return Carry(start, start, self.put_down(start, block.colour, block.up, block.north))
+
+    def put_back(self, before: Arrangement, now: Arrangement) -> tuple[Carry, ...]:
+        """Carries that make ``now`` look like ``before`` again, by way of free places.
+
+        Raises ValueError when the blocks standing there are not the same ones.
+        """
+        carries: list[Carry] = []
+        standing = now
+        wrong = [place for place in standing if not _same(before.get(place), standing[place])]
+        missing = [place for place in before if not _same(before[place], standing.get(place))]
+        while missing:
+            target = next((place for place in missing if self._fits(standing, wrong, place, before)), missing[0])
+            wanted = before[target]
+            source = self._source(standing, wrong, target, wanted)
+            if target in standing and target != source:
+                raise ValueError(f"{target} is taken by another block; lift that one first")
+            carry = (
+                self.lay(standing, source, target, wanted.up, wanted.north)
+                if wanted.base_mm is None
+                else Carry(source, target, wanted)
+            )
+            carries.append(carry)
+            standing = standing.after(carry)
+            wrong.remove(source)
+            missing.remove(target)
+        return tuple(carries)
+
+    @staticmethod
+    def _fits(standing: Arrangement, wrong: list[str], place: str, before: Arrangement) -> bool:
+        return place not in standing or (place in wrong and standing[place].colour == before[place].colour)
+
+    def _source(self, standing: Arrangement, wrong: list[str], target: str, wanted: BlockPose) -> str:
+        if target in wrong and standing[target].colour == wanted.colour:
+            return target
+        for place in wrong:
+            if standing[place].colour == wanted.colour:
+                return place
+        raise ValueError(f"no {wanted.colour} block is out of place, but one belongs on {target}")
+
+
+def _same(one: BlockPose | None, other: BlockPose | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return (one.colour, one.up, one.north) == (other.colour, other.up, other.north)

@@ -1,4 +1,4 @@
-"""From actions to moments: where hand and block are at each time while an action is carried out."""
+"""Where hands and blocks are at each moment while an action is carried out."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from simulator.actions import Action, Carry, Standing
-from simulator.scene import BlockPose, Colour, Hand
-from vision.layout import TableLayout
+from simulator.play.actions import Action, Arrangement, Carry
+from simulator.scene.scene import BlockPose, Colour, Hand
+from vision.layout.table import TableLayout
 
 _SHUTTER_S = 0.012
 _REACH_S = 0.38
@@ -78,12 +78,12 @@ class Choreography:
     def _home(self, arm: Arm, x_mm: float) -> tuple[float, float, float]:
         return (0.5 * x_mm + 40.0, arm.end * _HOME_MM, 70.0)
 
-    def still(self, standing: Standing, duration_s: float) -> Stretch:
+    def still(self, standing: Arrangement, duration_s: float) -> Stretch:
         """Nothing moves and no hand is there."""
         return Stretch(duration_s, tuple(standing.values()))
 
     def stretches(
-        self, standing: Standing, action: Action, rest_at_mm: tuple[float, float] | None = None
+        self, standing: Arrangement, action: Action, rest_at_mm: tuple[float, float] | None = None
     ) -> Iterator[Stretch]:
         """The stretches of an action, from the hand coming in to its having gone out."""
         arm = self._arms[action.player]

@@ -1,4 +1,4 @@
-"""A game being played: what the players do as time goes by, and what they hear in between.
+"""A game being played: what the players do as time goes by, and how they react to what the table shows.
 
 No picture is made here; ``simulator.table`` puts a camera over it.
 """
@@ -13,12 +13,12 @@ import numpy as np
 
 from engine.api import OptionValue
 from engine.registry import load
-from simulator.actions import Action, Standing
-from simulator.player import Habits, Players
-from simulator.scene import BlockPose, Colour
-from simulator.timeline import Arm, Choreography, Moment, Stretch
-from simulator.truth import TruthEvent, TruthLog
-from vision.layout import TableLayout
+from simulator.play.actions import Action, Arrangement
+from simulator.play.choreography import Arm, Choreography, Moment, Stretch
+from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.play.players import Habits, Players
+from simulator.scene.scene import BlockPose, Colour
+from vision.layout.table import TableLayout
 
 TurnEnd = Literal["button", "rest", "touch"]
 
@@ -36,7 +36,7 @@ class Press:
     button: str = "end turn"
 
 
-class PlayedGame:
+class VirtualGame:
     """One game from one seed; times are asked for in rising order, and only what was heard before them counts."""
 
     def __init__(
@@ -107,7 +107,7 @@ class PlayedGame:
             column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
             row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
             standing[f"{chr(ord('a') + column)}{row + 1}"] = block
-        return Standing(standing).appearance(self._game.places)
+        return Arrangement(standing).appearance(self._game.places)
 
     def _arms(self) -> dict[str, Arm]:
         skins = self._rng.permutation(len(_SKINS))
@@ -200,7 +200,7 @@ class PlayedGame:
         return None
 
     def _note_event(
-        self, action: Action, before: Standing, began_s: float, gone_s: float, ended_s: float | None
+        self, action: Action, before: Arrangement, began_s: float, gone_s: float, ended_s: float | None
     ) -> None:
         if self._truth is None:
             return

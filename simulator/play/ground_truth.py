@@ -1,11 +1,14 @@
-"""What really happened on the virtual table. Only tests and benchmarks open it, after the referee has spoken."""
+"""What really happened on the virtual table.
+
+Only tests, benchmarks and the demo's score open it, after the referee has spoken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from simulator.actions import ActionKind
+from simulator.play.actions import ActionKind
 
 
 @dataclass(frozen=True)

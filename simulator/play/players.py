@@ -12,11 +12,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from engine.api import EMPTY, Game, OptionValue
-from simulator.actions import Action, Carry, Standing
-from simulator.handling import Handler, Slack, side_towards
-from simulator.misdeeds import MISDEEDS, SEEN_FROM_ABOVE, Table
-from simulator.scene import SYMBOLS
-from vision.layout import TableLayout
+from simulator.play.actions import Action, Arrangement, Carry, Handler, Slack, side_towards
+from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE, PlayArea
+from simulator.scene.scene import SYMBOLS
+from vision.layout.table import TableLayout
 
 _TRIES = 40
 
@@ -37,7 +36,8 @@ class Habits:
 
     ``patience_s`` is how long they wait for the referee before they go on (or put a fault right by themselves),
     ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long
-    a hand stays away around a change. ``misdeeds`` are kinds of ``simulator.misdeeds``; ``by_occupancy`` leaves out
+    a hand stays away around a change. ``misdeeds`` are kinds of ``simulator.play.violations``; ``by_occupancy``
+    leaves out
     those that only show in what is up, for a table at which nothing is told but which squares are taken.
     """
 
@@ -55,9 +55,9 @@ class Habits:
     pace: float = 1.0
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.misdeeds if kind not in MISDEEDS]
+        unknown = [kind for kind in self.misdeeds if kind not in COMMON_VIOLATIONS]
         if unknown:
-            raise ValueError(f"no such misdeed: {', '.join(unknown)}; there are {', '.join(MISDEEDS)}")
+            raise ValueError(f"no such misdeed: {', '.join(unknown)}; there are {', '.join(COMMON_VIOLATIONS)}")
 
 
 class Players:
@@ -77,7 +77,7 @@ class Players:
         self._handler = Handler(layout, habits.slack, rng)
         self._options = dict(options or {})
         self.state: Any = None
-        self.standing = Standing({})
+        self.standing = Arrangement({})
         self._set_up()
 
     def _set_up(self) -> None:
@@ -89,7 +89,7 @@ class Players:
             sides = [symbol for symbol in SYMBOLS if symbol not in _axis(layout.net, up)]
             north = str(self._rng.choice(sides))
             blocks[place] = self._handler.put_down(place, colour, up, north)
-        self.standing = Standing(blocks)
+        self.standing = Arrangement(blocks)
         seen = self.standing.appearance(self._game.places)
         known = {place: self._handler.facing(block) for place, block in blocks.items()}
         self.state = self._game.narrow(self._game.set_up(seen, self._options, anywhere=self._anywhere), known)
@@ -155,7 +155,7 @@ class Players:
         allowed = self._looks_allowed()
         for _ in range(_TRIES):
             kind = str(self._rng.choice(list(self._habits.misdeeds)))
-            carries = MISDEEDS[kind](Table(self.standing, self._handler), player, self._rng)
+            carries = COMMON_VIOLATIONS[kind](PlayArea(self.standing, self._handler), player, self._rng)
             if carries is None:
                 continue
             after = self.standing.after_all(carries)
@@ -164,7 +164,7 @@ class Players:
             return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
         return None
 
-    def _look(self, standing: Standing) -> tuple[str, ...]:
+    def _look(self, standing: Arrangement) -> tuple[str, ...]:
         return self._told(standing.appearance(self._game.places))
 
     def _told(self, seen: Mapping[str, str]) -> tuple[str, ...]:
@@ -186,11 +186,11 @@ class Players:
                 allowed.add(self._told(game.appearance(game.apply(after, second))))
         return allowed
 
-    def put_right(self, before: Standing, player: str) -> Action:
+    def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn: everything where it was, only not quite as straight."""
         return Action("put right", player, self._handler.put_back(before, self.standing))
 
-    def undo(self, before: Standing, state: Any, player: str) -> Action:
+    def undo(self, before: Arrangement, state: Any, player: str) -> Action:
         """Undo a legal turn that the referee called illegal; the players give in."""
         self.state = state
         return Action("undone", player, self._handler.put_back(before, self.standing))

@@ -1,24 +1,26 @@
-"""Ways to break the rules of Deblockle on purpose, as carries; whether one really is illegal is asked of the engine."""
+"""Ways to break the rules of Deblockle on purpose, as carries; the engine says whether one really is illegal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
-from simulator.actions import Carry, Standing
-from simulator.cube import COMPASS, rolled, turned
-from simulator.handling import STEPS, Handler, neighbour
+from simulator.play.actions import STEPS, Arrangement, Carry, Handler, neighbour
+from simulator.scene.cube import COMPASS, faces_of, rolled, turned
+from vision.layout.table import TableLayout
 
 _T = TypeVar("_T")
-Misdeed = Callable[["Table", str, np.random.Generator], "tuple[Carry, ...] | None"]
+ViolationMaker = Callable[["PlayArea", str, np.random.Generator], "tuple[Carry, ...] | None"]
 
 
-class Table:
+class PlayArea:
     """What a player who cheats needs to know: what stands where and how blocks are handled."""
 
-    def __init__(self, standing: Standing, handler: Handler) -> None:
+    def __init__(self, standing: Arrangement, handler: Handler) -> None:
         self.standing = standing
         self.handler = handler
 
@@ -48,21 +50,21 @@ class Table:
                     found.append(self.handler.roll(self.standing, start, side))
         return found
 
-    def then(self, carry: Carry) -> Table:
+    def then(self, carry: Carry) -> PlayArea:
         """The table after a carry."""
-        return Table(self.standing.after(carry), self.handler)
+        return PlayArea(self.standing.after(carry), self.handler)
 
 
 def _pick(rng: np.random.Generator, among: Sequence[_T]) -> _T | None:
     return among[int(rng.integers(len(among)))] if among else None
 
 
-def _honest_roll(table: Table, player: str, rng: np.random.Generator) -> Carry | None:
+def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry | None:
     return _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up != "star"])
 
 
-def _wrong_hop(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
-    roll = _honest_roll(table, player, rng)
+def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+    roll = _legal_roll(table, player, rng)
     if roll is None:
         return None
     rolled_table = table.then(roll)
@@ -72,12 +74,12 @@ def _wrong_hop(table: Table, player: str, rng: np.random.Generator) -> tuple[Car
     return (roll, table.handler.lift(rolled_table.standing, roll.end, target))
 
 
-def _hop_missing(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up not in {"star", "stop"}])
     return None if roll is None else (roll,)
 
 
-def _rolled_diagonally(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -90,8 +92,8 @@ def _rolled_diagonally(table: Table, player: str, rng: np.random.Generator) -> t
     return (table.handler.lay(table.standing, start, end, faces["up"], faces["north"]),)
 
 
-def _rolled_too_far(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
-    first = _honest_roll(table, player, rng)
+def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+    first = _legal_roll(table, player, rng)
     if first is None or first.tips_towards is None:
         return None
     after = table.then(first)
@@ -99,29 +101,29 @@ def _rolled_too_far(table: Table, player: str, rng: np.random.Generator) -> tupl
     return (first, further[0]) if further else None
 
 
-def _opponents_block(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     roll = _pick(rng, table.rolls(table.foes(player)))
     return None if roll is None else (roll,)
 
 
-def _rolled_onto_star(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     rolls = [roll for roll in table.rolls(table.own(player), onto_star=True) if roll.pose.up != "star"]
     roll = _pick(rng, rolls)
     return None if roll is None else (roll,)
 
 
-def _star_rolled_up(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up == "star"])
     return None if roll is None else (roll,)
 
 
-def _moved_without_rolling(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     start, end = _pick(rng, table.own(player)), _pick(rng, table.open_places())
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
-def _two_blocks_moved(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
-    first = _honest_roll(table, player, rng)
+def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+    first = _legal_roll(table, player, rng)
     if first is None:
         return None
     after = table.then(first)
@@ -130,7 +132,7 @@ def _two_blocks_moved(table: Table, player: str, rng: np.random.Generator) -> tu
     return None if second is None else (first, second)
 
 
-def _turned_over_in_place(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -138,7 +140,7 @@ def _turned_over_in_place(table: Table, player: str, rng: np.random.Generator) -
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _turned_in_place(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -146,12 +148,12 @@ def _turned_in_place(table: Table, player: str, rng: np.random.Generator) -> tup
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _taken_off(table: Table, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
     start = _pick(rng, table.own(player))
     return None if start is None else (table.handler.take_off(table.standing, start),)
 
 
-MISDEEDS: Mapping[str, Misdeed] = {
+COMMON_VIOLATIONS: Mapping[str, ViolationMaker] = {
     "wrong hop": _wrong_hop,
     "hop missing": _hop_missing,
     "rolled diagonally": _rolled_diagonally,
@@ -167,5 +169,204 @@ MISDEEDS: Mapping[str, Misdeed] = {
 }
 """Every kind by name; each gives carries, or ``None`` when the position has no room for it."""
 
-SEEN_FROM_ABOVE = tuple(kind for kind in MISDEEDS if kind != "turned in place")
+SEEN_FROM_ABOVE = tuple(kind for kind in COMMON_VIOLATIONS if kind != "turned in place")
 """The kinds that show in what lies on top; turning a block on its square only shows in its side faces."""
+
+
+_RollCarries = tuple[Carry, ...]
+_HOPS = ("stop", "cross", "x", "slider", "hoops")
+
+
+def _wrong_hop_with(table: PlayArea, player: str, rng: np.random.Generator, *, symbol: str) -> _RollCarries | None:
+    """A good roll that brings the symbol up, and a hop to any open square."""
+    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up == symbol])
+    if roll is None:
+        return None
+    after = table.then(roll)
+    target = _pick(rng, after.open_places())
+    return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
+
+
+def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+    """Rolled towards a block or the edge, where it can't lie, and put down on another square instead."""
+    handler, standing = table.handler, table.standing
+    ways = []
+    for start in table.own(player):
+        for side in COMPASS:
+            end = neighbour(handler.layout, start, *STEPS[side])
+            if end is None or end in standing:
+                ways.append((start, side))
+    way, target = _pick(rng, ways), _pick(rng, table.open_places())
+    if way is None or target is None:
+        return None
+    start, side = way
+    faces = rolled(handler.faces(standing[start]), side)
+    return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
+
+
+def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+    """Rolled to the next square and over once more on it, so that what was below comes up."""
+    roll = _pick(rng, table.rolls(table.own(player)))
+    if roll is None or roll.tips_towards is None:
+        return None
+    faces = rolled(table.handler.faces(roll.pose), roll.tips_towards)
+    return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
+
+
+def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+    """Taken off the board, with a block of the opponent's from beside it put there instead."""
+    start = _pick(rng, table.own(player))
+    trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
+    tray = _pick(rng, trays)
+    if start is None or tray is None:
+        return None
+    off = table.handler.take_off(table.standing, start)
+    block = table.standing[tray]
+    return (off, table.handler.lay(table.standing.after(off), tray, start, block.up, block.north))
+
+
+ROLL_AND_HOP_VIOLATIONS: Mapping[str, ViolationMaker] = {
+    **{f"hopped wrongly with {symbol} up": partial(_wrong_hop_with, symbol=symbol) for symbol in _HOPS},
+    "rolled against something": _rolled_against_something,
+    "rolled over twice": _rolled_over_twice,
+    "replaced by the other's block": _replaced_by_the_others,
+}
+"""Every kind by name; each gives carries, or ``None`` when the position has no room for it."""
+
+
+_Carries = tuple[Carry, ...]
+
+
+def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    places = [*table.own(player), *table.foes(player)]
+    one, free = _pick(rng, table.own(player)), _pick(rng, table.open_places())
+    other = _pick(rng, [place for place in places if place != one])
+    if one is None or other is None or free is None:
+        return None
+    handler, standing = table.handler, table.standing
+    aside = handler.lift(standing, one, free)
+    standing = standing.after(aside)
+    across = handler.lift(standing, other, one)
+    standing = standing.after(across)
+    return (aside, across, handler.lift(standing, free, other))
+
+
+def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    start = _pick(rng, [*table.own(player), *table.foes(player)])
+    if start is None:
+        return None
+    carry = table.handler.take_off(table.standing, start)
+    if rng.random() < 0.5:
+        # Gone altogether: it rolled under the table.
+        return (replace(carry, pose=replace(carry.pose, x_mm=2.5 * carry.pose.x_mm, y_mm=450.0)),)
+    return (carry,)
+
+
+def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    trays = [place for place in table.standing if " tray " in place]
+    trays = [place for place in trays if place.startswith(player)] or trays
+    start, end = _pick(rng, trays), _pick(rng, table.open_places())
+    if start is None or end is None:
+        return None
+    block = table.standing[start]
+    return (table.handler.lay(table.standing, start, end, block.up, block.north),)
+
+
+def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    own, foe = _pick(rng, table.own(player)), _pick(rng, table.foes(player))
+    if own is None or foe is None:
+        return None
+    off = table.handler.take_off(table.standing, foe)
+    return (off, table.handler.lift(table.standing.after(off), own, foe))
+
+
+def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up not in {"star", "stop"}])
+    stars = [place for place in table.handler.layout.star_places if place not in table.standing]
+    star = _pick(rng, stars)
+    if roll is None or star is None:
+        return None
+    return (roll, table.handler.lift(table.standing.after(roll), roll.end, star))
+
+
+def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
+    """The player's own star, which is the one nearer to them, or the one that is their goal."""
+    near, far = sorted(layout.star_places, key=lambda place: int(place[1:]))
+    return near if (player != "teal") == own else far
+
+
+def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Generator) -> Carry | None:
+    rolls = table.rolls(table.own(player), onto_star=True)
+    return _pick(rng, [one for one in rolls if one.pose.up == "star" and one.end == star])
+
+
+def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng)
+    return None if roll is None else (roll,)
+
+
+def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    """The right roll on the wrong star: the block stays there, or is taken off the board."""
+    roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
+    if roll is None:
+        return None
+    if rng.random() < 0.5:
+        return (roll,)
+    return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
+
+
+def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    """The opponent has no square to roll to and is passed over, and moves all the same."""
+    foes = table.foes(player)
+    if not foes or table.rolls(foes) or table.rolls(foes, onto_star=True):
+        return None
+    start, end = _pick(rng, foes), _pick(rng, table.open_places())
+    return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
+
+
+def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+    """A good roll and a step to a neighbouring square, as cross and x ask for, with the block turned on its way."""
+    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up in {"cross", "x"}])
+    if roll is None:
+        return None
+    after = table.then(roll)
+    layout = table.handler.layout
+    x, y = layout.centre_mm(roll.end)
+    diagonal = roll.pose.up == "x"
+    ends = []
+    for place in after.open_places():
+        away = sorted(
+            round(abs(one - other) / layout.cell_mm) for one, other in zip(layout.centre_mm(place), (x, y), strict=True)
+        )
+        if away == ([1, 1] if diagonal else [0, 1]):
+            ends.append(place)
+    end = _pick(rng, ends)
+    if end is None:
+        return None
+    faces = turned(faces_of(layout.net, roll.pose.up, roll.pose.north), int(rng.integers(1, 4)))
+    return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
+
+
+MOVED_THOUGH_STUCK = "moved though stuck"
+"""The kind that only a player who has no turn can do."""
+
+SIDE_FACE_VIOLATIONS = ("turned in place", "turned while hopping")
+"""The kinds that change no top beyond what a legal turn would: only side faces tell of them."""
+
+ALL_VIOLATIONS: Mapping[str, ViolationMaker] = {
+    **COMMON_VIOLATIONS,
+    **ROLL_AND_HOP_VIOLATIONS,
+    "two blocks swapped": _swapped,
+    "block fallen off": _fallen_off,
+    "block put on": _put_on,
+    "landed on a block": _landed_on_block,
+    "hopped onto a star": _landed_on_star,
+    "left standing on the goal": _left_standing_on_goal,
+    "left by its own star": _left_by_own_star,
+    MOVED_THOUGH_STUCK: _moved_though_stuck,
+    "turned while hopping": _turned_while_hopping,
+}
+"""Every kind by name, those of ``simulator.play.violations`` and ``simulator.play.violations`` included."""
+
+STAR_VIOLATIONS: Mapping[str, bool] = {"left standing on the goal": False, "left by its own star": True}
+"""The kinds that need a block which can be rolled star up onto a star, and whether that is the player's own."""

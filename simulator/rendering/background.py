@@ -1,4 +1,4 @@
-"""The part of a picture that stays: table, board and markers under the lamps, before anything stands on them."""
+"""The part of a picture that stays the same: table, board and markers under the lamps, without anything on them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.lights import gloss, hull, irradiance, light_left, penumbra_mm, shadow_points
-from simulator.optics import GAMMA, decode, develop, normalised_rays, on_plane, sensor_gain, vignette_at
-from simulator.scene import Setting
-from simulator.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
+from simulator.rendering.optics import (
+    GAMMA,
+    decode,
+    develop,
+    gloss,
+    hull,
+    irradiance,
+    light_left,
+    normalised_rays,
+    on_plane,
+    penumbra_mm,
+    sensor_gain,
+    shadow_points,
+    vignette_at,
+)
+from simulator.rendering.textures import TABLE_PX_PER_MM, TABLE_TILE_PX, board_texture, marker_texture, table_texture
+from simulator.scene.scene import Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 

@@ -10,12 +10,11 @@ from collections import OrderedDict
 
 import numpy as np
 
-from simulator.background import paint_background, pixels_per_mm
-from simulator.hands import hand_sprite, paint_hand_shadow
-from simulator.optics import SensorNoise, through_sensor
-from simulator.scene import BlockPose, Scene, Setting, Thing
-from simulator.sprites import BlockPainter, Sprite, paste
-from simulator.things import paint_thing
+from simulator.rendering.background import paint_background, pixels_per_mm
+from simulator.rendering.hands import hand_sprite, paint_hand_shadow
+from simulator.rendering.optics import SensorNoise, through_sensor
+from simulator.rendering.sprites import BlockPainter, Sprite, paint_foreign_object, paste
+from simulator.scene.scene import BlockPose, ForeignObject, Scene, Setting
 from vision.frame import Image
 
 _KEPT_SETTINGS = 3
@@ -55,7 +54,7 @@ class _SettingPainter:
             for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
                 while sprites and sprites[0].distance_mm > self._distance_mm(thing):
                     paste(image, sprites.pop(0))
-                paint_thing(self.setting, image, thing, self._pixels_per_mm)
+                paint_foreign_object(self.setting, image, thing, self._pixels_per_mm)
             for sprite in sprites:
                 paste(image, sprite)
             self._stills[key] = image
@@ -63,7 +62,7 @@ class _SettingPainter:
                 self._stills.popitem(last=False)
         return image
 
-    def _distance_mm(self, thing: Thing) -> float:
+    def _distance_mm(self, thing: ForeignObject) -> float:
         where = np.array([thing.x_mm, thing.y_mm, thing.base_mm])
         return float(np.linalg.norm(where - self.setting.pose.camera_position_mm))
 

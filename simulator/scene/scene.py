@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from vision.geometry import CameraModel, Pose
-from vision.layout import MarkerLayout, TableLayout
+from vision.layout.table import MarkerLayout, TableLayout
 
 Colour = tuple[float, float, float]
 Surface = Literal["wood", "dark wood", "checks", "marble", "cloth", "plain"]
@@ -199,7 +199,7 @@ class Hand:
 
 
 @dataclass(frozen=True)
-class Thing:
+class ForeignObject:
     """Something that does not belong to the game: a coin or a cup, standing at (x, y) on ``base_mm``."""
 
     kind: Literal["coin", "cup", "card"]
@@ -217,4 +217,4 @@ class Scene:
     setting: Setting
     blocks: tuple[BlockPose, ...] = ()
     hands: tuple[Hand, ...] = ()
-    things: tuple[Thing, ...] = ()
+    things: tuple[ForeignObject, ...] = ()

@@ -20,14 +20,13 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli.root import root
-from simulator.player import Habits
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.truth import TruthLog
-from simulator.viewpoint import lens
 from tests.commands import Run, runner_in
 from tests.guard import GUARD_S
-from vision.calibration import Calibration
-from vision.calibration_files import save_calibration
+from vision.calibration import Calibration, save_calibration
 
 ROOT = Path(__file__).resolve().parents[2]
 HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)

@@ -17,8 +17,8 @@ import pytest
 
 from engine.registry import load
 from referee.cli.context import utc_now
-from referee.events import Event
 from referee.journal import Journal, fold
+from referee.journal.events import Event
 from tests.bad_input.conftest import Game, Live
 from tests.commands import Run
 from vision.cameras import live

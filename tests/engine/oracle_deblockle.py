@@ -1,6 +1,7 @@
 """A slow, plain Deblockle: dictionaries of faces, squares as letters and digits, paths walked one by one.
 
-Written from the rules alone and sharing no code with ``engine.deblockle``; it knows all faces. A position is a dict
+Written from the rules alone and sharing no code with ``engine.games.deblockle``; it knows all faces. A position is a
+dict
 with ``blocks`` (square -> colour and faces), ``to_move`` and ``options``.
 """
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import strategies as st
 
 from engine.api import Roll
-from engine.blockade.game import Blockade
+from engine.games.blockade.game import Blockade
 from tests.engine import oracle_blockade as oracle
 
 GAME = Blockade()

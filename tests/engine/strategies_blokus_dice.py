@@ -5,8 +5,8 @@ import random
 from hypothesis import strategies as st
 
 from engine.api import Roll
-from engine.dice import drawn
 from engine.registry import load
+from engine.support.dice import drawn
 from tests.engine import oracle_blokus_dice as oracle
 
 GAME = load("blokus-dice")

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.announcing import (
+from engine.api import Announcement, Outcome
+from engine.errors import UnreadableError
+from engine.support.announcements import (
     DRAW,
     REPETITION,
     RESIGN,
+    common_announcements,
     format_announcement,
-    ordinary_announcements,
-    ordinary_outcome,
+    outcome_of_announcement,
     parse_announcement,
 )
-from engine.api import Announcement, Outcome
-from engine.errors import UnreadableError
-from engine.notation import unreadable, words
+from engine.support.notation import unreadable, words
 
 PLAYERS = ("black", "white")
 ANNOUNCEMENTS = st.builds(
@@ -44,16 +44,16 @@ def test_half_an_announcement(text):
 
 
 def test_how_a_game_of_two_ends():
-    assert [format_announcement(each) for each in ordinary_announcements(PLAYERS)] == [
+    assert [format_announcement(each) for each in common_announcements(PLAYERS)] == [
         "black:resign",
         "white:resign",
         "all:draw",
     ]
-    assert ordinary_outcome(Announcement(RESIGN, "white"), PLAYERS) == Outcome("black", "white resigned")
-    assert ordinary_outcome(Announcement(DRAW), PLAYERS).winner is None
-    assert "black claimed" in ordinary_outcome(Announcement(REPETITION, "black"), PLAYERS).reason
+    assert outcome_of_announcement(Announcement(RESIGN, "white"), PLAYERS) == Outcome("black", "white resigned")
+    assert outcome_of_announcement(Announcement(DRAW), PLAYERS).winner is None
+    assert "black claimed" in outcome_of_announcement(Announcement(REPETITION, "black"), PLAYERS).reason
     with pytest.raises(ValueError, match="bluff"):
-        ordinary_outcome(Announcement("bluff", "white"), PLAYERS)
+        outcome_of_announcement(Announcement("bluff", "white"), PLAYERS)
 
 
 def test_words_know_their_columns():

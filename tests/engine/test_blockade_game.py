@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from engine.api import Announcement, Certainty, Roll
-from engine.blockade.playouts import Table
-from engine.blockade.state import BlockadeTurn, Move
 from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
+from engine.games.blockade.advice.playouts import MutableBoard
+from engine.games.blockade.play.state import BlockadeTurn, Move
 from engine.perft import perft, split, start_of_count
 from tests.engine import oracle_blockade as oracle
 from tests.engine.strategies_blockade import GAME, frozen, state_of
@@ -266,7 +266,7 @@ def test_random_games_of_the_fast_table_are_legal(options):
     state = GAME.new({"starts": "warm", **options})
     for _ in range(40):
         state = GAME.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
-        table = Table(state)
+        table = MutableBoard(state)
         moved, won = table.random_turn(state.to_move, state.roll, rng)
         stacks = tuple(tuple(stack) for stack in table.stacks)
         turn = GAME.legal_turns(state).ending_in(stacks)
@@ -275,7 +275,7 @@ def test_random_games_of_the_fast_table_are_legal(options):
         assert after.stacks == stacks
         assert moved or stacks == state.stacks
         assert won == (after.to_move is None)
-        assert all(Table(after).rests[piece] == table.rests[piece] for piece in range(16))
+        assert all(MutableBoard(after).rests[piece] == table.rests[piece] for piece in range(16))
         if won:
             break
         state = after

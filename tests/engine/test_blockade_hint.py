@@ -5,10 +5,10 @@ import random
 import pytest
 
 from engine.api import Roll, Strength
-from engine.blockade.outlook import chance_of_race, standing_of
-from engine.blockade.playouts import Table
-from engine.blockade.state import state_after
 from engine.errors import IllegalTurnError
+from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
+from engine.games.blockade.advice.playouts import MutableBoard
+from engine.games.blockade.play.state import state_after
 from tests.engine import oracle_blockade as oracle
 from tests.engine.strategies_blockade import GAME, state_of
 from tests.engine.test_blockade_explain import ready
@@ -70,7 +70,7 @@ def test_no_hint_without_a_roll_or_a_game():
 
 
 def test_the_race_is_judged_by_the_steps_left():
-    standing = standing_of(GAME.new().stacks, 0)
+    standing = progress_of(GAME.new().stacks, 0)
     assert len(standing.larges) == len(standing.mediums) == len(standing.smalls) == 5
     assert chance_of_race((5, 30), (20, 30)) > 0.9
     assert chance_of_race((20, 30), (5, 30)) < 0.2
@@ -87,7 +87,7 @@ def test_hints_beat_chance():
             if state.to_move == seat:
                 state = GAME.apply(state, hint(state).turn)
             else:
-                table = Table(state)
+                table = MutableBoard(state)
                 table.random_turn(state.to_move, state.roll, rng)
                 state = state_after(state, tuple(tuple(stack) for stack in table.stacks))
         assert GAME.outcome(state).winner == seat

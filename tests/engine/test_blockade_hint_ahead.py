@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.blockade.ahead import Force, Front, advanced, forces_of, platforms_among, platforms_of, played_on, towers_in
-from engine.blockade.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
-from engine.blockade.outlook import GATES, Standing, standing_of
-from engine.grid import members
+from engine.games.blockade.advice.evaluation import GATES, ColourProgress, progress_of
+from engine.games.blockade.advice.lookahead import (
+    Force,
+    Front,
+    advanced,
+    forces_of,
+    platforms_among,
+    platforms_of,
+    played_on,
+    towers_in,
+)
+from engine.games.blockade.play.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
+from engine.support.grid import members
 from tests.engine.strategies_blockade import state_of
 from tests.engine.test_blockade_game import four_towers
 
@@ -28,7 +37,7 @@ def bits(*names):
 
 
 def steps(force, walls=0):
-    return Standing(force.larges, force.mediums, force.smalls, 0).steps(walls)
+    return ColourProgress(force.larges, force.mediums, force.smalls, 0).steps(walls)
 
 
 @given(walls=st.integers(0, 2**25 - 1), points=st.integers(1, 12), which=st.integers(0, 1))
@@ -90,7 +99,7 @@ def test_a_gate_shuts_mediums_in_by_eleven_steps(colour):
     costs = [[steps(force, walls) - steps(force) for force in theirs.forces] for walls in (gate, 0)]
     assert sorted(costs[0]) == [1, 11]
     assert costs[1] == [0, 0]
-    standing = standing_of(START, colour)
+    standing = progress_of(START, colour)
     assert standing.steps_to_gate(0, gate) < standing.steps(0)
     assert standing.steps_to_gate(0, 0) == 0
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import Announcement, Roll, Strength
-from engine.blockade.hinting import hinted
+from engine.games.blockade.advice.hints import find_hint
 from engine.search.budget import CountingClock, Deadline
 from tests.engine.strategies_blockade import GAME, OPTIONS, frozen
 
@@ -46,7 +46,7 @@ class WholeGame(RuleBasedStateMachine):
     @precondition(lambda self: self.state.roll is not None)
     def play_a_hint(self):
         deadline = Deadline(CountingClock(1e-3), 0.5)
-        self.play(hinted(self.state, deadline, random.Random(1), Strength.GENTLE, None).turn)
+        self.play(find_hint(self.state, deadline, random.Random(1), Strength.GENTLE, None).turn)
 
     def play(self, turn):
         before, towers = self.state, self.towers()

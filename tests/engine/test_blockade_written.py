@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.blockade.game import Blockade
-from engine.blockade.turn_text import turn_as_written
-from engine.dice import drawn
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.games.blockade.game import Blockade
+from engine.games.blockade.text.turns import turn_as_written
+from engine.support.dice import drawn
 
 GAME = Blockade()
 

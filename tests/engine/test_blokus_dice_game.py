@@ -5,9 +5,9 @@ import random
 import pytest
 
 from engine.api import EMPTY, Announcement, Certainty, Roll
-from engine.blokus_dice.shapes import NAMES, shape_of
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
-from engine.polyomino import orientations
+from engine.games.blokus_dice.play.shapes import NAMES, shape_of
+from engine.support.polyomino import orientations
 from tests.engine.strategies_blokus_dice import GAME, SMALL, only_open, roll, rolled
 
 

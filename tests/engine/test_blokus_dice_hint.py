@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import Roll, Strength
-from engine.blokus_dice.endgame import Endgame, TooMuchError, mean_of_best
-from engine.blokus_dice.finding import Finder
-from engine.blokus_dice.outlook import course_of, prospect_of
-from engine.dice import drawn
 from engine.errors import IllegalTurnError
+from engine.games.blokus_dice.advice.evaluation import Endgame, TooMuchError, course_of, mean_of_best, prospect_of
+from engine.games.blokus_dice.advice.placements import PlacementFinder
 from engine.search.budget import CountingClock
+from engine.support.dice import drawn
 from tests.engine.strategies_blokus_dice import GAME, OPTIONS, played
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
@@ -150,7 +149,7 @@ def test_the_end_is_worked_out_exactly(strikes):
 def test_an_end_that_is_too_far_off_is_left_to_chance():
     state = to_draw({"players": 2}, 3, most_turns=1)
     sheet, seat = state.settings.sheet, state.seat
-    endgame = Endgame(Finder(sheet), course_of(state, seat), lambda: None, most_nodes=5)
+    endgame = Endgame(PlacementFinder(sheet), course_of(state, seat), lambda: None, most_nodes=5)
     with pytest.raises(TooMuchError):
         endgame.value(prospect_of(sheet, state.sheets[seat]))
 

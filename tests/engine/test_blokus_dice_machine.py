@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY, Roll
-from engine.blokus_dice.finding import Finder, finder_of
-from engine.blokus_dice.playouts import play_one
-from engine.blokus_dice.turns import ways_to_lay
-from engine.playing import play_out
+from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
+from engine.games.blokus_dice.advice.playouts import play_random_game
+from engine.games.blokus_dice.play.turns import ways_to_lay
+from engine.support.traits import play_random_games
 from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
 
 
@@ -125,7 +125,7 @@ TestWholeGame.settings = settings(max_examples=max(15, settings.default.max_exam
 @pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}])
 def test_fast_random_games_are_like_slow_ones(options):
     start = GAME.new(options)
-    fast, slow = GAME.playouts(start, 150, random.Random(1)), play_out(GAME, start, 60, random.Random(2), 1000)
+    fast, slow = GAME.playouts(start, 150, random.Random(1)), play_random_games(GAME, start, 60, random.Random(2), 1000)
     assert (fast.games, fast.unfinished) == (150, 0)
     assert sum(fast.wins.values()) + fast.draws == 150
     assert fast.plies / fast.games == pytest.approx(slow.plies / slow.games, rel=0.05)
@@ -150,7 +150,7 @@ def test_the_fast_core_finds_what_the_rules_find(state):
 def test_a_fast_random_game_ends_as_a_game_may(seed):
     rng = random.Random(seed)
     state = GAME.new({"players": 2 + seed % 3})
-    played, final = play_one(state, Finder(state.settings.sheet), rng, 10_000)
+    played, final = play_random_game(state, PlacementFinder(state.settings.sheet), rng, 10_000)
     assert played == sum(filled.shapes_drawn for filled in final.sheets)
     # The text is read with every shape made out anew from its squares.
     assert GAME.parse_state(GAME.format_state(final)) == final
@@ -168,9 +168,9 @@ def test_fast_random_games_may_be_cut_off_or_be_over():
 def test_a_single_turn_at_random_is_drawn_evenly():
     state = GAME.rolled(GAME.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
     turns = list(GAME.legal_turns(state))
-    finder, rng, counts = Finder(state.settings.sheet), random.Random(5), {}
+    finder, rng, counts = PlacementFinder(state.settings.sheet), random.Random(5), {}
     for _ in range(200 * len(turns)):
-        _, after = play_one(state, finder, rng, 1)
+        _, after = play_random_game(state, finder, rng, 1)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
         counts[key] = counts.get(key, 0) + 1
     expected = {}

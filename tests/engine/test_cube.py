@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.deblockle.board import SIDES
-from engine.deblockle.cube import PRINTED_NET, SYMBOLS, Cube, cube_of, read_net
 from engine.errors import OptionError
+from engine.games.deblockle.play.board import SIDES
+from engine.games.deblockle.play.cube import PRINTED_NET, SYMBOLS, Cube, cube_of, read_net
 from tests.engine import oracle_deblockle as oracle
 
 AS_WRITTEN = 1

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 from engine.api import Announcement, Tally
-from engine.deblockle import fast
-from engine.deblockle.lots import lots_of
-from engine.playing import play_out
+from engine.games.deblockle.advice.playouts import turn_sampler_of
+from engine.games.deblockle.play import fast_rules
 from engine.registry import load
+from engine.support.traits import play_random_games
 from tests.engine import oracle_deblockle as oracle
 
 GAME = load("deblockle")
@@ -17,11 +17,11 @@ GAME = load("deblockle")
 
 def turns_by_the_core(state):
     """The core's moves as turns, with the blocks and the player to move that it says follow."""
-    core, position = fast.core_of(state.settings), fast.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     moves = core.moves(position)
     assert core.count(position) == len(moves) == len(set(moves))
-    player = GAME.players[position[0]] if position[0] != fast.OVER else None
-    return {fast.turn_of(state.settings, player, move): core.play(position, move) for move in moves}
+    player = GAME.players[position[0]] if position[0] != fast_rules.OVER else None
+    return {fast_rules.turn_of(state.settings, player, move): core.play(position, move) for move in moves}
 
 
 def assert_same(state, rng, tried=3):
@@ -30,7 +30,7 @@ def assert_same(state, rng, tried=3):
     for turn in rng.sample(sorted(found, key=GAME.format_turn), min(tried, len(found))):
         after = GAME.apply(state, turn)
         mover, golds, teals = found[turn]
-        assert (golds, teals) == fast.known_position(after)[1:]
+        assert (golds, teals) == fast_rules.known_position(after)[1:]
         if golds and teals:
             assert (*GAME.players, None)[mover] == after.to_move
 
@@ -70,16 +70,16 @@ def test_same_turns_as_the_oracle(seed):
 )
 def test_published_counts(options, counts):
     state = GAME.new(options)
-    core, position = fast.core_of(state.settings), fast.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     assert [core.perft(position, depth) for depth in range(1, len(counts) + 1)] == counts
     assert GAME.count_results(state) == counts[0]
 
 
 def test_hidden_faces_are_no_position_and_every_world_is_drawn():
     state = GAME.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
-    assert fast.known_position(state) is None
+    assert fast_rules.known_position(state) is None
     rng = random.Random(1)
-    worlds = Counter(fast.world_of(state, rng) for _ in range(1600))
+    worlds = Counter(fast_rules.world_of(state, rng) for _ in range(1600))
     assert len(worlds) == 16
     assert min(worlds.values()) > 60
     assert GAME.count_results(state) == len(GAME.legal_turns(state))
@@ -91,9 +91,9 @@ def test_every_turn_and_no_other_is_drawn(seed):
     rng = random.Random(200 + seed)
     for _ in range(12):
         state = GAME.parse_state(oracle.text(oracle.random_position(rng)))
-        core, position = fast.core_of(state.settings), fast.known_position(state)
+        core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
         moves = core.moves(position)
-        drawn = {lots_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
+        drawn = {turn_sampler_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
         assert drawn == set(moves or [None])
 
 
@@ -107,10 +107,10 @@ def test_every_turn_and_no_other_is_drawn(seed):
 )
 def test_turns_are_drawn_evenly(text):
     state = GAME.parse_state(text)
-    core, position = fast.core_of(state.settings), fast.known_position(state)
+    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     rng = random.Random(2)
     turns = core.count(position)
-    lots = lots_of(core)
+    lots = turn_sampler_of(core)
     drawn = Counter(lots.drawn(position, rng) for _ in range(turns * 200))
     assert set(drawn) == set(core.moves(position))
     # Pearson's statistic has a mean of turns - 1 and a spread of its root of twice that.
@@ -120,10 +120,10 @@ def test_turns_are_drawn_evenly(text):
 
 def test_there_is_no_turn_to_draw_after_the_end():
     state = GAME.parse_state("over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false")
-    core, position = fast.core_of(state.settings), fast.known_position(state)
-    assert (core.count(position), core.moves(position), position[0]) == (0, [], fast.OVER)
-    assert lots_of(core).drawn(position, random.Random(0)) is None
-    assert lots_of(core).drawn((0, *position[1:]), random.Random(0)) is None
+    core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+    assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
+    assert turn_sampler_of(core).drawn(position, random.Random(0)) is None
+    assert turn_sampler_of(core).drawn((0, *position[1:]), random.Random(0)) is None
     assert core.perft((0, position[1], ()), 2) == 0
 
 
@@ -131,7 +131,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
 def test_games_at_random_end_as_they_do_by_the_interface(options):
     state = GAME.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.playouts(state, 200, random.Random(1))
-    plain = play_out(GAME, state, 8, random.Random(1), 10_000)
+    plain = play_random_games(GAME, state, 8, random.Random(1), 10_000)
     assert quick.unfinished == plain.unfinished == 0
     assert sum(quick.wins.values()) + quick.draws == quick.games == 200
     assert quick.plies / 200 == pytest.approx(plain.plies / 8, rel=0.8)
@@ -159,17 +159,19 @@ def test_ten_thousand_games_at_random_break_no_invariant():
     stars = {GAME.places.index(place) for place in ("d2", "d6")}
     for number in range(10_000):
         state = games[number % 2]
-        core, position = fast.core_of(state.settings), fast.known_position(state)
-        while position[0] != fast.OVER and position[1] and position[2]:
-            move = lots_of(core).drawn(position, rng)
+        core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
+        while position[0] != fast_rules.OVER and position[1] and position[2]:
+            move = turn_sampler_of(core).drawn(position, rng)
             following = core.play(position, move)
-            before, after = fast.codes_of(move)
+            before, after = fast_rules.codes_of(move)
             side = 1 + position[0]
             assert before in position[side]
-            kept = sorted({*position[side]} - {before} | ({after} if after // fast.ORIENTATIONS < fast.OFF else set()))
+            kept = sorted(
+                {*position[side]} - {before} | ({after} if after // fast_rules.ORIENTATIONS < fast_rules.OFF else set())
+            )
             assert following[side] == tuple(kept)
             assert following[3 - side] == position[3 - side]
-            standing = [code // fast.ORIENTATIONS for code in (*following[1], *following[2])]
+            standing = [code // fast_rules.ORIENTATIONS for code in (*following[1], *following[2])]
             assert len(set(standing)) == len(standing)
             assert not stars & set(standing)
             assert core.play(position, move) == following

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from engine.api import Announcement, Certainty, Strength
-from engine.deblockle.ahead import ahead_of
-from engine.deblockle.fast import OVER, core_of, known_position
 from engine.errors import IllegalTurnError
+from engine.games.deblockle.advice.evaluation import search_rules_of
+from engine.games.deblockle.play.fast_rules import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
 from tests.engine import oracle_deblockle as oracle
@@ -79,7 +79,7 @@ def test_a_loss_in_two_is_avoided():
 
 def known_to_win(state, player, plies):
     """Whether the player wins within so many plies whatever is played, by the fast core's moves."""
-    core, position = core_of(state.settings), known_position(state)
+    core, position = fast_rules_of(state.settings), known_position(state)
     me = GAME.players.index(player)
 
     def wins(position, plies):
@@ -174,7 +174,7 @@ def test_reasons_say_what_the_turn_is_good_for():
         if state.to_move is None:
             continue
         # Filling its tables may take all the looks there are, and then the reason is a plainer one.
-        ahead_of(state.settings).prepare(lambda: None)
+        search_rules_of(state.settings).prepare(lambda: None)
         found = hint(state, strength=Strength.GENTLE, reads=60)
         foe = other(state)
         after = GAME.apply(state, found.turn)
@@ -195,7 +195,7 @@ def test_reasons_say_what_the_turn_is_good_for():
 
 
 def test_turns_to_go_are_what_a_lone_block_needs():
-    ahead = ahead_of(GAME.new().settings)
+    ahead = search_rules_of(GAME.new().settings)
     ahead.prepare(lambda: None)
     for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
         _, (code,), _ = known_position(GAME.parse_state(text))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement, Certainty
-from engine.diaballik.state import Action, DiaballikTurn
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.games.diaballik.play.state import Action, DiaballikTurn
 from engine.registry import load
 from tests.engine.strategies_diaballik import states
 

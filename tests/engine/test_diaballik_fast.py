@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from engine.api import Announcement
-from engine.diaballik import fast
-from engine.diaballik.board import GOAL, other
-from engine.diaballik.playouts import RandomGames, lookup
-from engine.diaballik.turns import begun, results_by_playing
-from engine.playing import play_out
+from engine.games.diaballik.advice.playouts import RandomGames, lookup
+from engine.games.diaballik.play import fast_rules
+from engine.games.diaballik.play.board import GOAL, other
+from engine.games.diaballik.play.turns import begun, results_by_playing
 from engine.registry import load
+from engine.support.traits import play_random_games
 from tests.engine.strategies_diaballik import states
 
 GAME = load("diaballik")
@@ -21,13 +21,15 @@ USUAL = {"pass_over_own": True, "antiplay": "announced"}
 
 def by_tables(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
-    return fast.distinct_results(
+    return fast_rules.distinct_results(
         own.pieces, own.ball, foes.pieces, GOAL[state.to_move], null_turn=state.settings.null_turn
     )
 
 
 def by_playing(state):
-    return {side.pieces | side.ball << fast.BALL_SHIFT for side in results_by_playing(begun(state, state.to_move))}
+    return {
+        side.pieces | side.ball << fast_rules.BALL_SHIFT for side in results_by_playing(begun(state, state.to_move))
+    }
 
 
 @given(states(**USUAL))
@@ -42,13 +44,13 @@ def test_results_from_tables_are_those_played_out(state):
 def test_a_win_in_one_turn_is_seen(state):
     own, foes = state.side(state.to_move), state.side(other(state.to_move))
     goal = GOAL[state.to_move]
-    wins = any(goal >> (result >> fast.BALL_SHIFT) & 1 for result in by_playing(state))
-    assert fast.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
+    wins = any(goal >> (result >> fast_rules.BALL_SHIFT) & 1 for result in by_playing(state))
+    assert fast_rules.can_win(own.pieces, own.ball, foes.pieces, goal) == wins
 
 
 def test_count_is_the_length_of_the_list():
-    assert fast.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42) == 290
-    assert fast.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False) == 289
+    assert fast_rules.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42) == 290
+    assert fast_rules.count_results(0x7F, 3, 0x7F << 42, 0x7F << 42, null_turn=False) == 289
 
 
 @given(states(**USUAL))
@@ -59,17 +61,17 @@ def test_every_result_is_proposed_exactly_once(state):
     proposed = games.proposed(np.zeros_like(numbers), numbers)
     legal, ball, wins = games.judged(proposed)
     pieces = proposed.own ^ games.change_of(proposed, np.arange(legal.size))
-    packed = (pieces | ball << fast.BALL_SHIFT)[legal].tolist()
+    packed = (pieces | ball << fast_rules.BALL_SHIFT)[legal].tolist()
     assert sorted(packed) == sorted(by_tables(state))
     goal = GOAL[state.to_move]
-    assert wins[legal].tolist() == [bool(goal >> (each >> fast.BALL_SHIFT) & 1) for each in packed]
+    assert wins[legal].tolist() == [bool(goal >> (each >> fast_rules.BALL_SHIFT) & 1) for each in packed]
 
 
 @pytest.mark.parametrize("text", ["", "null_turn=false", "antiplay_contacts=front start=variant"])
 def test_random_games_are_those_of_the_interface_on_the_whole(text):
     """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
     state = GAME.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
-    plain = play_out(GAME, state, 150, Random(1), 12)
+    plain = play_random_games(GAME, state, 150, Random(1), 12)
     quick = GAME.playouts(state, 6000, Random(2), most_plies=12)
     for one, two in [
         (plain.wins.get("black", 0), quick.wins.get("black", 0)),
@@ -93,7 +95,7 @@ def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
 @pytest.mark.parametrize("text", ["pass_over_own=false null_turn=false", "antiplay=automatic"])
 def test_single_games_are_those_of_the_interface(text):
     state = GAME.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
-    plain = play_out(GAME, state, 40, Random(1), 4)
+    plain = play_random_games(GAME, state, 40, Random(1), 4)
     quick = GAME.playouts(state, 40, Random(2), most_plies=4)
     assert abs(plain.wins.get("black", 0) - quick.wins.get("black", 0)) <= 5 * 40**0.5 / 2
     assert abs(plain.plies - quick.plies) <= 5 * 2 * 40**0.5

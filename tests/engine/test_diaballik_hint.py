@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 
 from engine.api import Announcement, Certainty, Strength
-from engine.diaballik.board import GOAL
-from engine.diaballik.evaluate import WIN
-from engine.diaballik.fast import BALL_SHIFT
-from engine.diaballik.hinting import position_of, reason_for
-from engine.diaballik.listing import claimed_results, packed_results
-from engine.diaballik.search import Line
-from engine.diaballik.turns import begun
 from engine.errors import IllegalTurnError
+from engine.games.diaballik.advice.evaluation import WIN
+from engine.games.diaballik.advice.hints import position_of, reason_for
+from engine.games.diaballik.advice.search import Line
+from engine.games.diaballik.play.board import GOAL
+from engine.games.diaballik.play.fast_rules import BALL_SHIFT
+from engine.games.diaballik.play.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
 from tests.engine import oracle_diaballik as oracle

@@ -4,11 +4,10 @@ import random
 
 import pytest
 
-from engine.diaballik.listing import packed_results, unpacked
-from engine.diaballik.turns import action_sequences, begun
-from engine.grid import members
+from engine.games.diaballik.play.turns import action_sequences, begun, packed_results, unpacked
 from engine.perft import perft, split
 from engine.registry import load
+from engine.support.grid import members
 from tests.engine import oracle_diaballik as oracle
 
 GAME = load("diaballik")

@@ -7,9 +7,19 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from benchmarks import engine, engine_measure
-from benchmarks.engine_measure import Counted, RandomGames, Rate, counts_to_depth, diaballik_results, middles
-from benchmarks.engine_report import print_counts, print_first_turn, print_random_games
+from benchmarks import engine
+from benchmarks.parts import engine_speed
+from benchmarks.parts.engine_speed import (
+    DepthCount,
+    RandomGames,
+    Rate,
+    counts_to_depth,
+    diaballik_results,
+    middles,
+    print_counts,
+    print_first_turn,
+    print_random_games,
+)
 from engine.registry import load
 
 CHESS = Rate("python-chess", (20_000.0, 10_000.0, 30_000.0))
@@ -71,7 +81,7 @@ def test_the_first_turn_must_take_a_fortieth(first_s, met):
 
 def test_counts_are_printed_with_their_growth():
     out = console()
-    print_counts({"deblockle": [Counted(1, 58, 1e-3), Counted(2, 2760, 5e-2)]}, out)
+    print_counts({"deblockle": [DepthCount(1, 58, 1e-3), DepthCount(2, 2760, 5e-2)]}, out)
     assert "47.6" in out.file.getvalue()
     assert "50.0" in out.file.getvalue()
 
@@ -85,7 +95,7 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
         count = call()
         return count, count * 1e-6
 
-    monkeypatch.setattr(engine_measure, "timed", by_count)
+    monkeypatch.setattr(engine_speed, "timed", by_count)
     assert [each.count for each in counts_to_depth(load(name), load(name).new(), most_s)] == counts
 
 
@@ -102,8 +112,8 @@ def test_the_middle_of_a_game_goes_on():
 
 
 def test_chess_is_played_and_counted():
-    assert engine_measure.chess_perft(Chess) == 8
-    assert engine_measure.chess_rate(Chess, 0.001, random.Random(1)) > 0
+    assert engine_speed.chess_perft(Chess) == 8
+    assert engine_speed.chess_rate(Chess, 0.001, random.Random(1)) > 0
 
 
 def test_without_python_chess_it_says_so(monkeypatch):

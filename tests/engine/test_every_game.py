@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from engine.announcing import RESIGN, format_announcement, parse_announcement
 from engine.api import EMPTY, Announcement, Certainty, Hint, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.perft import CountsResults, perft
-from engine.record import make, read, replay, write
+from engine.records.record import make, read, replay, write
 from engine.registry import games, load
+from engine.support.announcements import RESIGN, format_announcement, parse_announcement
 from tests.engine.whole_games import (
     COSTLY,
     CountingClock,

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.announcing import format_announcement, parse_announcement
 from engine.errors import EngineError, UnreadableError
-from engine.record import make, read, replay, write
+from engine.records.record import make, read, replay, write
 from engine.registry import games, load
+from engine.support.announcements import format_announcement, parse_announcement
 from tests.engine.whole_games import Played, any_turn, is_light, play
 
 NAMES = games()

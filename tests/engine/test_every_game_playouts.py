@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from engine.playing import play_out
-from engine.record import make, read, replay, write
+from engine.records.record import make, read, replay, write
 from engine.registry import games, load
+from engine.support.traits import play_random_games
 from tests.engine.whole_games import done, play
 
 MANY = 10_000
@@ -88,7 +88,7 @@ def test_fast_playouts_are_as_long_as_plain_ones(name):
     """The mean length of fast playouts lies where plain ones through the interface put it, within five sigma."""
     game = load(name)
     cut = 100
-    plain = [play_out(game, game.new(), 1, Random(f"{name} {seed}"), cut).plies for seed in range(60)]
+    plain = [play_random_games(game, game.new(), 1, Random(f"{name} {seed}"), cut).plies for seed in range(60)]
     fast = [game.playouts(game.new(), 1, Random(f"{name} {seed} fast"), most_plies=cut).plies for seed in range(60)]
     means = [sum(plies) / len(plies) for plies in (plain, fast)]
     spread = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.grid import DIAGONAL, KING, ORTHOGONAL, Grid, members, set_of
+from engine.support.grid import DIAGONAL, KING, ORTHOGONAL, Grid, members, set_of
 
 GRIDS = st.builds(Grid, st.integers(1, 9), st.integers(1, 14))
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from engine.api import Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.number_drop.judging import breaches_of
-from engine.number_drop.rules import RULES
-from engine.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
-from engine.number_drop.turn_text import read_turn
-from engine.number_drop.turns import is_legal
+from engine.games.number_drop.play.rules import RULES
+from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
+from engine.games.number_drop.play.turns import is_legal
+from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.text.turns import read_turn
 from tests.engine.strategies_number_drop import GAME, position
 from tests.engine.texts_number_drop import LETTERED, TILES
 

@@ -7,7 +7,7 @@ import pytest
 from engine import perft
 from engine.api import Outcome, Roll
 from engine.errors import ContradictionError, IllegalTurnError, OptionError, UnreadableError
-from engine.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
+from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from tests.engine.strategies_number_drop import GAME
 from tests.engine.texts_number_drop import TILES, after, state_of
 

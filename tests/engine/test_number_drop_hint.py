@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from engine.api import Roll, Strength
 from engine.errors import IllegalTurnError
-from engine.number_drop.candidates import open_sizes
-from engine.number_drop.outlook import board_of, values
-from engine.number_drop.sliding import chances_of, left_from, tiles_of
+from engine.games.number_drop.advice.candidates import open_sizes
+from engine.games.number_drop.advice.evaluation import board_of, values
+from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.search.budget import CountingClock
 from tests.engine import oracle_number_drop as oracle
 from tests.engine.strategies_number_drop import GAME, OPTIONS, position
@@ -214,7 +214,7 @@ def greedy_turn(state, rng):
 
 def _loops(sheet, cells):
     names = {oracle.square(cell): cell for cell in cells}
-    from engine.number_drop.state import names_of
+    from engine.games.number_drop.play.state import names_of
 
     return [frozenset(names[name] for name in names_of(loop)) for loop in sheet.loops if loop]
 

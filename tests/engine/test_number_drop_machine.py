@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY
-from engine.grid import members
-from engine.number_drop.sheet import GRID
-from engine.number_drop.state import Combination, Drop, PenaltyDrop, Slide
+from engine.games.number_drop.play.sheet import GRID
+from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, Slide
+from engine.support.grid import members
 from tests.engine import oracle_number_drop as oracle
 from tests.engine.strategies_number_drop import GAME, OPTIONS, turns_of
 

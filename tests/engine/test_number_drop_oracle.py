@@ -5,15 +5,15 @@ import random
 import pytest
 
 from engine.api import Roll
-from engine.grid import members
-from engine.number_drop.combining import combinations
-from engine.number_drop.dropping import assignments, landings, turned_shapes
-from engine.number_drop.settings import Settings
-from engine.number_drop.sheet import BOXES, GRID, Sheet
+from engine.games.number_drop.play.combinations import combinations
+from engine.games.number_drop.play.drops import assignments, landings, turned_shapes
+from engine.games.number_drop.play.options import NumberDropOptions
+from engine.games.number_drop.play.sheet import BOXES, GRID, Sheet
+from engine.support.grid import members
 from tests.engine import oracle_number_drop as oracle
 from tests.engine.strategies_number_drop import GAME, position
 
-COMPONENTS = Settings().components
+COMPONENTS = NumberDropOptions().components
 ROLLS = sorted({(*sorted(roll[:4]), roll[4]) for roll in oracle.rolls()})
 
 

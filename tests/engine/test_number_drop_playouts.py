@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from engine.number_drop.dropping import landings, turned_shapes
-from engine.number_drop.loose import LooseSheet, any_digits
-from engine.number_drop.settings import Settings
-from engine.playing import play_out
+from engine.games.number_drop.advice.playouts import MutableSheet, any_digits
+from engine.games.number_drop.play.drops import landings, turned_shapes
+from engine.games.number_drop.play.options import NumberDropOptions
+from engine.support.traits import play_random_games
 from tests.engine.strategies_number_drop import GAME, position
 from tests.engine.texts_number_drop import LETTERED, TILES
 
-COMPONENTS = Settings().components
+COMPONENTS = NumberDropOptions().components
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -20,7 +20,7 @@ def test_a_sheet_that_changes_in_place_is_the_sheet(seed):
     _, state = position(seed, {"players": 2}, most_steps=60)
     rng = Random(seed)
     for sheet in state.sheets:
-        loose = LooseSheet(sheet)
+        loose = MutableSheet(sheet)
         for x_counts in (True, False):
             assert loose.score(x_counts) == sheet.score(x_counts)
             if not any(sheet.circled >> square & 1 for square in range(77, 98)):
@@ -36,7 +36,7 @@ def test_a_sheet_that_changes_in_place_is_the_sheet(seed):
             loose.write(cells, "1234")
         assert loose.heights == list(written.heights)
         assert loose.score(True) == written.score(True)
-        assert loose.combinations() == LooseSheet(written).combinations()
+        assert loose.combinations() == MutableSheet(written).combinations()
 
 
 def test_every_landing_is_drawn_equally_often():
@@ -44,7 +44,7 @@ def test_every_landing_is_drawn_equally_often():
     shapes = turned_shapes(COMPONENTS, "T")
     every = landings(sheet.heights, shapes)
     rng = Random(0)
-    loose = LooseSheet(sheet)
+    loose = MutableSheet(sheet)
     drawn = Counter(loose.landing(shapes, rng) for _ in range(200 * len(every)))
     assert set(drawn) == set(every)
     assert all(120 < count < 280 for count in drawn.values())
@@ -52,10 +52,10 @@ def test_every_landing_is_drawn_equally_often():
 
 def test_the_few_landings_of_a_full_sheet_are_found():
     full = GAME.parse_state("/".join(["XXXXXXX"] * 13 + ["XXXXXX."])).sheets[0]
-    loose = LooseSheet(full)
+    loose = MutableSheet(full)
     assert loose.landing(turned_shapes(COMPONENTS, "I4"), Random(0)) is None
     low = GAME.parse_state("/".join(["XXXXXX."] * 5 + ["XXXXXXX"] * 9)).sheets[0]
-    assert LooseSheet(low).landing(turned_shapes(COMPONENTS, "I4"), Random(0)) == (69, 76, 83, 90)
+    assert MutableSheet(low).landing(turned_shapes(COMPONENTS, "I4"), Random(0)) == (69, 76, 83, 90)
 
 
 def test_every_arrangement_of_digits_is_drawn_equally_often():
@@ -76,7 +76,7 @@ def test_every_arrangement_of_digits_is_drawn_equally_often():
 )
 def test_games_take_as_many_turns_as_by_the_rules(text):
     state = GAME.parse_state(text)
-    fast, slow = GAME.playouts(state, 400, Random(2)), play_out(GAME, state, 60, Random(3), 10_000)
+    fast, slow = GAME.playouts(state, 400, Random(2)), play_random_games(GAME, state, 60, Random(3), 10_000)
     assert fast.unfinished == slow.unfinished == 0
     assert fast.plies / 400 == pytest.approx(slow.plies / 60, rel=0.12)
     assert abs(fast.wins.get("p1", 0) / 400 - slow.wins.get("p1", 0) / 60) < 0.3

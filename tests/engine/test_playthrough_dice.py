@@ -3,7 +3,7 @@
 import pytest
 
 from engine import registry
-from engine.playthrough import playthrough, replayed
+from engine.records.playthrough import playthrough, replayed
 from tests.engine.toy_harvest import Choice, Harvest
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnreadableError
-from engine.grid import ORTHOGONAL
-from engine.polyomino import fixed, free, free_polyominoes, is_connected, orientations, picture, read_picture
+from engine.support.grid import ORTHOGONAL
+from engine.support.polyomino import fixed, free, free_polyominoes, is_connected, orientations, picture, read_picture
 
 
 @st.composite

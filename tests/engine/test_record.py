@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnknownGameError, UnreadableError
-from engine.record import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
+from engine.records.record import PlayedTurn, PositionSet, Record, RecordError, digest, make, read, replay, write
 from engine.registry import load
 
 GAME = load("deblockle")

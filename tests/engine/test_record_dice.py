@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import registry
-from engine.announcing import RESIGN
 from engine.api import Announcement, Roll
-from engine.dice import drawn
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.record import (
+from engine.records.record import (
     Announced,
     PlayedTurn,
     PositionSet,
@@ -24,6 +22,8 @@ from engine.record import (
     replay,
     write,
 )
+from engine.support.announcements import RESIGN
+from engine.support.dice import drawn
 from tests.engine.toy_harvest import Choice, Harvest
 
 GAME = Harvest()

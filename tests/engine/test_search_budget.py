@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.search.budget import CountingClock, Deadline, EveryFew, TimeIsUpError
+from engine.search.budget import CountingClock, Deadline, PeriodicTimeCheck, TimeIsUpError
 
 
 class SetClock:
@@ -46,7 +46,7 @@ def test_a_share_ends_earlier_and_keeps_no_further_margin() -> None:
 
 def test_every_few_calls_the_clock_is_read() -> None:
     clock = CountingClock(1.0)
-    look = EveryFew(Deadline(clock, 2.5), 10)
+    look = PeriodicTimeCheck(Deadline(clock, 2.5), 10)
     for _ in range(29):
         look()
     assert clock.now_s == 2.0

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from engine.search.budget import CountingClock, Deadline, Look
+from engine.search.budget import CountingClock, Deadline, TimeCheck
 from engine.search.sampling import ENOUGH_SAMPLES, Estimate, race
 
 
@@ -14,7 +14,7 @@ def no_hurry() -> Deadline:
     return Deadline(CountingClock(0.0), 1.0)
 
 
-def by_dice(candidate: tuple[float, float], sample: float, look: Look) -> float:
+def by_dice(candidate: tuple[float, float], sample: float, look: TimeCheck) -> float:
     """A candidate is a mean and how strongly the dice move it; the sample is what the dice show, 0 on average."""
     mean, swing = candidate
     return mean + swing * sample
@@ -48,7 +48,7 @@ def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
 def test_nobody_is_dropped_by_bad_luck_alone() -> None:
     """Luck that is each candidate's own: what looks behind after a few samples may be the best."""
 
-    def value(candidate: int, sample: int, look: Look) -> float:
+    def value(candidate: int, sample: int, look: TimeCheck) -> float:
         look()
         return candidate / 10 + Random(f"{candidate} {sample}").gauss(0, 1)
 
@@ -63,7 +63,7 @@ def test_nobody_is_dropped_by_bad_luck_alone() -> None:
 def test_all_see_the_same_chance() -> None:
     seen: dict[str, list[float]] = {"a": [], "b": []}
 
-    def value(candidate: str, sample: float, look: Look) -> float:
+    def value(candidate: str, sample: float, look: TimeCheck) -> float:
         seen[candidate].append(sample)
         return sample
 
@@ -87,7 +87,7 @@ def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
 def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
     clock = CountingClock(1.0)
 
-    def value(candidate: int, sample: float, look: Look) -> float:
+    def value(candidate: int, sample: float, look: TimeCheck) -> float:
         look()
         return candidate + sample
 

@@ -6,12 +6,12 @@ Whoever leaves the die gets two points instead. After so many rounds the most po
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from engine.announcing import RESIGN, format_announcement
 from engine.api import EMPTY, Announcement, Breach, Certainty, Hint, Option, Outcome, Roll, Rule
-from engine.dice import ORDINARY_DIE, possible_rolls
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
-from engine.playing import play_out
+from engine.support.announcements import RESIGN, format_announcement
+from engine.support.dice import ORDINARY_DIE, possible_rolls
+from engine.support.traits import play_random_games
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2
@@ -134,7 +134,7 @@ class Harvest:
         return Outcome(winners[0], "most points") if len(winners) == 1 else Outcome(None, "a tie", winners)
 
     def playouts(self, state, count, rng, *, most_plies=10_000):
-        return play_out(self, state, count, rng, most_plies)
+        return play_random_games(self, state, count, rng, most_plies)
 
     def hint(self, state, deadline_s, rng, *, clock, strength=None, better=None):
         turns = self.counted_turns(state)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from engine.api import Announcement, Roll
-from engine.dice import drawn
+from engine.support.dice import drawn
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.clock_match import ClockMatch
+from firmware_bridge.connection.conversation import ClockSync
 
 WRAP_MS = 2**32
 
 
 def test_before_any_answer_it_is_now() -> None:
-    assert ClockMatch().host_s(12345, 7.0) == 7.0
-    assert ClockMatch().uncertainty_s(7.0) is None
+    assert ClockSync().host_s(12345, 7.0) == 7.0
+    assert ClockSync().uncertainty_s(7.0) is None
 
 
 def test_the_quickest_answer_counts() -> None:
-    clock = ClockMatch()
+    clock = ClockSync()
     clock.answered(0.0, 1.0, 100_000)
     clock.answered(2.0, 2.01, 102_000)
     clock.answered(3.0, 3.4, 103_300)
@@ -26,21 +26,21 @@ def test_the_quickest_answer_counts() -> None:
 
 
 def test_an_old_answer_gives_way_once_the_clocks_may_have_drifted() -> None:
-    clock = ClockMatch()
+    clock = ClockSync()
     clock.answered(0.0, 0.001, 0)
     clock.answered(1000.0, 1000.02, 1_000_060)
     assert clock.host_s(1_000_060, 1001.0) == pytest.approx(1000.01)
 
 
 def test_nothing_is_told_before_it_happened() -> None:
-    clock = ClockMatch()
+    clock = ClockSync()
     clock.answered(0.0, 0.1, 1000)
     assert clock.host_s(9000, 2.0) == 2.0
 
 
 def test_an_answer_before_its_question_is_a_mistake() -> None:
     with pytest.raises(ValueError, match="come later"):
-        ClockMatch().answered(2.0, 1.0, 0)
+        ClockSync().answered(2.0, 1.0, 0)
 
 
 @given(
@@ -58,7 +58,7 @@ def test_times_are_within_the_stated_uncertainty(
     def device_ms(time_s: float) -> int:
         return (start_ms + int(time_s * (1 + drift) * 1000)) % WRAP_MS
 
-    clock = ClockMatch()
+    clock = ClockSync()
     now_s = 0.0
     for round_trip_s in round_trips_s:
         sent_s = now_s + rng.uniform(0, 20)

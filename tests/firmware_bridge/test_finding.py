@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
-from firmware_bridge.finding import WantedBoard, candidates, others_like
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.ports.selection import WantedBoard, candidates, others_like
+from firmware_bridge.ports.serial_ports import SerialPort
 
 PICO = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
 SECOND_PICO = SerialPort("/dev/ttyACM1", "", 0x2E8A, 5, "two")

@@ -27,8 +27,8 @@ from firmware_bridge.errors import (
     PortTakenError,
     PortUnusableError,
 )
-from firmware_bridge.opening import OpenedPort, line_of, open_port
-from firmware_bridge.port_holders import Holder, holders
+from firmware_bridge.ports.port import OpenedPort, line_of, open_port
+from firmware_bridge.ports.serial_ports import PortHolder, port_holders
 from tests.guard import GUARD_S
 
 MOST_TAKEN_BYTES = 1_000_000
@@ -316,7 +316,7 @@ def test_a_port_that_cannot_be_set_up_says_why() -> None:
 
 def test_holders_are_those_with_the_port_open_or_locked(tmp_path: Path, pair: tuple[int, str]) -> None:
     with open_closed(open_port(pair[1])):
-        assert os.getpid() in [holder.pid for holder in holders(pair[1])]
+        assert os.getpid() in [holder.pid for holder in port_holders(pair[1])]
     # The locks alone tell of another user's program: its open files are hidden.
     node = tmp_path / "node"
     node.touch()
@@ -332,15 +332,15 @@ def test_holders_are_those_with_the_port_open_or_locked(tmp_path: Path, pair: tu
     )
     (tmp_path / "proc" / "8" / "fd").mkdir()
     (tmp_path / "proc" / "8" / "fd" / "3").symlink_to(node)
-    found = holders(str(node), tmp_path / "proc")
-    assert found == (Holder(7, "screen"), Holder(8, "modemmanager"))
+    found = port_holders(str(node), tmp_path / "proc")
+    assert found == (PortHolder(7, "screen"), PortHolder(8, "modemmanager"))
     assert str(found[0]) == "screen (process 7)"
-    assert holders(str(node), tmp_path / "nowhere") == ()
+    assert port_holders(str(node), tmp_path / "nowhere") == ()
     (tmp_path / "proc" / "8" / "comm").write_text("python3\n")
-    assert str(holders(str(node), tmp_path / "proc")[1]) == "python3 (process 8)"
+    assert str(port_holders(str(node), tmp_path / "proc")[1]) == "python3 (process 8)"
     for command, name in (
         ("python3\0-P\0-m\0referee\0watch\0", "python3 -m referee"),
         ("python3\0script.py\0-m\0", "python3"),
     ):
         (tmp_path / "proc" / "8" / "cmdline").write_text(command)
-        assert holders(str(node), tmp_path / "proc")[1].name == name
+        assert port_holders(str(node), tmp_path / "proc")[1].name == name

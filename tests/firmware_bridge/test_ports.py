@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serial.tools.list_ports_common import ListPortInfo
 
-from firmware_bridge.ports import SerialPort, serial_ports
+from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 
 
 def record(device: str, vid: int | None = None, pid: int | None = None, serial: str | None = None) -> ListPortInfo:

@@ -8,15 +8,14 @@ import socket
 
 import serial
 
-from firmware_bridge.opening import OpenedPort
-from firmware_bridge.wled_network import STEADY_S, WledNetwork
-from firmware_bridge.wled_serial import WledSerial
-from hardware.light_map import LightMap, StripLayout
-from hardware.panel import DriverSource, Panel
-from hardware.pixels import PixelDriver
-from hardware.signals import Mood, Signal
-from hardware.styles import light
-from hardware.terminal import Grid
+from firmware_bridge.ports.port import OpenedPort
+from firmware_bridge.wled.adalight import WledSerial
+from firmware_bridge.wled.ddp import STEADY_S, WledNetwork
+from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.pixels import PixelDriver
+from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.terminal import Grid
 from tests.firmware_bridge.nobody import port_of_nobody
 from tests.guard import GUARD_S
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import BridgeError
-from firmware_bridge.wled import WledError, WledSettingError, as_light
-from firmware_bridge.wled_network import DDP_PORT, WledNetwork, ddp_packets
+from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork, ddp_packets
+from firmware_bridge.wled.frames import WledError, WledSettingError, linearized
 from tests.firmware_bridge.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
@@ -116,7 +116,7 @@ def test_a_frame_arrives_as_light(wled: socket.socket) -> None:
     output.show(frame)
     read = DdpPacket.read(wled.recv(2000))
     # sRGB's 158 is 0.342 of full light, 115 is 0.171, 230 is 0.791, 159 is 0.347.
-    assert read.data == bytes([255, 255, 255, 0, 87, 44, 202, 88, 0, 0, 0, 0]) == as_light(frame)
+    assert read.data == bytes([255, 255, 255, 0, 87, 44, 202, 88, 0, 0, 0, 0]) == linearized(frame)
     assert read.push
     assert read.sequence == 1
     output.close()
@@ -137,7 +137,7 @@ def test_a_controller_that_corrects_gamma_gets_the_frame_as_it_is_in_numbered_pa
 
 
 def test_as_light_is_monotonic_and_keeps_the_ends() -> None:
-    curve = as_light(bytes(range(256)))
+    curve = linearized(bytes(range(256)))
     assert (curve[0], curve[255]) == (0, 255)
     assert list(curve) == sorted(curve)
     assert curve[6] == 0 < curve[7]
@@ -246,7 +246,7 @@ class FailingSocket:
 def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
     monkeypatch: pytest.MonkeyPatch, error: OSError, told: str
 ) -> None:
-    monkeypatch.setattr("firmware_bridge.wled_network.socket.socket", lambda *_: FailingSocket(error))
+    monkeypatch.setattr("firmware_bridge.wled.ddp.socket.socket", lambda *_: FailingSocket(error))
     output = WledNetwork("192.0.2.1", 1, still)
     with pytest.raises(WledError, match=told):
         output.show(b"\x00\x00\x00")
@@ -254,7 +254,7 @@ def test_a_controller_that_cannot_be_reached_is_one_clear_sentence(
 
 
 def test_a_full_network_loses_a_frame_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firmware_bridge.wled_network.socket.socket", lambda *_: FailingSocket(BlockingIOError()))
+    monkeypatch.setattr("firmware_bridge.wled.ddp.socket.socket", lambda *_: FailingSocket(BlockingIOError()))
     output = WledNetwork("192.0.2.1", 1, still)
     output.show(b"\x00\x00\x00")
     output.close()

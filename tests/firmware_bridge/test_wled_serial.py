@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.errors import PortGoneError, PortMissingError
-from firmware_bridge.opening import OpenedPort
-from firmware_bridge.wled import WledError, WledSettingError, as_light
-from firmware_bridge.wled_serial import WledSerial, adalight_frame, without_commands
+from firmware_bridge.ports.port import OpenedPort
+from firmware_bridge.wled.adalight import WledSerial, adalight_frame, without_commands
+from firmware_bridge.wled.frames import WledError, WledSettingError, linearized
 from tests.guard import GUARD_S
 
 COMMANDS = set(b"AIvXlLoO^{") | {0xC9} | set(range(0xB0, 0xB8))
@@ -121,7 +121,7 @@ def test_a_frame_arrives_as_light_over_a_real_pseudo_terminal(line: Line, clock:
     frame = bytes([255, 255, 255, 0, 158, 115, 213, 94, 0])
     output.show(frame)
     # sRGB's 158 is 87 of 255 in light; 213 is 170, 94 is 29.
-    assert line.receive(1).shown == [as_light(frame)] == [bytes([255, 255, 255, 0, 87, 44, 170, 29, 0])]
+    assert line.receive(1).shown == [linearized(frame)] == [bytes([255, 255, 255, 0, 87, 44, 170, 29, 0])]
     assert output.refresh_s == 1.0
     output.close()
     assert line.strip.stray == b""

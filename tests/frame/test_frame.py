@@ -7,11 +7,10 @@ import pytest
 from rich.progress import Progress
 
 from benchmarks.frame import HELD_FRAMES, growth_mb, measure, report_of
-from benchmarks.frame_films import PictureSet, Projector, Shot
-from benchmarks.frame_report import Report, draw, table
-from benchmarks.frame_timing import STAGE_NAMES, Stopwatch
+from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, draw, table
+from benchmarks.parts.picture_films import PictureSet, Projector, Shot
 from tests.vision import photoreal
-from vision.changes import ChangeWatcher
+from vision.motion.changes import ChangeDetector
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def pictures() -> PictureSet:
     return PictureSet(photoreal.LAYOUT, photoreal.looks(), shots)
 
 
-def report(**changes: object) -> Report:
+def report(**changes: object) -> FrameReport:
     usual = {
         "frames": 100,
         "counts": {"first": 1, "still": 99},
@@ -35,7 +34,7 @@ def report(**changes: object) -> Report:
         "memory_mb": 200.0,
         "growth_mb": 0.5,
     }
-    return Report(**{**usual, **changes})
+    return FrameReport(**{**usual, **changes})
 
 
 def test_a_film_shows_every_picture_with_noise_of_its_own(pictures: PictureSet) -> None:
@@ -69,10 +68,10 @@ def test_stages_are_timed_and_none_twice(pictures: PictureSet) -> None:
 
 
 def test_nothing_is_timed_once_the_stopwatch_was_let_go() -> None:
-    watch, before = Stopwatch(), ChangeWatcher.changed
+    watch, before = Stopwatch(), ChangeDetector.changed
     with watch.running():
-        assert ChangeWatcher.changed is not before
-    assert ChangeWatcher.changed is before
+        assert ChangeDetector.changed is not before
+    assert ChangeDetector.changed is before
 
 
 def test_lines_that_are_not_met_are_named(tmp_path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from gpiozero.pins import mock
 
-from hardware.panel import Panel
+from hardware.lights.panel import Panel
 
 START_S = 100.0
 

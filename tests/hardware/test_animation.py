@@ -3,9 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.animation import Animation
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import ROLE_STYLES, light
+from hardware.lights.animation import Animation
+from hardware.lights.signals import ROLE_STYLES, Mood, Signal, Sound, light
 
 PLACES = ["a1", "b2", "c3", "d4"]
 lights = st.lists(st.builds(light, st.sampled_from(PLACES), st.sampled_from(sorted(ROLE_STYLES))), max_size=5)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.backoff import Backoff
+from common.backoff import Backoff
 
 
 def test_waits_double_up_to_the_longest() -> None:

@@ -6,8 +6,8 @@ import pytest
 from gpiozero import LED
 from gpiozero.pins.mock import MockFactory
 
-from hardware.buttons import ButtonEvent, Buttons
-from hardware.debounce import PressKind
+from hardware.inputs.buttons import ButtonEvent, Buttons
+from hardware.inputs.debounce import PressKind
 
 ROLES = {"end turn": 5, "hint": 6}
 

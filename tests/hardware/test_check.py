@@ -7,9 +7,9 @@ import pytest
 from gpiozero.pins import Factory
 from gpiozero.pins.mock import MockFactory
 
-from hardware.check import Finding, Surroundings, probe
 from hardware.errors import DriverError
-from hardware.pins import pin_map
+from hardware.pins.check import Computer, Finding, probe
+from hardware.pins.pin_map import pin_map
 
 
 def no_pins() -> Factory:
@@ -29,8 +29,8 @@ def pi(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environment: str) -> Surroundings:
-    return Surroundings(
+def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environment: str) -> Computer:
+    return Computer(
         root=root,
         working_directory=root,
         environment=environment,

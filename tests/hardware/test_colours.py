@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware import patterns
-from hardware.colours import CLEAR, SEEN, Eye, ciede2000, cielab, difference, seen_light, told_apart
-from hardware.signals import Colour, Pattern
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, Style
+from hardware.lights import patterns
+from hardware.lights.colour_difference import (
+    DISTINCT_DIFFERENCE,
+    VISION_MATRICES,
+    Eye,
+    ciede2000,
+    cielab,
+    difference,
+    distinguishable,
+    perceived_light,
+)
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Pattern, Style
 
 # L*, a*, b* of two colours and their CIEDE2000: table 1 of Sharma, Wu and Dalal (2005), all of its 34 pairs.
 PUBLISHED = [
@@ -68,15 +76,15 @@ def test_a_difference_is_the_same_both_ways(one, other) -> None:
 
 @pytest.mark.parametrize("eye", Eye)
 def test_white_and_black_look_alike_to_every_eye(eye: Eye) -> None:
-    assert [sum(row) for row in SEEN[eye]] == pytest.approx([1.0] * 3, abs=2e-6)
-    assert seen_light((255, 255, 255), eye) == pytest.approx((1.0, 1.0, 1.0), abs=2e-6)
-    assert cielab(seen_light((255, 255, 255), eye)) == pytest.approx((100.0, 0.0, 0.0), abs=1e-3)
-    assert cielab(seen_light((0, 0, 0), eye)) == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+    assert [sum(row) for row in VISION_MATRICES[eye]] == pytest.approx([1.0] * 3, abs=2e-6)
+    assert perceived_light((255, 255, 255), eye) == pytest.approx((1.0, 1.0, 1.0), abs=2e-6)
+    assert cielab(perceived_light((255, 255, 255), eye)) == pytest.approx((100.0, 0.0, 0.0), abs=1e-3)
+    assert cielab(perceived_light((0, 0, 0), eye)) == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
 
 
 @given(colours)
 def test_an_ordinary_eye_sees_what_the_light_is(colour) -> None:
-    light = seen_light(colour, Eye.ORDINARY)
+    light = perceived_light(colour, Eye.ORDINARY)
     encoded = [12.92 * one if one <= 0.0031308 else 1.055 * one ** (1 / 2.4) - 0.055 for one in light]
     assert [round(255 * one) for one in encoded] == list(colour)
 
@@ -92,18 +100,18 @@ def test_red_and_green_of_like_brightness_look_much_more_alike_to_eyes_that_lack
 @pytest.mark.parametrize("eye", Eye)
 @pytest.mark.parametrize(("one", "other"), list(combinations(LIT, 2)))
 def test_side_by_side_any_two_colours_of_the_palette_differ_to_every_eye(one: Colour, other: Colour, eye: Eye) -> None:
-    assert difference(one.value, other.value, eye) >= CLEAR
+    assert difference(one.value, other.value, eye) >= DISTINCT_DIFFERENCE
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(LIT, 2)))
 def test_to_an_ordinary_eye_hue_alone_tells_any_two_colours_apart(one: Colour, other: Colour) -> None:
-    assert difference(one.value, other.value, Eye.ORDINARY, by_hue_alone=True) >= CLEAR
+    assert difference(one.value, other.value, Eye.ORDINARY, by_hue_alone=True) >= DISTINCT_DIFFERENCE
 
 
 @pytest.mark.parametrize("eye", Eye)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_two_meanings_are_told_apart_by_colour_or_by_rhythm(one: Style, other: Style, eye: Eye) -> None:
-    by_colour, by_rhythm = told_apart(one, other, eye)
+    by_colour, by_rhythm = distinguishable(one, other, eye)
     assert by_colour or by_rhythm
 
 

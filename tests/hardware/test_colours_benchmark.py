@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import colours
-from hardware.signals import Colour, Pattern
-from hardware.styles import ROLE_STYLES
+from hardware.lights.signals import ROLE_STYLES, Colour, Pattern
 
 
 def test_it_prints_what_is_told_apart_and_draws_it(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardware.debounce import Debouncer, Press, PressKind
+from hardware.inputs.debounce import Debouncer, Press, PressKind
 
 SETTLE_S = 0.02
 LONG_S = 1.0

@@ -8,12 +8,11 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from hardware.errors import SettingError
-from hardware.factory import ButtonSettings, LightSettings, driver_sources, make_buttons
-from hardware.panel import Panel
-from hardware.pins import pin_map
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import light
-from hardware.terminal import Grid
+from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
+from hardware.lights.panel import Panel
+from hardware.lights.signals import Mood, Signal, Sound, light
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import pin_map
 
 BOARD = Grid.of_squares(7, 7)
 PINS = pin_map(
@@ -34,14 +33,14 @@ def console() -> Console:
 
 
 def test_each_light_is_a_source_of_its_own(console: Console, pwm_pins: MockFactory) -> None:
-    settings = LightSettings(("terminal", "gpio"), PINS)
+    settings = DriverSettings(("terminal", "gpio"), PINS)
     names = [source.name for source in driver_sources(settings, BOARD, console, pwm_pins)]
     assert names == ["terminal", "light d6", "edge light c", "edge light 3", "status light", "buzzer"]
 
 
 def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Console, pwm_pins: MockFactory) -> None:
     said: list[str] = []
-    settings = LightSettings(("terminal", "gpio"), PINS, buzzer_kind="passive")
+    settings = DriverSettings(("terminal", "gpio"), PINS, buzzer_kind="passive")
     shown = Signal(Mood.FAULT, (light("c3", "fault"), light("d6", "turn")), Sound.FAULT, "Not there.")
     with (
         LED(2, pin_factory=pwm_pins),
@@ -56,20 +55,20 @@ def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Cons
 
 
 def test_no_driver_at_all_is_a_choice(console: Console) -> None:
-    assert driver_sources(LightSettings(drivers=()), BOARD, console) == ()
+    assert driver_sources(DriverSettings(drivers=()), BOARD, console) == ()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (LightSettings(("gpoi",), PINS), r"no driver 'gpoi' \(did you mean 'gpio'\?\); allowed are terminal, gpio"),
-        (LightSettings(("terminal", "terminal")), "a driver is named twice in terminal, terminal"),
-        (LightSettings(("gpio",)), "the driver gpio has no pin to drive; give it pins"),
-        (LightSettings(buzzer_kind="loud"), "no kind of buzzer 'loud'; allowed are active, passive"),  # type: ignore[arg-type]
+        (DriverSettings(("gpoi",), PINS), r"no driver 'gpoi' \(did you mean 'gpio'\?\); allowed are terminal, gpio"),
+        (DriverSettings(("terminal", "terminal")), "a driver is named twice in terminal, terminal"),
+        (DriverSettings(("gpio",)), "the driver gpio has no pin to drive; give it pins"),
+        (DriverSettings(buzzer_kind="loud"), "no kind of buzzer 'loud'; allowed are active, passive"),  # type: ignore[arg-type]
     ],
 )
 def test_settings_that_name_what_there_is_not_are_refused(
-    console: Console, settings: LightSettings, message: str
+    console: Console, settings: DriverSettings, message: str
 ) -> None:
     with pytest.raises(SettingError, match=message):
         driver_sources(settings, BOARD, console)

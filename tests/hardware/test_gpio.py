@@ -8,11 +8,10 @@ from gpiozero.exc import GPIOZeroError
 from gpiozero.pins.mock import MockFactory, MockPin
 
 from hardware.errors import DriverError, HardwareError, PinError
-from hardware.gpio import BuzzerDriver, EdgeLed, PlaceLed, StatusLed
-from hardware.panel import DriverSource, Panel
-from hardware.pin_factory import explained, open_pin_factory, pin_errors
-from hardware.signals import AnimatedDriver, Driver, Mood, Signal, Sound
-from hardware.styles import light
+from hardware.lights.gpio import BuzzerDriver, EdgeLed, PlaceLed, StatusLed
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal, Sound, light
+from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
 
 History = Callable[[MockPin], list[tuple[float, float]]]
 Play = Callable[[Panel, float], int]
@@ -200,7 +199,7 @@ def test_a_pin_that_the_board_does_not_have_is_said(clock) -> None:
 def test_what_pins_raise_becomes_an_error_that_says_what_to_do(
     error: Exception, kind: type[HardwareError], message: str
 ) -> None:
-    told = explained("buzzer (GPIO18)", error)
+    told = hardware_error("buzzer (GPIO18)", error)
     assert type(told) is kind
     assert str(told).startswith("buzzer (GPIO18): ")
     assert message in str(told)

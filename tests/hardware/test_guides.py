@@ -11,15 +11,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from firmware_bridge import wled_network, wled_serial
-from firmware_bridge.pin_map_boards import BOARDS
-from firmware_bridge.pin_map_example import example_pin_map
-from firmware_bridge.wled import as_light
-from hardware.colours import CLEAR, Eye, difference, linear
-from hardware.light_map_file import light_map_from_toml
-from hardware.pins import pin_map
-from hardware.sensor_matrix_pins import switch_pins
-from hardware.signals import Colour
+from firmware_bridge.pin_maps.boards import BOARDS
+from firmware_bridge.pin_maps.example import example_pin_map
+from firmware_bridge.wled import adalight, ddp
+from firmware_bridge.wled.frames import linearized
+from hardware.inputs.switches import switch_pins
+from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, linear
+from hardware.lights.light_map import light_map_from_toml
+from hardware.lights.signals import Colour
+from hardware.pins.pin_map import pin_map
 
 ROOT = Path(__file__).parents[2]
 BOARD, WLED, COLOURS, PI = (
@@ -164,7 +164,7 @@ def test_the_table_of_colours_is_what_is_measured() -> None:
         for cell, eye in zip(cells, Eye, strict=True):
             pair = Colour[one.upper()].value, Colour[other.upper()].value
             by_hue, by_all = difference(*pair, eye, by_hue_alone=True), difference(*pair, eye)
-            assert cell == (f"{by_hue:.0f}" if by_hue >= CLEAR else f"**{by_hue:.0f}** ({by_all:.0f})")
+            assert cell == (f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
     assert "eight pairings" in COLOURS
     assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 8
 
@@ -174,19 +174,19 @@ def test_what_is_said_of_wleds_line_is_right() -> None:
     assert len(table) == 4
     bytes_a_second = 115_200 / 10
     for lights, frame_ms in table:
-        assert int(frame_ms) == round(1000 * wled_serial.frame_s(int(lights), bytes_a_second))
+        assert int(frame_ms) == round(1000 * adalight.frame_s(int(lights), bytes_a_second))
     smooth = re.search(r"up to (\d+) lights swell\s+smoothly", WLED)
     assert smooth is not None
-    assert wled_serial.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < wled_serial.frame_s(154, bytes_a_second)
-    moved = [value for value in range(256) if wled_serial.without_commands(bytes([value]))[0] != value]
+    assert adalight.frame_s(int(smooth[1]), bytes_a_second) <= 0.05 < adalight.frame_s(154, bytes_a_second)
+    moved = [value for value in range(256) if adalight.without_commands(bytes([value]))[0] != value]
     assert f"those {len(moved)} values of 256" in WLED
-    assert as_light(b"\xff") == b"\xff"
+    assert linearized(b"\xff") == b"\xff"
 
 
 def test_every_sentence_that_is_explained_is_one_that_is_said() -> None:
     section = WLED[WLED.index("## What is said") :]
     explained = [said for said, _, _ in rows(section, r"([^|]+)", r"([^|]+)", r"([^|]+)")][1:]
-    modules = [wled_network, wled_serial]
+    modules = [ddp, adalight]
     source = " ".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
     source += (ROOT / "firmware_bridge" / "opening.py").read_text(encoding="utf-8")
     source += (ROOT / "hardware" / "light_map.py").read_text(encoding="utf-8")

@@ -8,9 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import MapFileError, SettingError
-from hardware.light_map import CORNERS, LightMap, StripLayout
-from hardware.light_map_file import light_map_as_toml, light_map_from_toml, read_light_map, write_light_map
-from hardware.terminal import Grid
+from hardware.lights.light_map import (
+    CORNERS,
+    LightMap,
+    StripLayout,
+    light_map_as_toml,
+    light_map_from_toml,
+    read_light_map,
+    write_light_map,
+)
+from hardware.lights.terminal import Grid
 
 GRID = Grid.of_squares(7, 7)
 SQUARES = GRID.places

@@ -8,10 +8,8 @@ import time
 import pytest
 
 from hardware.errors import DriverError
-from hardware.live_panel import LivePanel
-from hardware.panel import DriverSource, Panel
-from hardware.signals import Mood, Signal
-from hardware.styles import light
+from hardware.lights.panel import DriverSource, LivePanel, Panel
+from hardware.lights.signals import Mood, Signal, light
 from tests.guard import GUARD_S
 
 SHOWN = Signal(Mood.FAULT, (light("c3", "fault"),))

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import DriverError
-from hardware.gpio import PlaceLed
-from hardware.panel import DriverSource, Panel
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import light
+from hardware.lights.gpio import PlaceLed
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import Mood, Signal, Sound, light
 
 ACCEPTED = Signal(Mood.ACCEPTED, (light("c3", "turn"),), Sound.ACCEPTED, "Gold moved.")
 FAULT = Signal(Mood.FAULT, (light("d4", "fault"),), Sound.FAULT, "Not like that.")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.patterns import RHYTHMS, brightness, next_change_s
-from hardware.signals import Pattern
+from hardware.lights.patterns import RHYTHMS, brightness, next_change_s
+from hardware.lights.signals import Pattern
 
 HORIZON_MS = 14_000  # a multiple of every period
 any_pattern = st.sampled_from(Pattern)

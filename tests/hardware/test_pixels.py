@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import SettingError
-from hardware.light_map import LightMap, StripLayout
-from hardware.panel import DriverSource, Panel
-from hardware.pixels import PixelDriver
-from hardware.signals import AnimatedDriver, Colour, Mood, Signal
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
-from hardware.terminal import Grid
+from hardware.lights.light_map import LightMap, StripLayout
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.pixels import PixelDriver
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, AnimatedDriver, Colour, Mood, Signal, light
+from hardware.lights.terminal import Grid
 
 MAP = LightMap({"a1": (1,), "b2": (2, 3), "c3": ()}, (0,), lights=4)
 DARK = (0, 0, 0)

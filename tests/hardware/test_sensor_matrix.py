@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.matrix import mark_ghosts
-from hardware.sensor_matrix import SwitchState, switch_states
+from hardware.inputs.switch_states import SwitchState, switch_states
 
 Closed = frozenset[tuple[int, int]]
 

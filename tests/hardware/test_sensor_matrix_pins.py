@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardware.errors import PinError
-from hardware.pins import pin_map
-from hardware.sensor_matrix import SwitchState
-from hardware.sensor_matrix_pins import PinSwitches, SwitchPins, SwitchScanner, switch_pins
-from hardware.sensor_matrix_settling import SwitchSnapshot
+from hardware.inputs.switch_states import SwitchSnapshot, SwitchState
+from hardware.inputs.switches import GpioSwitches, SwitchPins, SwitchScanner, switch_pins
+from hardware.pins.pin_map import pin_map
 
 ROWS, COLUMNS, SINGLES = (4, 5, 6), (2, 12, 13, 16), (20, 21)
 WIRED = SwitchPins(ROWS, COLUMNS, SINGLES, diodes=False)
@@ -206,7 +205,7 @@ def test_switches_are_counted_and_named() -> None:
     assert len(made.uses) == 6
 
 
-def play(switches: PinSwitches, clock, seconds: float) -> list[SwitchSnapshot | None]:
+def play(switches: GpioSwitches, clock, seconds: float) -> list[SwitchSnapshot | None]:
     """Ask at the pace that the switches name."""
     end_s, seen = clock.now_s + seconds, []
     while (next_s := switches.next_scan_s(clock.now_s)) <= end_s:
@@ -218,7 +217,7 @@ def play(switches: PinSwitches, clock, seconds: float) -> list[SwitchSnapshot | 
 
 
 def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wires: mock.MockFactory) -> None:
-    switches = PinSwitches(WIRED, pytest.fail, no_wait, pin_factory=wires)
+    switches = GpioSwitches(WIRED, pytest.fail, no_wait, pin_factory=wires)
     board.closed = {(4, 2)}
     first = play(switches, clock, 0.2)[-1]
     assert first is not None
@@ -237,7 +236,7 @@ def test_a_piece_lifted_and_put_down_is_told_with_times(clock, board: Board, wir
 
 def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.MockFactory) -> None:
     waits: list[float] = []
-    switches = PinSwitches(WIRED, pytest.fail, waits.append, pin_factory=wires)
+    switches = GpioSwitches(WIRED, pytest.fail, waits.append, pin_factory=wires)
     for _ in range(1000):
         switches.latest(clock.now_s)
         clock.now_s += 0.001
@@ -247,7 +246,7 @@ def test_asking_too_often_scans_no_more_often(clock, board: Board, wires: mock.M
 
 def test_pins_that_fail_are_told_once_and_come_back_by_themselves(clock, board: Board, wires: mock.MockFactory) -> None:
     said: list[str] = []
-    switches = PinSwitches(WIRED, said.append, no_wait, pin_factory=wires)
+    switches = GpioSwitches(WIRED, said.append, no_wait, pin_factory=wires)
     play(switches, clock, 0.2)
     board.broken = True
     assert play(switches, clock, 10.0)[-1] is None
@@ -271,7 +270,7 @@ def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
     said: list[str] = []
     empty = mock.MockFactory(revision="c03111")
     with LED(4, pin_factory=empty):
-        switches = PinSwitches(WIRED, said.append, no_wait, pin_factory=empty)
+        switches = GpioSwitches(WIRED, said.append, no_wait, pin_factory=empty)
         assert switches.latest(clock.now_s) is None
         assert "GPIO4 is already in use" in said[0]
         switches.close()
@@ -280,4 +279,4 @@ def test_without_pins_at_all_it_says_so_and_gives_nothing(clock) -> None:
 
 def test_a_pace_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="more than 0"):
-        PinSwitches(WIRED, pytest.fail, no_wait, scan_s=0.0)
+        GpioSwitches(WIRED, pytest.fail, no_wait, scan_s=0.0)

@@ -6,34 +6,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.sensor_matrix import SwitchState
-from hardware.sensor_matrix_settling import (
+from hardware.inputs.switch_states import (
     CHATTER_FLIPS,
-    LEAST_SCANS,
+    MIN_SCANS,
     SwitchChange,
-    SwitchSettler,
+    SwitchDebouncer,
     SwitchSnapshot,
+    SwitchState,
 )
 
 OFF, ON, DOUBT = SwitchState.OPEN, SwitchState.CLOSED, SwitchState.DOUBTFUL
 START_S = 10.0
 
 
-def fed(states: list[SwitchState], *, step_s: float = 0.02, settle_s: float = 0.04) -> SwitchSettler:
-    settler = SwitchSettler(1, settle_s=settle_s)
+def fed(states: list[SwitchState], *, step_s: float = 0.02, settle_s: float = 0.04) -> SwitchDebouncer:
+    settler = SwitchDebouncer(1, settle_s=settle_s)
     for number, state in enumerate(states):
         settler.feed([state], START_S + number * step_s)
     return settler
 
 
-def seen(settler: SwitchSettler, time_s: float) -> SwitchSnapshot:
+def seen(settler: SwitchDebouncer, time_s: float) -> SwitchSnapshot:
     snapshot = settler.snapshot(time_s)
     assert snapshot is not None
     return snapshot
 
 
 def test_nothing_is_said_before_it_has_settled() -> None:
-    settler = SwitchSettler(1)
+    settler = SwitchDebouncer(1)
     for number, expected in enumerate([None, None, (True,)]):
         settler.feed([ON], START_S + 0.02 * number)
         snapshot = settler.snapshot(START_S + 0.02 * number)
@@ -94,7 +94,7 @@ def test_a_switch_that_never_rests_is_doubtful_from_the_start() -> None:
 
 
 def test_changes_of_several_switches_come_in_order_of_time() -> None:
-    settler = SwitchSettler(2)
+    settler = SwitchDebouncer(2)
     for number, states in enumerate([(ON, OFF)] * 3 + [(OFF, OFF)] + [(OFF, ON)] * 3):
         settler.feed(states, START_S + 0.02 * number)
     changes = seen(settler, START_S + 0.12).changes
@@ -104,9 +104,9 @@ def test_changes_of_several_switches_come_in_order_of_time() -> None:
 
 def test_a_scan_of_another_matrix_and_odd_times_are_refused() -> None:
     with pytest.raises(ValueError, match="a scan of 2 switches; expected 1"):
-        SwitchSettler(1).feed([OFF, OFF], START_S)
+        SwitchDebouncer(1).feed([OFF, OFF], START_S)
     with pytest.raises(ValueError, match="expected seconds, 0 or more"):
-        SwitchSettler(1, settle_s=-0.1)
+        SwitchDebouncer(1, settle_s=-0.1)
 
 
 scans = st.lists(st.tuples(st.sampled_from([OFF, ON, DOUBT]), st.integers(1, 60)), min_size=1, max_size=60)
@@ -116,7 +116,7 @@ scans = st.lists(st.tuples(st.sampled_from([OFF, ON, DOUBT]), st.integers(1, 60)
 def test_it_believes_what_reading_the_whole_record_backwards_gives(
     steps: list[tuple[SwitchState, int]], settle_ms: int
 ) -> None:
-    settler = SwitchSettler(1, settle_s=settle_ms / 1000)
+    settler = SwitchDebouncer(1, settle_s=settle_ms / 1000)
     record: list[tuple[SwitchState, int]] = []
     now_ms = 0
     for state, pause_ms in steps:
@@ -128,14 +128,14 @@ def test_it_believes_what_reading_the_whole_record_backwards_gives(
         start = end - 1
         while start > 0 and record[start - 1][0] is record[end - 1][0]:
             start -= 1
-        if end - start >= LEAST_SCANS and (record[end - 1][1] - record[start][1]) / 1000 >= settle_ms / 1000 - 1e-9:
+        if end - start >= MIN_SCANS and (record[end - 1][1] - record[start][1]) / 1000 >= settle_ms / 1000 - 1e-9:
             believed = record[end - 1][0]
             break
     flips = [time_ms for (before, _), (after, time_ms) in pairwise(record) if before is not after]
     chatters = len(flips) >= CHATTER_FLIPS and now_ms - flips[-CHATTER_FLIPS] <= 1000
     snapshot = settler.snapshot(now_ms / 1000)
     if snapshot is None:
-        assert len(record) < LEAST_SCANS or now_ms - record[0][1] < settle_ms + 1e-6
+        assert len(record) < MIN_SCANS or now_ms - record[0][1] < settle_ms + 1e-6
         return
     expected = DOUBT if believed is None or chatters else believed
     assert snapshot.closed == (expected is ON,)

@@ -7,8 +7,8 @@ import pytest
 
 import hardware
 from hardware.errors import DriverError, HardwareError, MapFileError, PinError, SettingError
-from hardware.signals import AnimatedDriver, Driver, Mood, Signal
-from hardware.terminal import Grid, TerminalDriver
+from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal
+from hardware.lights.terminal import Grid, TerminalDriver
 
 
 def test_signals_are_values() -> None:

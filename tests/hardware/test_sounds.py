@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.signals import Sound
-from hardware.sounds import TONES, duration_s, frequency_hz, next_change_s
+from hardware.lights.signals import Sound
+from hardware.lights.sounds import TONES, duration_s, frequency_hz, next_change_s
 
 
 def test_every_sound_has_tones_and_only_silence_has_none() -> None:

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.signals import Colour, Light, Mood, Pattern
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, light, one_light_a_place
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Light, Mood, Pattern, light, most_urgent_lights
 
 VISIONS = {
     "normal": np.eye(3),
@@ -88,7 +87,7 @@ def test_a_light_takes_its_look_from_its_role() -> None:
 
 @given(st.lists(st.builds(light, st.sampled_from(["a1", "b2", "c3"]), st.sampled_from(sorted(ROLE_STYLES)))))
 def test_the_most_urgent_light_of_a_place_is_shown(lights: list[Light]) -> None:
-    chosen = one_light_a_place(lights)
+    chosen = most_urgent_lights(lights)
     urgency = list(ROLE_STYLES)
     assert list(chosen) == list(dict.fromkeys(each.place for each in lights))
     for place, shown in chosen.items():
@@ -98,5 +97,5 @@ def test_the_most_urgent_light_of_a_place_is_shown(lights: list[Light]) -> None:
 
 def test_a_role_without_a_style_gives_way() -> None:
     strange = Light("a1", Colour.WHITE, Pattern.STEADY, "party")
-    assert one_light_a_place([strange, light("a1", "hint")])["a1"].role == "hint"
-    assert one_light_a_place([strange])["a1"] is strange
+    assert most_urgent_lights([strange, light("a1", "hint")])["a1"].role == "hint"
+    assert most_urgent_lights([strange])["a1"] is strange

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from hardware.errors import DriverError
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import MOOD_STYLES, ROLE_STYLES, light
-from hardware.terminal import Grid, TerminalDriver, legend, render, status_line
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Mood, Signal, Sound, light
+from hardware.lights.terminal import Grid, TerminalDriver, legend, render, status_line
 
 BOARD = Grid.of_squares(3, 2)
 FAULT = Signal(Mood.FAULT, (light("c1", "fault"), light("a2", "put right")), Sound.FAULT, "Not there.")

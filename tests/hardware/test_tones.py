@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from hardware.panel import DriverSource, Panel
-from hardware.signals import AnimatedDriver, Mood, Signal, Sound
-from hardware.sounds import TONES, duration_s
-from hardware.tones import ToneDriver
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import AnimatedDriver, Mood, Signal, Sound
+from hardware.lights.sounds import TONES, ToneDriver, duration_s
 
 
 class Buzzer:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.pins import pin_map
-from hardware.styles import MOOD_STYLES, ROLE_STYLES
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES
+from hardware.pins.pin_map import pin_map
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "hardware.md").read_text(encoding="utf-8")
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")

@@ -11,10 +11,18 @@ from typing import Any
 
 import pytest
 
-from benchmarks import hints_play
-from benchmarks.hints_play import Pairing, Plan, Played, Timing, measure_timing, plans_of, play, positions_of
-from benchmarks.hints_report import plot_strength
-from benchmarks.hints_score import TimingScore, mean_interval, score_of, wilson
+from benchmarks.parts import hint_games
+from benchmarks.parts.hint_games import (
+    HintGamePlan,
+    Pairing,
+    Played,
+    Timing,
+    measure_timing,
+    plans_of,
+    play,
+    positions_of,
+)
+from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
 from engine import registry
 from engine.registry import load
 from tests.engine.toy_harvest import Harvest
@@ -31,7 +39,9 @@ def registered() -> Iterator[None]:
 
 
 def results(pairing: Pairing, values: list[float], **more: Any) -> list[Played]:
-    return [Played(Plan(pairing, n, 1), value, 10, False, Timing(1, 0.001, 0.0)) for n, value in enumerate(values)]
+    return [
+        Played(HintGamePlan(pairing, n, 1), value, 10, False, Timing(1, 0.001, 0.0)) for n, value in enumerate(values)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -87,11 +97,11 @@ def test_seats_alternate_and_two_games_share_their_opening(monkeypatch: pytest.M
     class Spy:
         def choose(self, game: Any, state: Any, player: str, rng: Random) -> Any:
             turns = game.legal_turns(state)
-            choice = hints_play.RandomPlayer().choose(game, state, player, rng)
+            choice = hint_games.RandomPlayer().choose(game, state, player, rng)
             seen[-1].append((player, turns.index(choice.turn)))
             return choice
 
-    monkeypatch.setattr(hints_play, "_RANDOM", Spy())
+    monkeypatch.setattr(hint_games, "_RANDOM", Spy())
     for plan in plans_of(RANDOM, 4, 9):
         seen.append([])
         played = play(plan)
@@ -113,8 +123,8 @@ def test_for_points_the_same_dice_fall_for_both() -> None:
 
 
 def test_a_game_that_does_not_end_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hints_play, "MOST_TURNS", 3)
-    played = play(Plan(RANDOM, 0, 1))
+    monkeypatch.setattr(hint_games, "MOST_TURNS", 3)
+    played = play(HintGamePlan(RANDOM, 0, 1))
     assert (played.result, played.turns, played.cut_off) == (0.5, 3, True)
     assert score_of(RANDOM, [played]).cut_off == 1
 

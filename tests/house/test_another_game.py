@@ -19,12 +19,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).parent / "another_game"
-ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 REGISTRY_LINES = """
 
 def _pebbles() -> Game[Any, Any]:
-    from engine.pebbles.game import Pebbles
+    from engine.games.pebbles.game import Pebbles
 
     return Pebbles()
 
@@ -41,12 +41,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("with pebbles")
     for room in ROOMS:
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(TOY / "pebbles", folder / "engine" / "pebbles", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(TOY / "pebbles.json", folder / "vision" / "layouts")
+    shutil.copytree(TOY / "pebbles", folder / "engine" / "games" / "pebbles", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TOY / "pebbles.json", folder / "vision" / "layout" / "games")
     with (folder / "engine" / "registry.py").open("a", encoding="utf-8") as registry:
         registry.write(REGISTRY_LINES)
     toml = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    protected = toml.replace("protected_modules = [", 'protected_modules = ["engine.pebbles", ')
+    protected = toml.replace("protected_modules = [", 'protected_modules = ["engine.games.pebbles", ')
     assert protected != toml
     (folder / "pyproject.toml").write_text(protected, encoding="utf-8")
     return folder

@@ -133,8 +133,8 @@ def test_scripts_keep_to_what_a_strict_shell_knows(script):
 
 
 ALLOWED = {
-    "simulator/scene.py": "import engine.rules\nimport vision.geometry\n",
-    "referee/watch.py": "import simulator.scene\nimport vision.looks\n",
+    "simulator/scene/scene.py": "import engine.rules\nimport vision.geometry\n",
+    "referee/runtime/watch.py": "import simulator.scene.scene\nimport vision.readers.blocks.appearance\n",
 }
 
 
@@ -144,20 +144,25 @@ ALLOWED = {
         ({}, True),
         ({"engine/extra.py": "import vision.geometry\n"}, False),
         ({"vision/extra.py": "import engine.rules\n"}, False),
-        ({"hardware/extra.py": "import referee.watch\n"}, False),
-        ({"vision/extra.py": "import simulator.scene\n"}, False),
-        ({"simulator/extra.py": "import referee.watch\n"}, False),
-        ({"simulator/extra.py": "import vision.looks\n"}, False),
+        ({"hardware/extra.py": "import referee.runtime.watch\n"}, False),
+        ({"vision/extra.py": "import simulator.scene.scene\n"}, False),
+        ({"simulator/extra.py": "import referee.runtime.watch\n"}, False),
+        ({"simulator/extra.py": "import vision.readers.blocks.appearance\n"}, False),
         ({"simulator/extra.py": "import hardware\n"}, False),
         ({"simulator/extra.py": "import firmware_bridge.protocol\n"}, True),
         ({"simulator/extra.py": "import firmware_bridge.link\n"}, False),
-        ({"referee/extra.py": "import engine.deblockle.board\n"}, False),
-        ({"engine/registry.py": "import engine.deblockle\n"}, True),
+        ({"referee/extra.py": "import engine.games.deblockle.play.board\n"}, False),
+        ({"engine/registry.py": "import engine.games.deblockle\n"}, True),
     ],
 )
 def test_the_import_rules_catch_what_they_forbid(tmp_path, extra, kept):
     pytest.importorskip("importlinter")
-    files = {"engine/rules.py": "", "vision/geometry.py": "", "vision/looks.py": "", "hardware/pins.py": ""}
+    files = {
+        "engine/rules.py": "",
+        "vision/geometry.py": "",
+        "vision/readers/blocks/appearance.py": "",
+        "hardware/pins/pin_map.py": "",
+    }
     files |= {"firmware_bridge/protocol.py": "", "firmware_bridge/link.py": "", "engine/registry.py": ""}
     toml = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     contracts = tomllib.loads(toml)["tool"]["importlinter"]["contracts"]

@@ -19,7 +19,7 @@ ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee", "simulato
 
 WHERE = """
 import importlib, json
-from vision.layout import default_layout
+from vision.layout.table import default_layout
 rooms = "engine vision hardware firmware_bridge referee simulator".split()
 print(json.dumps([[importlib.import_module(room).__file__ for room in rooms], len(default_layout("deblockle").places)]))
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import UnreadableError
-from engine.playthrough import playthrough, replayed
+from engine.records.playthrough import playthrough, replayed
 from engine.registry import games
 
 HERE = Path(__file__).parent

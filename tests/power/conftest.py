@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.power_vfs import scratch_folder
+from benchmarks.parts.power.vfs import scratch_folder
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.power_disk import (
+from benchmarks.parts.power.disk import (
     SECTOR_BYTES,
     WRECKED_BYTES,
     Create,
+    CutOutcome,
     Delete,
     Disk,
-    Outcome,
     Sync,
     SyncFolder,
     Truncate,
@@ -51,13 +51,13 @@ def test_kept_is_everything_and_not_kept_is_what_was_synced(
 ) -> None:
     disk = disk_of(Create("f", FILE), SyncFolder(), *synced, Sync(FILE), *since)
     rng = random.Random(seed)
-    assert disk.after_cut(len(disk), Outcome.ALL_KEPT, rng) == {"f": plainly(synced + since)}
-    assert disk.after_cut(len(disk), Outcome.NONE_KEPT, rng) == {"f": plainly(synced)}
+    assert disk.after_cut(len(disk), CutOutcome.ALL_KEPT, rng) == {"f": plainly(synced + since)}
+    assert disk.after_cut(len(disk), CutOutcome.NONE_KEPT, rng) == {"f": plainly(synced)}
 
 
-@given(st.lists(writes | truncations, max_size=8), st.sampled_from(Outcome), seeds)
+@given(st.lists(writes | truncations, max_size=8), st.sampled_from(CutOutcome), seeds)
 def test_what_was_synced_is_there_whatever_the_cut_does(
-    synced: list[Write | Truncate], outcome: Outcome, seed: int
+    synced: list[Write | Truncate], outcome: CutOutcome, seed: int
 ) -> None:
     disk = disk_of(Create("f", FILE), *synced, Sync(FILE), SyncFolder(), Create("g", 1), Write(1, 0, b"x" * 9000))
     assert disk.after_cut(len(disk), outcome, random.Random(seed))["f"] == plainly(synced)
@@ -67,7 +67,7 @@ def test_what_was_synced_is_there_whatever_the_cut_does(
 def test_a_torn_write_leaves_each_sector_old_or_new(before: bytes, write: Write, seed: int) -> None:
     disk = disk_of(write, files={"f": before})
     old, new = before, plainly([Write(FILE, 0, before), write])
-    left = disk.after_cut(1, Outcome.CUT_SHORT, random.Random(seed))["f"]
+    left = disk.after_cut(1, CutOutcome.CUT_SHORT, random.Random(seed))["f"]
     for begin in range(0, len(before), SECTOR_BYTES):
         end = min(begin + SECTOR_BYTES, len(before))
         assert left[begin:end] in {old[begin:end], new[begin:end]}
@@ -76,7 +76,7 @@ def test_a_torn_write_leaves_each_sector_old_or_new(before: bytes, write: Write,
 @given(writes, seeds)
 def test_wrecking_stays_near_the_write(write: Write, seed: int) -> None:
     before = random.Random(seed).randbytes(20_000)
-    left = disk_of(write, files={"f": before}).after_cut(1, Outcome.WRECKED, random.Random(seed))["f"]
+    left = disk_of(write, files={"f": before}).after_cut(1, CutOutcome.WRECKED, random.Random(seed))["f"]
     begin = write.offset // WRECKED_BYTES * WRECKED_BYTES
     end = -(-(write.offset + len(write.content)) // WRECKED_BYTES) * WRECKED_BYTES
     assert left[:begin] == before[:begin]
@@ -87,25 +87,25 @@ def test_wrecking_stays_near_the_write(write: Write, seed: int) -> None:
 def test_every_outcome_but_the_plain_ones_is_drawn_from_many() -> None:
     changes = [Write(FILE, offset, bytes([offset // 100]) * 700) for offset in range(0, 6000, 600)]
     disk = disk_of(*changes, files={"f": b"\xff" * 6000})
-    for outcome in Outcome:
+    for outcome in CutOutcome:
         left = {disk.after_cut(len(disk), outcome, random.Random(seed))["f"] for seed in range(60)}
-        assert (len(left) == 1) is (outcome in {Outcome.ALL_KEPT, Outcome.NONE_KEPT})
+        assert (len(left) == 1) is (outcome in {CutOutcome.ALL_KEPT, CutOutcome.NONE_KEPT})
 
 
 def test_writes_may_reach_the_disk_in_another_order() -> None:
     disk = disk_of(Write(FILE, 0, b"first"), Write(FILE, 600, b"second"), files={"f": bytes(1000)})
-    left = {disk.after_cut(2, Outcome.SHUFFLED, random.Random(seed))["f"] for seed in range(80)}
+    left = {disk.after_cut(2, CutOutcome.SHUFFLED, random.Random(seed))["f"] for seed in range(80)}
     assert any(one[:5] == bytes(5) and one[600:606] == b"second" for one in left)
 
 
 def test_a_new_name_is_only_there_for_sure_once_its_folder_was_synced() -> None:
     disk = disk_of(Create("f", FILE), Write(FILE, 0, b"x"), Sync(FILE), SyncFolder())
-    assert disk.after_cut(3, Outcome.NONE_KEPT, random.Random(1)) == {}
-    assert disk.after_cut(4, Outcome.NONE_KEPT, random.Random(1)) == {"f": b"x"}
+    assert disk.after_cut(3, CutOutcome.NONE_KEPT, random.Random(1)) == {}
+    assert disk.after_cut(4, CutOutcome.NONE_KEPT, random.Random(1)) == {"f": b"x"}
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CUT_SHORT, Outcome.SHUFFLED, Outcome.SECTORS, Outcome.WRECKED])
-def test_a_deleted_name_may_come_back_and_a_new_file_take_its_place(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [CutOutcome.CUT_SHORT, CutOutcome.SHUFFLED, CutOutcome.SECTORS, CutOutcome.WRECKED])
+def test_a_deleted_name_may_come_back_and_a_new_file_take_its_place(outcome: CutOutcome) -> None:
     disk = disk_of(Delete("f"), Create("f", 1), Write(1, 0, b"new"), Sync(1), files={"f": b"old"})
     left = [disk.after_cut(4, outcome, random.Random(seed)).get("f") for seed in range(60)]
     assert set(left) == {b"old", None, b"new"}
@@ -113,8 +113,8 @@ def test_a_deleted_name_may_come_back_and_a_new_file_take_its_place(outcome: Out
 
 def test_going_back_to_an_earlier_cut_gives_the_same() -> None:
     disk = disk_of(*(Write(FILE, index * 100, b"x" * 90) for index in range(20)), files={"f": b""})
-    first = [disk.after_cut(cut, Outcome.SHUFFLED, random.Random(cut)) for cut in range(21)]
-    again = [disk.after_cut(cut, Outcome.SHUFFLED, random.Random(cut)) for cut in reversed(range(21))]
+    first = [disk.after_cut(cut, CutOutcome.SHUFFLED, random.Random(cut)) for cut in range(21)]
+    again = [disk.after_cut(cut, CutOutcome.SHUFFLED, random.Random(cut)) for cut in reversed(range(21))]
     assert first == again[::-1]
 
 

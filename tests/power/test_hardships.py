@@ -16,17 +16,17 @@ from typing import Any
 
 import pytest
 
-from benchmarks.power_world import GAME, Glimpse, ToldReader, World, frame_of
+from benchmarks.parts.power.world import GAME, Glimpse, ToldReader, World, frame_of
 from engine.registry import load
-from hardware.signals import Mood, Signal
+from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalFullError
-from referee.events import Event
 from referee.journal import BufferedJournal, Journal, fold
+from referee.journal.events import Event
 from referee.journal.journal import connect
-from referee.service import Service
-from referee.service_catch_up import EVERY_S
-from referee.service_loop import press
-from referee.service_settings import ServiceSettings
+from referee.session.loop import press
+from referee.session.recovery import EVERY_S
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 
 DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks import power_cut
-from benchmarks.power_kill import Aim, KilledGame, KillError, Recorded, Remark, Shown, Tally
+from benchmarks.parts.power.kills import Aim, KilledGame, KillError, KillTally, Recorded, Remark, Shown
 from engine.registry import load
-from referee.events import Event
 from referee.journal import Journal
+from referee.journal.events import Event
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def game(path: Path) -> KilledGame:
-    return KilledGame(1, 2, path, Tally())
+    return KilledGame(1, 2, path, KillTally())
 
 
 def test_an_event_that_was_recorded_and_is_gone_is_found(game: KilledGame) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import power_cut, power_vfs
-from benchmarks.power_disk import Outcome, Sync, Write
-from benchmarks.power_sync import JOURNAL, Case, CutError, PlayedOnDisk
-from benchmarks.power_vfs import NotingFiles
+from benchmarks import power_cut
+from benchmarks.parts.power import vfs
+from benchmarks.parts.power.cuts import JOURNAL, Cut, CutError, PlayedOnDisk
+from benchmarks.parts.power.disk import CutOutcome, Sync, Write
+from benchmarks.parts.power.vfs import NotingFiles
 
 
-def faults(played: PlayedOnDisk, cases: list[Case]) -> list[str]:
+def faults(played: PlayedOnDisk, cases: list[Cut]) -> list[str]:
     found = []
     for case in cases:
         try:
@@ -73,23 +74,23 @@ def without(monkeypatch: pytest.MonkeyPatch, statement: str, instead: str) -> No
     def connect(files: NotingFiles, target: str) -> Any:
         return Weaker(plain(files, target.replace(statement, instead)))
 
-    monkeypatch.setattr(power_vfs.NotingFiles, "connect", connect)
+    monkeypatch.setattr(vfs.NotingFiles, "connect", connect)
 
 
 @pytest.mark.parametrize(
     ("statement", "instead", "outcome"),
     [
-        ("synchronous = FULL", "synchronous = NORMAL", Outcome.NONE_KEPT),
-        ("synchronous = FULL", "synchronous = OFF", Outcome.SECTORS),
-        ("&psow=0", "", Outcome.WRECKED),
+        ("synchronous = FULL", "synchronous = NORMAL", CutOutcome.NONE_KEPT),
+        ("synchronous = FULL", "synchronous = OFF", CutOutcome.SECTORS),
+        ("&psow=0", "", CutOutcome.WRECKED),
     ],
 )
 def test_a_journal_that_is_less_careful_is_found_out(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch, statement: str, instead: str, outcome: Outcome
+    scratch: Path, monkeypatch: pytest.MonkeyPatch, statement: str, instead: str, outcome: CutOutcome
 ) -> None:
     without(monkeypatch, statement, instead)
     # One life: the first cut of a careless journal may already be the end of the game.
-    monkeypatch.setattr("benchmarks.power_sync._LIFE_FRAMES", (10_000, 10_000))
+    monkeypatch.setattr("benchmarks.parts.power.cuts._LIFE_FRAMES", (10_000, 10_000))
     played = PlayedOnDisk(5, 4, scratch)
     cases = [case for case in played.cases(draws=6, elsewhere=0) if case.outcome is outcome]
     found = next((fault for case in cases for fault in faults(played, [case])), "")
@@ -98,7 +99,7 @@ def test_a_journal_that_is_less_careful_is_found_out(
 
 def test_a_failing_cut_names_what_replays_it(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "synchronous = FULL", "synchronous = NORMAL")
-    monkeypatch.setattr("benchmarks.power_sync._LIFE_FRAMES", (10_000, 10_000))
+    monkeypatch.setattr("benchmarks.parts.power.cuts._LIFE_FRAMES", (10_000, 10_000))
     arguments = ["--kills", "0", "--games", "1", "--draws", "1", "--turns", "1", "--seed", "5"]
     done = CliRunner().invoke(power_cut.main, arguments)
     assert done.exit_code == 1
@@ -133,7 +134,7 @@ def test_a_replay_that_cannot_be_made_is_refused(text: str) -> None:
 
 
 def test_the_same_seed_gives_the_same_cuts(scratch: Path) -> None:
-    def cuts() -> list[Case]:
+    def cuts() -> list[Cut]:
         return list(islice(PlayedOnDisk(8, 1, scratch).cases(draws=2, elsewhere=5), 80))
 
     assert cuts() == cuts()

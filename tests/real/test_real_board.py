@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import BoardEvent, ButtonAction, ButtonMoved, ConnectionState, SensorsReported
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import BoardEvent, ButtonAction, ButtonChanged, ConnectionState, SensorsReported
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Welcome
-from hardware.sounds import TONES, Sound
+from hardware.lights.sounds import TONES, Sound
 
 NAMED = os.environ.get("REFEREE_REAL_BOARD", "")
 SWITCHES = os.environ.get("REFEREE_REAL_SWITCHES", "")
@@ -140,7 +140,7 @@ def test_every_button_is_heard_once(bench: Bench, tell: Tell) -> None:
         actions: list[ButtonAction] = []
 
         def is_released(event: BoardEvent, button: int = button, actions: list[ButtonAction] = actions) -> bool:
-            if isinstance(event, ButtonMoved):
+            if isinstance(event, ButtonChanged):
                 assert event.button == button, f"button {event.button} moved, and not {button}"
                 actions.append(event.action)
             return ButtonAction.RELEASED in actions

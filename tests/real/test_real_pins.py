@@ -18,15 +18,14 @@ import pytest
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
-from hardware.buttons import Buttons
-from hardware.check import probe
-from hardware.debounce import PressKind
-from hardware.gpio import BuzzerDriver, PlaceLed
-from hardware.panel import DriverSource, Panel
-from hardware.pin_factory import open_pin_factory
-from hardware.pins import parse_pin, pin_map
-from hardware.signals import Mood, Signal, Sound
-from hardware.styles import light
+from hardware.inputs.buttons import Buttons
+from hardware.inputs.debounce import PressKind
+from hardware.lights.gpio import BuzzerDriver, PlaceLed
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import Mood, Signal, Sound, light
+from hardware.pins.check import probe
+from hardware.pins.pin_factory import open_pin_factory
+from hardware.pins.pin_map import parse_pin, pin_map
 
 NAMED = os.environ.get("REFEREE_REAL_PINS", "")
 LATENESS_S = 0.05

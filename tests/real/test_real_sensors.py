@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from hardware.sensor_matrix_pins import PinSwitches, SwitchScanner, switch_pins
-from hardware.sensor_matrix_settling import SwitchSnapshot
+from hardware.inputs.switch_states import SwitchSnapshot
+from hardware.inputs.switches import GpioSwitches, SwitchScanner, switch_pins
 
 ROWS, COLUMNS = (os.environ.get(f"REFEREE_REAL_{lines}", "") for lines in ("ROWS", "COLUMNS"))
 DIODES = os.environ.get("REFEREE_REAL_DIODES", "1") != "0"
@@ -28,16 +28,16 @@ Tell = Callable[[str], None]
 
 
 @pytest.fixture
-def switches() -> Iterator[PinSwitches]:
+def switches() -> Iterator[GpioSwitches]:
     said: list[str] = []
     pins = switch_pins(rows=ROWS.split(","), columns=COLUMNS.split(","), diodes=DIODES)
-    made = PinSwitches(pins, said.append, time.sleep)
+    made = GpioSwitches(pins, said.append, time.sleep)
     yield made
     made.close()
     assert said == []
 
 
-def wait_for(switches: PinSwitches, fits: Callable[[SwitchSnapshot], bool]) -> bool:
+def wait_for(switches: GpioSwitches, fits: Callable[[SwitchSnapshot], bool]) -> bool:
     never, end_s = threading.Event(), time.monotonic() + HAND_S
     while time.monotonic() < end_s:
         snapshot = switches.latest(time.monotonic())
@@ -47,7 +47,7 @@ def wait_for(switches: PinSwitches, fits: Callable[[SwitchSnapshot], bool]) -> b
     return False
 
 
-def test_every_switch_closes_and_opens(switches: PinSwitches, tell: Tell) -> None:
+def test_every_switch_closes_and_opens(switches: GpioSwitches, tell: Tell) -> None:
     for number in range(switches.pins.switches):
         name = switches.pins.name_of(number)
         tell(f"Close switch {number}, {name}, within two minutes.")

@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from firmware_bridge.wled_network import DDP_PORT, WledNetwork
-from firmware_bridge.wled_serial import WledSerial
-from hardware.light_map import LightMap
-from hardware.panel import DriverSource, Panel
-from hardware.pixels import PixelDriver
-from hardware.signals import Mood, Signal
-from hardware.styles import light
+from firmware_bridge.wled.adalight import WledSerial
+from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork
+from hardware.lights.light_map import LightMap
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.pixels import PixelDriver
+from hardware.lights.signals import Mood, Signal, light
 
 NAMED = os.environ.get("REFEREE_REAL_WLED", "")
 LIGHTS = int(os.environ.get("REFEREE_REAL_WLED_LIGHTS", "8"))

@@ -13,8 +13,8 @@ import pytest
 from engine.registry import load
 from referee.journal import Journal
 from referee.judge import Judge
-from referee.service_settings import ServiceSettings
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
+from referee.session.settings import ServiceSettings
 from tests.commands import Run, runner_in
 from tests.referee.service_table import START, Table, wall_clock
 from vision.reading import Hindrance, PlaceReading, Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from referee.sensing.fused import only_felt
+from referee.sensing.readers import sensed_only
 from referee.sensing.values import SensorSettings
 from vision.reading import PlaceChange, PlaceReading, Reading
 
@@ -24,7 +24,7 @@ def felt(
 ) -> list[Reading]:
     """Four readings by sensors alone; those under ``wrong`` err, those under ``mute`` say nothing."""
     places = {
-        place: only_felt(OCCUPIED if (look != "empty") != (place in wrong) else FREE, game.looks, "no camera")
+        place: sensed_only(OCCUPIED if (look != "empty") != (place in wrong) else FREE, game.looks, "no camera")
         for place, look in looks.items()
         if place not in mute
     }

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from referee.events import Event, Evidence
+from referee.journal.events import Event, Evidence
 
 START = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2}})

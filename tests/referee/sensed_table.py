@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from referee.sensing.alone import SensorReader
-from referee.sensing.fused import FusedReader
+from referee.judge.verdict import Verdict
 from referee.sensing.health import SensorHealth
-from referee.sensing.values import PlaceChange, Sensed
-from referee.service import Service
-from referee.service_settings import ServiceSettings
-from referee.verdict import Verdict
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
@@ -39,12 +38,12 @@ class ScriptedSensors:
         if told and place not in self.stuck:
             self.changes.append(PlaceChange(place, stands, time_s))
 
-    def latest(self, now_s: float) -> Sensed | None:
+    def latest(self, now_s: float) -> SensorSnapshot | None:
         if self.silent:
             return None
         changes, self.changes = tuple(self.changes), []
         occupied = {place: self.stuck.get(place, stands) for place, stands in self.stands.items()}
-        return Sensed(now_s if self.heard_s is None else self.heard_s, occupied, self.doubtful, changes)
+        return SensorSnapshot(now_s if self.heard_s is None else self.heard_s, occupied, self.doubtful, changes)
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hardware.signals import Mood, Signal
-from referee.service import Service
-from referee.service_settings import ServiceSettings
-from referee.verdict import Verdict, VerdictKind
+from hardware.lights.signals import Mood, Signal
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, Reading

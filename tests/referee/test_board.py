@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
+    ButtonChanged,
     EventsDropped,
-    FaultTold,
+    FaultReported,
     Linked,
     LogLine,
     Lost,
@@ -21,20 +21,20 @@ from firmware_bridge.connection_events import (
     SwitchChanged,
 )
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
-from firmware_bridge.pin_map_file import parse_pin_map
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
-from hardware.light_map import LightMap
-from hardware.panel import Panel
-from hardware.pins import BUTTON_ROLES
-from hardware.signals import Colour, Light, Mood, Pattern, Signal, Sound
-from referee.board import Board
-from referee.board_plan import WirePlan
-from referee.mapping_file import SensorMap
-from referee.sensing.values import PlaceChange, Sensed
+from hardware.lights.light_map import LightMap
+from hardware.lights.panel import Panel
+from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal, Sound
+from hardware.pins.pin_map import BUTTON_ROLES
+from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.wiring.controller import Controller
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import SensorMap
 
 WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
-PLAN = WirePlan(
+PLAN = WiringPlan(
     drivers=("board",),
     light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4, pin_map_crc=77),
     sensors="board",
@@ -76,19 +76,19 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def board(connection: ScriptedConnection, said: list[str]) -> Board:
-    return Board(connection, PLAN, said.append)
+def board(connection: ScriptedConnection, said: list[str]) -> Controller:
+    return Controller(connection, PLAN, said.append)
 
 
-def press(button: int, action: ButtonAction = ButtonAction.PRESSED) -> ButtonMoved:
-    return ButtonMoved(button, action, 2.0, 0.0)
+def press(button: int, action: ButtonAction = ButtonAction.PRESSED) -> ButtonChanged:
+    return ButtonChanged(button, action, 2.0, 0.0)
 
 
 def report(*closed: bool, doubtful: Sequence[bool] = (), changes: Sequence[SwitchChanged] = ()) -> SensorsReported:
     return SensorsReported(3.0, closed, tuple(doubtful) or (False,) * len(closed), tuple(changes))
 
 
-def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, board: Board) -> None:
+def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, board: Controller) -> None:
     signal = Signal(Mood.ACCEPTED, (Light("b1", Colour.GREEN, Pattern.STEADY, "turn"),), Sound.ACCEPTED)
     with Panel(board.driver_sources(), lambda: 0.0, print) as panel:
         panel.show(signal, 0.0)
@@ -100,7 +100,7 @@ def test_a_signal_becomes_a_frame_and_a_tune(connection: ScriptedConnection, boa
 
 
 def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
-    connection: ScriptedConnection, board: Board, said: list[str]
+    connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     shorter = replace(WELCOME, lights=2)
     connection.welcome = shorter
@@ -114,10 +114,10 @@ def test_a_strip_that_is_shorter_gets_what_it_has_and_it_is_said(
 
 
 def test_no_lights_are_asked_of_a_board_that_is_there_for_its_sensors(connection: ScriptedConnection) -> None:
-    assert Board(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
+    assert Controller(connection, replace(PLAN, drivers=("wled-network",)), print).driver_sources() == ()
 
 
-def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Board, said: list[str]) -> None:
+def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
     connection.events = [press(2), press(2, ButtonAction.HELD), press(2, ButtonAction.RELEASED), press(0), press(3)]
     assert board.presses() == ["take back", "end turn"]
     assert board.presses() == []
@@ -127,42 +127,42 @@ def test_presses_come_as_roles_in_order(connection: ScriptedConnection, board: B
     assert "button 3 was pressed, and the settings give it no use" in said[0]
 
 
-def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedConnection, board: Board) -> None:
+def test_switches_are_told_by_square_and_each_change_once(connection: ScriptedConnection, board: Controller) -> None:
     assert board.latest(0.0) is None
     first = report(False, True, True, changes=[SwitchChanged(2, True, 2.5), SwitchChanged(1, True, 2.6)])
     second = report(True, True, True, doubtful=(True, False, False), changes=[SwitchChanged(0, True, 2.9)])
     connection.events = [first, press(0), second]
     changes = (PlaceChange("a1", True, 2.5), PlaceChange("b1", True, 2.9))
-    assert board.latest(3.0) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}), changes)
-    assert board.latest(3.1) == Sensed(3.0, {"a1": True, "b1": True}, frozenset({"b1"}))
+    assert board.latest(3.0) == SensorSnapshot(3.0, {"a1": True, "b1": True}, frozenset({"b1"}), changes)
+    assert board.latest(3.1) == SensorSnapshot(3.0, {"a1": True, "b1": True}, frozenset({"b1"}))
     assert board.presses() == ["end turn"]
 
 
-def test_what_was_said_holds_as_long_as_the_board_is_heard(connection: ScriptedConnection, board: Board) -> None:
+def test_what_was_said_holds_as_long_as_the_board_is_heard(connection: ScriptedConnection, board: Controller) -> None:
     connection.events = [report(False, True, True)]
     connection.last_heard_s = 7.5
-    assert board.latest(8.0) == Sensed(7.5, {"a1": True, "b1": False})
+    assert board.latest(8.0) == SensorSnapshot(7.5, {"a1": True, "b1": False})
 
 
-def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedConnection, board: Board) -> None:
+def test_a_board_that_is_away_says_nothing_of_its_switches(connection: ScriptedConnection, board: Controller) -> None:
     connection.events = [report(True, True, True, changes=[SwitchChanged(2, True, 2.5)]), Lost(3.0, "unplugged")]
     assert board.latest(3.0) is None
     connection.events = [ON_A_PORT]
     assert board.latest(4.0) is None
     connection.events = [report(False, True, False)]
-    assert board.latest(5.0) == Sensed(3.0, {"a1": False, "b1": False})
+    assert board.latest(5.0) == SensorSnapshot(3.0, {"a1": False, "b1": False})
 
 
 def test_a_square_whose_switch_is_not_there_is_left_out(
-    connection: ScriptedConnection, board: Board, said: list[str]
+    connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, switches=2)), report(True, False)]
-    assert board.latest(3.0) == Sensed(3.0, {"b1": True})
+    assert board.latest(3.0) == SensorSnapshot(3.0, {"b1": True})
     assert "there are 2 switches and the sensor map was made for 3: a1 would have none" in said[0]
 
 
 def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, said: list[str]) -> None:
-    board = Board(connection, WirePlan(sensors="board"), said.append)
+    board = Controller(connection, WiringPlan(sensors="board"), said.append)
     assert board.switches() is None
     moved = SwitchChanged(1, True, 2.5)
     connection.events = [report(False, False, changes=[moved]), report(False, True)]
@@ -172,7 +172,7 @@ def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, sa
 
 
 def test_another_pin_map_than_when_it_was_mapped_is_said_at_each_handshake(
-    connection: ScriptedConnection, board: Board, said: list[str]
+    connection: ScriptedConnection, board: Controller, said: list[str]
 ) -> None:
     other = replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=78))
     connection.events = [other]
@@ -189,7 +189,7 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
     connection: ScriptedConnection, said: list[str]
 ) -> None:
     pin_map = parse_pin_map('board = "pico"\n[lights]\npin = 28\ncount = 4\n', button_roles=BUTTON_ROLES)
-    board = Board(connection, WirePlan(pin_map=pin_map), said.append)
+    board = Controller(connection, WiringPlan(pin_map=pin_map), said.append)
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, pin_map_checksum=pin_map.crc32))]
     board.presses()
     assert said == []
@@ -200,9 +200,9 @@ def test_a_board_with_another_pin_map_than_the_settings_name_is_said_at_each_han
         assert said[-1].startswith("The board has another pin map than the settings name; `referee firmware install`")
 
 
-def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Board, said: list[str]) -> None:
-    connection.events = [FaultTold(1.0, 3, 0, "lights dimmed"), FaultTold(2.0, 3, 0, "lights dimmed")]
-    connection.events += [FaultTold(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
+def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board: Controller, said: list[str]) -> None:
+    connection.events = [FaultReported(1.0, 3, 0, "lights dimmed"), FaultReported(2.0, 3, 0, "lights dimmed")]
+    connection.events += [FaultReported(2.0, 6, 0, ""), LogLine(2.0, 20, "hello", 0), LogLine(2.0, 40, "no memory", 0)]
     connection.events += [EventsDropped(2.0, 0, 5), EventsDropped(2.0, 2, 5)]
     board.presses()
     assert said == [
@@ -224,7 +224,7 @@ def test_what_the_board_tells_is_said_once(connection: ScriptedConnection, board
     ],
 )
 def test_firmware_of_another_version_is_named_with_what_to_do(
-    connection: ScriptedConnection, board: Board, said: list[str], firmware: tuple[int, int, int], message: str
+    connection: ScriptedConnection, board: Controller, said: list[str], firmware: tuple[int, int, int], message: str
 ) -> None:
     connection.events = [replace(ON_A_PORT, welcome=replace(WELCOME, firmware=firmware))]
     board.presses()

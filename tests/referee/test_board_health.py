@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.board_health import HealthKeeper, health_file, load_health, put_back, sensors_out
-from referee.board_wires import Wires
 from referee.errors import ConfigError, CorrectionError
 from referee.sensing.health import SensorHealth
+from referee.sensing.health_file import HealthFile, health_file, load_health, put_back, sensors_out
+from referee.wiring.devices import OpenedDevices
 
 
 def broken() -> SensorHealth:
@@ -25,7 +25,7 @@ def test_it_is_kept_from_one_evening_to_the_next(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
     said: list[str] = []
     health = broken()
-    keeper = HealthKeeper(SensorHealth(), path, said.append)
+    keeper = HealthFile(SensorHealth(), path, said.append)
     keeper.keep()
     assert not path.exists()
     keeper.health.take_data(health.as_data())
@@ -38,7 +38,7 @@ def test_it_is_kept_from_one_evening_to_the_next(tmp_path: Path) -> None:
 
 def test_a_disk_that_fails_is_said_once(tmp_path: Path) -> None:
     said: list[str] = []
-    keeper = HealthKeeper(SensorHealth(), tmp_path / "nowhere" / "sensors.json", said.append)
+    keeper = HealthFile(SensorHealth(), tmp_path / "nowhere" / "sensors.json", said.append)
     keeper.health.take_data(broken().as_data())
     keeper.keep()
     keeper.keep()
@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, message:
 
 
 def test_without_a_journal_nothing_is_kept() -> None:
-    keeper = HealthKeeper(SensorHealth(), None, print)
+    keeper = HealthFile(SensorHealth(), None, print)
     keeper.health.take_data(broken().as_data())
     keeper.keep()
     assert load_health(None).report() == ()
@@ -66,7 +66,7 @@ def test_without_a_journal_nothing_is_kept() -> None:
 
 def test_a_person_puts_a_sensor_back(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
-    HealthKeeper.write(broken(), health_file(journal))
+    HealthFile.write(broken(), health_file(journal))
     with pytest.raises(CorrectionError, match="the sensor under b1 is not out; a1 is"):
         put_back(journal, "b1")
     assert put_back(journal, "a1") == "I go by the sensor under a1 again."
@@ -75,11 +75,11 @@ def test_a_person_puts_a_sensor_back(tmp_path: Path) -> None:
 
 def test_a_running_referee_puts_a_sensor_back_and_keeps_that_at_once(tmp_path: Path) -> None:
     path = health_file(tmp_path / "journal.sqlite")
-    keeper = HealthKeeper(broken(), path, print)
-    wires = Wires(health=keeper)
+    keeper = HealthFile(broken(), path, print)
+    wires = OpenedDevices(health=keeper)
     assert wires.put_back("a1") == "I go by the sensor under a1 again."
     assert load_health(path).out == frozenset()
     with pytest.raises(CorrectionError, match="the sensor under a1 is not out; none is"):
         wires.put_back("a1")
     with pytest.raises(CorrectionError, match=r"no sensors; set source, map and eyes below \[sensors\]"):
-        Wires().put_back("a1")
+        OpenedDevices().put_back("a1")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.board_plan import WirePlan, plan_and_problems, plan_to_play_by, wire_plan
-from referee.config import load
 from referee.errors import ConfigError
+from referee.settings.configuration import load
+from referee.wiring.plan import WiringPlan, plan_and_problems, playable_plan, wiring_plan
 
 PLACES = ("a1", "b1", "c1")
 LIGHTS = "lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n"
@@ -20,7 +20,7 @@ PINS = (
 )
 
 
-def planned(folder: Path, text: str) -> tuple[WirePlan, list[str]]:
+def planned(folder: Path, text: str) -> tuple[WiringPlan, list[str]]:
     (folder / "referee.toml").write_text(text)
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
     return plan_and_problems(configuration.settings, configuration.sources, PLACES)
@@ -106,7 +106,7 @@ def test_what_is_lacking_is_named_at_once(folder: Path) -> None:
     (folder / "referee.toml").write_text(text)
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
     with pytest.raises(ConfigError) as caught:
-        wire_plan(configuration.settings, configuration.sources, PLACES)
+        wiring_plan(configuration.settings, configuration.sources, PLACES)
     assert str(caught.value) == listed
 
 
@@ -171,24 +171,24 @@ def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: 
     text += '[sensors]\nsource = "board"\neyes = "both"\nmap = "new.toml"\n'
     (folder / "referee.toml").write_text(text)
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
-    plan = wire_plan(configuration.settings, configuration.sources, PLACES, making=making)
+    plan = wiring_plan(configuration.settings, configuration.sources, PLACES, making=making)
     assert plan.drivers == (("board",) if making == "light map" else ())
     assert plan.sensors == "board"
     assert not plan.has_sensors
 
 
 def test_a_game_goes_on_without_wires_whatever_is_wrong_with_them(folder: Path) -> None:
-    def playing(text: str) -> tuple[WirePlan, tuple[str, ...]]:
+    def playing(text: str) -> tuple[WiringPlan, tuple[str, ...]]:
         (folder / "referee.toml").write_text(text)
         configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
-        return plan_to_play_by(configuration.settings, configuration.sources, PLACES)
+        return playable_plan(configuration.settings, configuration.sources, PLACES)
 
     plan, wrong = playing(WHOLE)
     assert plan.needs_board
     assert wrong == ()
     (folder / "pins.toml").write_text(PINS.replace("[3, 4, 5]", "[3, 3, 5]"))
     plan, wrong = playing(WHOLE)
-    assert plan == WirePlan()
+    assert plan == WiringPlan()
     assert len(wrong) == 1
     assert "GP3 is used twice: for matrix column 1 and for matrix column 2" in wrong[0]
     with pytest.raises(ConfigError, match="GP3 is used twice"):

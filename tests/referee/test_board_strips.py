@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from hardware.light_map import LightMap
-from hardware.panel import Panel
-from hardware.signals import Mood, Signal
-from hardware.styles import light
-from referee.board_plan import WirePlan
-from referee.board_strips import strip_sources
+from hardware.lights.light_map import LightMap
+from hardware.lights.panel import Panel
+from hardware.lights.signals import Mood, Signal, light
+from referee.wiring.devices import strip_sources
+from referee.wiring.plan import WiringPlan
 from tests.guard import GUARD_S
 
 LIGHT_MAP = LightMap({"a1": (0,), "b1": (1,)}, (2,), lights=3)
@@ -31,7 +30,7 @@ def wled() -> Iterator[socket.socket]:
 
 
 def test_a_strip_on_the_network_shows_the_signal(wled: socket.socket) -> None:
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="127.0.0.1", wled_port=wled.getsockname()[1]
     )
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
@@ -48,7 +47,7 @@ def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     try:
-        plan = WirePlan(
+        plan = WiringPlan(
             drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
         )
         with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, print) as panel:
@@ -62,7 +61,7 @@ def test_a_strip_on_a_serial_port_shows_the_signal() -> None:
 
 def test_each_strip_that_fails_is_said_once_and_costs_only_itself(wled: socket.socket) -> None:
     said: list[str] = []
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=("wled-serial", "wled-network"),
         light_map=LIGHT_MAP,
         wled_host="127.0.0.1",
@@ -82,7 +81,7 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     said: list[str] = []
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=("wled-serial",), light_map=LIGHT_MAP, wled_serial_port=os.ttyname(theirs), wled_baud=115200
     )
     now_s = 0.0
@@ -109,11 +108,11 @@ def test_a_printer_on_wleds_port_is_said_once_and_never_taken_to_work() -> None:
 
 def test_a_name_that_no_wled_can_have_ends_nothing() -> None:
     said: list[str] = []
-    plan = WirePlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
+    plan = WiringPlan(drivers=("wled-network",), light_map=LIGHT_MAP, wled_host="http://wled", wled_port=4048)
     with Panel(strip_sources(plan, lambda: 0.0), lambda: 0.0, said.append) as panel:
         panel.show(SIGNAL, 0.0)
     assert "is no name of a WLED controller" in said[0]
 
 
 def test_without_a_map_there_is_no_strip() -> None:
-    assert strip_sources(WirePlan(drivers=("wled-network",))) == ()
+    assert strip_sources(WiringPlan(drivers=("wled-network",))) == ()

@@ -12,12 +12,12 @@ from gpiozero import Device
 from gpiozero.pins import mock
 from rich.console import Console
 
-from referee.board_plan import WirePlan, wire_plan
-from referee.board_wires import HeldPresses, Wires, wired
-from referee.config import Configuration, load
-from referee.mapping_file import SensorMap, save_sensor_map
-from referee.mapping_sensors import show_sensors
-from referee.sensing.values import Sensed
+from referee.mapping.sensors import show_sensors
+from referee.sensing.values import SensorSnapshot
+from referee.settings.configuration import Configuration, load
+from referee.wiring.devices import HeldPresses, OpenedDevices, opened_devices
+from referee.wiring.plan import WiringPlan, wiring_plan
+from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.guard import GUARD_S
 
 SETTINGS = """
@@ -45,11 +45,11 @@ def configuration(tmp_path: Path) -> Configuration:
 
 
 @pytest.fixture
-def plan(configuration: Configuration) -> WirePlan:
-    return wire_plan(configuration.settings, configuration.sources, ("a1", "b1"))
+def plan(configuration: Configuration) -> WiringPlan:
+    return wiring_plan(configuration.settings, configuration.sources, ("a1", "b1"))
 
 
-def told(wires: Wires) -> Sensed:
+def told(wires: OpenedDevices) -> SensorSnapshot:
     """Ask until every switch can be told: each has to be seen alike a few times."""
     assert wires.sensors is not None
     until_s = time.monotonic() + GUARD_S
@@ -60,9 +60,9 @@ def told(wires: Wires) -> Sensed:
     raise AssertionError("the switches were never told")
 
 
-def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: WirePlan) -> None:
+def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: WiringPlan) -> None:
     said: list[str] = []
-    with wired(plan, None, said.append) as wires:
+    with opened_devices(plan, None, said.append) as wires:
         assert wires.presses() == []
         assert wires.board is None
         assert told(wires).occupied == {"a1": False, "b1": False}

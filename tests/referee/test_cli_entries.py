@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import registry
-from engine.record import read, replay
+from engine.records.record import read, replay
 from engine.registry import load
 from referee.journal import Journal, fold
 from tests.commands import Run, runner_in

@@ -8,8 +8,8 @@ import pytest
 
 from engine.registry import load
 from referee.cli.context import utc_now
-from referee.events import Event, Evidence
 from referee.journal import Journal
+from referee.journal.events import Event, Evidence
 from tests.commands import Run
 
 GAME = load("deblockle")

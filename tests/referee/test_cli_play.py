@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from engine import registry
 from engine.api import Strength
-from engine.record import PlayedTurn, RolledDice, read, replay, write
-from referee.cli.play_game import GameSoFar
-from referee.cli.play_session import PlaySession, PlaySettings
+from engine.records.record import PlayedTurn, RolledDice, read, replay, write
+from referee.cli.play.game import GameSoFar
+from referee.cli.play.session import PlaySession, PlaySettings
 from referee.cli.root import root
 from tests.engine.toy_harvest import Harvest
 from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light

@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from referee.cli.positions import read_positions
+from referee.cli.camera.pictures import read_positions
 from simulator.enrolment import charuco_views
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.viewpoint import lens
 from tests.commands import Run
-from vision.calibration import Calibration
-from vision.calibration_files import load_calibration, save_calibration
+from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import EnrolmentError
-from vision.layout import default_layout
-from vision.looks import load_looks, plain_looks, save_looks
+from vision.layout.table import default_layout
+from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
 
 SMALL = lens((640, 360))
 """A camera of its own for calibrating, small so that its pictures are quickly made."""
@@ -110,7 +109,7 @@ def enrol(run: Run, pictures: Pictures) -> Result:
 def test_enrol_then_read(run: Run, pictures: Pictures, tmp_path: Path) -> None:
     result = enrol(run, pictures)
     assert result.exit_code == 0, result.output
-    assert sorted(load_looks(tmp_path / "looks.json").colours) == ["gold", "teal"]
+    assert sorted(load_appearance(tmp_path / "looks.json").colours) == ["gold", "teal"]
     read = run(
         "read", pictures.set_up, "--calibration", pictures.calibration, "--looks", "looks.json",
         "--debug-image", "seen.png",
@@ -138,7 +137,7 @@ def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) ->
 
 
 def test_read_a_table_that_is_not_there(run: Run, pictures: Pictures, tmp_path: Path) -> None:
-    save_looks(plain_looks(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3), "teal": np.ones(3)}), tmp_path / "looks.json")
     cv2.imwrite("board.png", cv2.resize(cv2.imread(str(pictures.boards[0])), (960, 540)))
     result = run("read", "board.png", "--calibration", pictures.calibration, "--looks", "looks.json")
     assert result.exit_code == 1

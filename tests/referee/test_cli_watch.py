@@ -6,11 +6,10 @@ from pathlib import Path
 
 import cv2
 
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.viewpoint import lens
 from tests.commands import Run
-from vision.calibration import Calibration
-from vision.calibration_files import save_calibration
+from vision.calibration import Calibration, save_calibration
 
 SETTINGS = """
 [camera]

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.config import Configuration, load
-from referee.config_example import example
-from referee.config_sources import lines_of_keys
-from referee.config_toml import as_toml
-from referee.config_values import Settings
+from common.toml_text import as_toml
 from referee.errors import ConfigError
+from referee.settings.configuration import Configuration, load
+from referee.settings.example import example
+from referee.settings.sections import Settings
+from referee.settings.sources import lines_of_keys
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.correcting import Correction, corrected, read_looks
+from referee.commands.corrections import Correction, corrected, read_looks
 from referee.errors import CorrectionError
 
 

@@ -17,14 +17,14 @@ import pytest
 from rich.console import Console
 
 import referee
-from referee.demo import DemoOptions, run_demo
-from referee.demo_film import Film, Pictures
-from referee.demo_score import score_of
-from referee.events import Event
+from referee.demo.run import DemoOptions, run_demo
+from referee.demo.score import score_of
 from referee.journal import Journal
-from referee.verdict import Verdict, VerdictKind
+from referee.journal.events import Event
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.rendering.film import Film, Pictures
+from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.table import VirtualTable
-from simulator.truth import TruthEvent, TruthLog
 from vision.errors import FrameError
 from vision.frame import Frame, Image
 

@@ -10,13 +10,12 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from hardware.panel import Panel
-from hardware.signals import Mood, Signal
-from hardware.styles import light
-from hardware.terminal import Grid
+from hardware.lights.panel import Panel
+from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.terminal import Grid
 from referee.cli.root import root
-from referee.demo import DemoOptions, run_demo
-from referee.demo_board import demo_board
+from referee.demo.controller import demo_controller
+from referee.demo.run import DemoOptions, run_demo
 from simulator.microcontroller.faults import WireFaults
 
 GRID = Grid.of_squares(7, 7)
@@ -82,7 +81,7 @@ def test_whole_demos_under_faults_of_the_wire(seed: int, eyes: str, tmp_path: Pa
 def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
     heard: list[str] = []
     with (
-        demo_board(GRID, None, 5, lights=True, say=heard.append) as board,
+        demo_controller(GRID, None, 5, lights=True, say=heard.append) as board,
         Panel(board.driver_sources(heard.append), lambda: 0.0, heard.append) as panel,
     ):
         panel.show(Signal(Mood.FAULT, (light("c3", "fault"), light("d4", "put right"))), 0.0)
@@ -102,7 +101,7 @@ def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
 
 
 def test_what_stands_on_the_table_is_felt_in_the_table_s_time() -> None:
-    with demo_board(GRID, None, 5, lights=False, say=print) as board:
+    with demo_controller(GRID, None, 5, lights=False, say=print) as board:
         nothing = dict.fromkeys(GRID.places, False)
         board.put(nothing)
         first = board.latest(1.0)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firmware_bridge.ports import SerialPort
-from hardware.check import Finding
-from referee.config import Configuration, load
-from referee.doctor import (
+from firmware_bridge.ports.serial_ports import SerialPort
+from hardware.pins.check import Finding
+from referee.doctor.examination import (
     Machine,
     check_camera,
     check_journal,
@@ -25,12 +24,12 @@ from referee.doctor import (
     worst_level,
 )
 from referee.errors import ConfigError
-from referee.events import Event
 from referee.journal import Journal
-from vision.calibration import Calibration
-from vision.calibration_files import save_calibration
+from referee.journal.events import Event
+from referee.settings.configuration import Configuration, load
+from vision.calibration import Calibration, save_calibration
 from vision.geometry import CameraModel
-from vision.looks import plain_looks, save_looks
+from vision.readers.blocks.appearance import drawn_appearance, save_appearance
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PLENTY = 10**10
@@ -137,7 +136,7 @@ def test_pictures_as_a_camera(tmp_path: Path) -> None:
 def table_files(folder: Path) -> None:
     camera = CameraModel(np.diag([900.0, 900.0, 1.0]), np.zeros(5), (1280, 720), 0.1, "cam")
     save_calibration(folder / "camera.json", Calibration(camera, (), 1.0, ()), made_on=date(2026, 5, 1))
-    save_looks(plain_looks(("star",), {"gold": np.zeros(3)}), folder / "looks.json")
+    save_appearance(drawn_appearance(("star",), {"gold": np.zeros(3)}), folder / "looks.json")
 
 
 TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'

@@ -13,26 +13,26 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.connection import ConnectionStatistics
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.connection.connection import ConnectionStatistics
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.packets import DroppedFrames
-from firmware_bridge.protocol.statistics import Counts, LinkStatistics
-from hardware.check import Finding
-from referee import doctor_wires
-from referee.board_health import HealthKeeper, health_file
-from referee.board_link import LinkedBoard, linked_board
-from referee.board_plan import WirePlan
-from referee.config import Configuration
-from referee.doctor_wires import check_wires, link_quality
-from referee.mapping_file import SensorMap, save_sensor_map
+from firmware_bridge.protocol.status import Counts, LinkStatistics
+from hardware.pins.check import Finding
+from referee.doctor import wiring
+from referee.doctor.wiring import check_wires, link_quality
 from referee.sensing.health import SensorHealth
+from referee.sensing.health_file import HealthFile, health_file
+from referee.settings.configuration import Configuration
+from referee.wiring.link import LinkedController, linked_controller
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.referee.virtual_board import SETTINGS, Plugged, plugged
 
 LIGHTS = "lights = 4\nstatus = 3\n[places]\na1 = 0\nb1 = [1, 2]\n"
 
 
-def quietly(plan: WirePlan) -> AbstractContextManager[LinkedBoard]:
-    return linked_board(plan, lambda sentence: None)
+def quietly(plan: WiringPlan) -> AbstractContextManager[LinkedController]:
+    return linked_controller(plan, lambda sentence: None)
 
 
 def no_wled(host: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def findings(configuration: Configuration, ask: Any = no_wled, ports: Any = ()) 
 
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plugged]:
-    monkeypatch.setattr(doctor_wires, "LISTEN_S", 0.1)
+    monkeypatch.setattr(wiring, "LISTEN_S", 0.1)
     (tmp_path / "lights.toml").write_text(LIGHTS)
     save_sensor_map(SensorMap({"a1": 0, "b1": 2}, 3), tmp_path / "sensors.toml")
     with plugged(tmp_path) as it:
@@ -97,7 +97,7 @@ def test_a_board_that_another_program_has(table: Plugged) -> None:
     configuration = table.settings()
 
     @contextmanager
-    def taken(plan: WirePlan) -> Iterator[LinkedBoard]:
+    def taken(plan: WiringPlan) -> Iterator[LinkedController]:
         with quietly(plan) as first:
             first.welcome()
             with quietly(plan) as second:
@@ -178,14 +178,14 @@ class _Wled(BaseHTTPRequestHandler):
 def test_wled_is_asked_as_its_page_does(answer: bytes, is_wled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Wled, "answer", answer)
     with HTTPServer(("127.0.0.1", 0), _Wled) as server:
-        monkeypatch.setattr(doctor_wires, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(wiring, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         if is_wled:
-            assert doctor_wires.ask_wled("127.0.0.1")["leds"]["count"] == 49
+            assert wiring.ask_wled("127.0.0.1")["leds"]["count"] == 49
         else:
             with pytest.raises(ValueError, match=r"Expecting value|not as a WLED"):
-                doctor_wires.ask_wled("127.0.0.1")
+                wiring.ask_wled("127.0.0.1")
         thread.join()
 
 
@@ -195,11 +195,11 @@ def test_who_is_no_web_server_is_no_wled(monkeypatch: pytest.MonkeyPatch) -> Non
             self.request.sendall(b"220 mail\r\n")
 
     with socketserver.TCPServer(("127.0.0.1", 0), Rude) as server:
-        monkeypatch.setattr(doctor_wires, "_HTTP_PORT", server.server_address[1])
+        monkeypatch.setattr(wiring, "_HTTP_PORT", server.server_address[1])
         thread = threading.Thread(target=server.handle_request)
         thread.start()
         with pytest.raises((ValueError, OSError)):
-            doctor_wires.ask_wled("127.0.0.1")
+            wiring.ask_wled("127.0.0.1")
         thread.join()
 
 
@@ -210,7 +210,7 @@ def test_sensors_that_were_taken_out_are_named(table: Plugged) -> None:
         health.compare({"a1": True}, {"a1": turn % 2 == 0})
     path = health_file(configuration.settings.journal.path)
     path.parent.mkdir(parents=True)
-    HealthKeeper.write(health, path)
+    HealthFile.write(health, path)
     (finding,) = findings(configuration)["sensors"]
     assert finding.level == "note"
     assert "the sensor under a1 is taken out: it has said" in finding.message

@@ -13,24 +13,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import record, registry
-from engine.announcing import format_announcement
+from engine import registry
 from engine.api import Announcement, Roll
-from engine.dice import drawn
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.records import record
 from engine.registry import load
 from engine.search.budget import CountingClock
-from referee.cli.play_players import RandomPlayer
-from referee.correcting_journal import enter_in_journal, take_back_in_journal
-from referee.entering import Entry, entered, refusal, usual_start
+from engine.support.announcements import format_announcement
+from engine.support.dice import drawn
+from referee.cli.play.players import RandomPlayer
+from referee.commands.entries import Entry, entered, refusal, usual_start
 from referee.errors import CorrectionError, EventError, FoldError
-from referee.events import Event
-from referee.hint_journal import hint_in_journal
-from referee.hinting import HintSettings
-from referee.journal import Journal, fold, schema
-from referee.journal.record import record_of
-from referee.journal.steps import read_step
-from referee.journal.telling import tell
+from referee.hints.advice import HintSettings
+from referee.journal import Journal, database, fold
+from referee.journal.events import Event
+from referee.journal.exports import record_of
+from referee.journal.fold import read_step
+from referee.journal.narration import event_lines
+from referee.session.idle_journal import enter_in_journal, hint_in_journal, take_back_in_journal
 from tests.engine.toy_harvest import Harvest
 
 HARVEST = Harvest()
@@ -97,7 +97,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
     assert HARVEST.scores(folded.states[0]) == {"p1": 2, "p2": 5, "p3": 2}
     assert folded.outcome is not None
     assert folded.outcome.winner == "p2"
-    told = [line.sentence for line in tell(HARVEST, harvest.events)]
+    told = [line.sentence for line in event_lines(HARVEST, harvest.events)]
     assert told[2:5] == ["5 is rolled", "leave  p3 leaves the die.", "keep  p2 keeps the die."]
     written = record_of(HARVEST, harvest.events)
     assert record.read(record.write(written)) == record.read(record.write(written))
@@ -117,7 +117,7 @@ def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
     assert harvest.state == start
     with pytest.raises(CorrectionError, match="no turn to take back"):
         harvest.take_back()
-    assert tell(HARVEST, harvest.events)[-1].sentence == "5 is taken back by Ann"
+    assert event_lines(HARVEST, harvest.events)[-1].sentence == "5 is taken back by Ann"
 
 
 @given(seed=st.integers(0, 2**32))
@@ -245,7 +245,7 @@ def test_a_hint_for_a_game_kept_by_text() -> None:
         hint()
     with pytest.raises(CorrectionError, match="ruled hints out"):
         hint(HintSettings("none"))
-    assert "a gentle hint for gold: look at " in tell(DEBLOCKLE, kept.events)[1].sentence.replace("Hint: ", "")
+    assert "a gentle hint for gold: look at " in event_lines(DEBLOCKLE, kept.events)[1].sentence.replace("Hint: ", "")
     kept.journal.close()
 
 
@@ -297,7 +297,7 @@ def test_steps_are_read_as_they_were_written() -> None:
 def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     raw = sqlite3.connect(path)
-    schema.upgrade(raw, schema.MIGRATIONS[:1])
+    database.upgrade(raw, database.MIGRATIONS[:1])
     start = DEBLOCKLE.new()
     events = [("new game", '{"game":"deblockle"}'), ("set up", f'{{"state":"{DEBLOCKLE.format_state(start)}"}}')]
     for number, (kind, data) in enumerate(events, 1):
@@ -341,7 +341,7 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
         kept.take_back()
     assert kept.state == before
     folded = fold(game, kept.events)
-    assert len(tell(game, kept.events)) == len(kept.events)
+    assert len(event_lines(game, kept.events)) == len(kept.events)
     replayed = record.replay(record.read(record.write(record_of(game, kept.events))))
     assert replayed.states[-1] == folded.states[0]
     kept.journal.close()

@@ -1,9 +1,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from referee.events import Event, Evidence
-from referee.evidence import write_evidence
 from referee.journal import EvidenceLimits, Journal
+from referee.journal.events import Event, Evidence
+from referee.journal.exports import write_evidence
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

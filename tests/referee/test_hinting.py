@@ -16,9 +16,9 @@ from engine import registry
 from engine.errors import EngineError
 from engine.registry import load
 from engine.search.budget import CountingClock
-from referee.hint_process import HintProcess
-from referee.hint_worker import serve
-from referee.hinting import Advice, Answer, Question, advice_in, hint_data, told, worked_out
+from referee.hints.advice import Advice, Answer, Question, advice_in, answer_question, hint_data, hint_text
+from referee.hints.process import HintProcess
+from referee.hints.worker import serve
 from tests.engine.toy_harvest import Harvest
 from tests.guard import GUARD_S
 
@@ -46,7 +46,7 @@ def answers_of(hints: HintProcess, count: int) -> list[Answer]:
 
 
 def test_the_same_question_has_the_same_answer() -> None:
-    first, again = (worked_out(QUESTION, CountingClock(0.001)) for _ in range(2))
+    first, again = (answer_question(QUESTION, CountingClock(0.001)) for _ in range(2))
     assert first == again
     assert first.number == 3
     assert first.advice is not None
@@ -66,7 +66,7 @@ def test_the_same_question_has_the_same_answer() -> None:
     ],
 )
 def test_what_has_no_answer_says_why(question: Question, words: str) -> None:
-    answer = worked_out(question, CountingClock(0.001))
+    answer = answer_question(question, CountingClock(0.001))
     assert answer.advice is None
     assert words in answer.refused
 
@@ -76,33 +76,33 @@ ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4
 
 def test_a_hint_is_told_as_a_piece_or_whole() -> None:
     state = GAME.new()
-    piece = told(GAME, state, ADVICE, "piece")
+    piece = hint_text(GAME, state, ADVICE, "piece")
     assert piece.words == "Hint: look at c1, gold block, star up."
     assert piece.places == ("c1",)
-    whole = told(GAME, state, ADVICE, "whole")
+    whole = hint_text(GAME, state, ADVICE, "whole")
     assert whole.words == (
         "Hint: Gold rolls c1 to c2, hoops up, and hops to a1. That takes a block off. Chance of winning: 71 %."
     )
     assert whole.places == ("c1", "c2", "a1")
-    sure = told(GAME, state, replace(ADVICE, expected=1.0, sure=1.0), "whole")
+    sure = hint_text(GAME, state, replace(ADVICE, expected=1.0, sure=1.0), "whole")
     assert sure.words.endswith("Chance of winning: 100 %, worked out to the end.")
     with pytest.raises(EngineError):
-        told(GAME, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
+        hint_text(GAME, state, replace(ADVICE, turn="c7-b7=stop"), "whole")
 
 
 def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
     state = harvest.parse_state("0,0 1 5 - -")
     advice = Advice("keep", "p2", "gives more points", 1.0, "points", 0.5, 0)
-    assert told(harvest, state, advice, "whole").words == (
+    assert hint_text(harvest, state, advice, "whole").words == (
         "Hint: p2 keeps the die. Take the die that shows 5. That gives more points. Expected: 1 point."
     )
-    assert told(harvest, state, advice, "piece").words == "Hint: take the die that shows 5."
-    assert told(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
+    assert hint_text(harvest, state, advice, "piece").words == "Hint: take the die that shows 5."
+    assert hint_text(harvest, state, replace(advice, die=None), "piece").words == "Hint: look at p2."
 
 
 def test_advice_comes_back_from_the_journal() -> None:
     for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
-        data = hint_data("Ann", advice, "fair", "whole", told(GAME, GAME.new(), advice, "whole"))
+        data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.new(), advice, "whole"))
         assert advice_in(json.loads(json.dumps(data))) == advice
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from referee.interrupts import Interrupts
+from referee.runtime.interrupts import Interrupts
 from tests.guard import GUARD_S
 
 

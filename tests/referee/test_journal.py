@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import EventError
-from referee.events import Event
-from referee.journal import EvidenceLimits, Journal, schema
+from referee.journal import EvidenceLimits, Journal, database
+from referee.journal.events import Event
 from referee.journal.journal import connect
 from referee.journal.lock import lock_path
 from tests.referee.journal_samples import NEW_GAME, START, TURN, picture, ticking_clock
@@ -224,13 +224,13 @@ def test_a_clock_without_a_zone_is_refused(path: Path) -> None:
 # Migrations
 def test_migrations_run_in_order_and_all_or_nothing(path: Path) -> None:
     connection = connect(str(path))
-    schema.upgrade(connection, ["CREATE TABLE one (a);"])
-    assert schema.version_of(connection) == 1
+    database.upgrade(connection, ["CREATE TABLE one (a);"])
+    assert database.version_of(connection) == 1
     with pytest.raises(sqlite3.OperationalError):
-        schema.upgrade(connection, ["", "CREATE TABLE two (a); CREATE TABLE one (a);"])
-    assert schema.version_of(connection) == 1
+        database.upgrade(connection, ["", "CREATE TABLE two (a); CREATE TABLE one (a);"])
+    assert database.version_of(connection) == 1
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("one",)]
-    assert schema.upgrade(connection, ["", "CREATE TABLE two (a);", "DROP TABLE one;"]) == 1
-    assert schema.version_of(connection) == 3
+    assert database.upgrade(connection, ["", "CREATE TABLE two (a);", "DROP TABLE one;"]) == 1
+    assert database.version_of(connection) == 3
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("two",)]
     connection.close()

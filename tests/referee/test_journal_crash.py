@@ -21,7 +21,7 @@ APPENDER = textwrap.dedent(
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
-    from referee.events import Event, Evidence
+    from referee.journal.events import Event, Evidence
     from referee.journal import EvidenceLimits, Journal
 
     limits = EvidenceLimits(picture_bytes=4000, total_bytes=200_000)
@@ -84,7 +84,7 @@ FILLER = textwrap.dedent(
     from datetime import UTC, datetime
     from pathlib import Path
     from referee.errors import JournalFullError
-    from referee.events import Event, Evidence
+    from referee.journal.events import Event, Evidence
     from referee.journal import BufferedJournal, Journal
 
     disk = Path(sys.argv[1])

@@ -14,9 +14,9 @@ from referee.errors import (
     JournalReadOnlyError,
     JournalUnreadableError,
 )
-from referee.events import Event
 from referee.journal import Journal
-from referee.journal.faults import journal_faults
+from referee.journal.database import journal_faults
+from referee.journal.events import Event
 from referee.journal.lock import WriterLock, lock_path
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

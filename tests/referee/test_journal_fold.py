@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from engine.api import Outcome
 from engine.registry import load
 from referee.errors import FoldError
-from referee.events import Event
 from referee.journal import Journal, fold
+from referee.journal.events import Event
 
 GAME = load("deblockle")
 START = datetime(2026, 5, 1, tzinfo=UTC)

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.record import read, replay, write
+from engine.records.record import read, replay, write
 from engine.registry import load
 from referee.errors import FoldError
-from referee.events import Event
-from referee.journal.record import record_of
-from referee.journal.telling import tell
+from referee.journal.events import Event
+from referee.journal.exports import record_of
+from referee.journal.narration import event_lines
 
 GAME = load("deblockle")
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
@@ -89,7 +89,7 @@ def test_every_kind_of_event_is_told() -> None:
         Event("take back", {"by": "Ben"}),
         Event("end", {"winner": None, "reason": "agreed"}),
     ]
-    told = tell(GAME, list(enumerate(events, 1)))
+    told = event_lines(GAME, list(enumerate(events, 1)))
     assert [line.number for line in told] == list(range(1, 11))
     sentences = {line.kind: line.sentence for line in told}
     assert "gold is Ann" in sentences["new game"]

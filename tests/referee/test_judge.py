@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, JudgeSettings, Occasion
-from referee.verdict import VerdictKind
+from referee.judge import Judge, JudgeSettings, Trigger
+from referee.judge.verdict import VerdictKind
 from tests.referee.service_table import START, known_turn
 
 
@@ -32,7 +32,7 @@ def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start
 
 def test_an_unfinished_set_up_is_not_a_fault_before_it_rests(deblockle: Any, make_reading: Any, start: Any) -> None:
     judge: Judge[Any, Any] = Judge(deblockle)
-    ruling = judge.begin([make_reading({**start, "c1": "empty"})], occasion=Occasion.GLANCE)
+    ruling = judge.begin([make_reading({**start, "c1": "empty"})], occasion=Trigger.GLANCE)
     assert ruling.verdict.kind is VerdictKind.NOT_FINISHED
 
 
@@ -54,13 +54,13 @@ def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any
     teal = next(state for state in judge.belief if state.to_move == "teal")
     turn = deblockle.legal_turns(teal)[0]
     after = deblockle.appearance(deblockle.apply(teal, turn))
-    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert [state.to_move for state in judge.belief] == ["gold"]
 
 
 def test_nothing_changed(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
-    assert judge.consider([make_reading(start)], Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider([make_reading(start)], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_a_turn_is_accepted_when_it_ends_and_only_then(
@@ -69,10 +69,10 @@ def test_a_turn_is_accepted_when_it_ends_and_only_then(
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")
     after = deblockle.appearance(deblockle.apply(state, turn))
-    glance = judge.consider([make_reading(after)], Occasion.GLANCE)
+    glance = judge.consider([make_reading(after)], Trigger.GLANCE)
     assert glance.verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.belief == (state,)
-    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.steps[0].turn == ruling.verdict.turns[0]
     assert ruling.steps[0].legal_turns == len(deblockle.legal_turns(state))
@@ -84,32 +84,32 @@ def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_ov
 ) -> None:
     part = next(part for part in deblockle.unfinished(judge.belief[0]) if len(part.places) > 1)
     reading = make_reading(part.appearance)
-    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.NOT_FINISHED
-    declared = judge.consider([reading], Occasion.DECLARED)
+    assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    declared = judge.consider([reading], Trigger.DECLARED)
     assert declared.verdict.kind is VerdictKind.ILLEGAL
     assert declared.verdict.breaches
 
 
 def test_a_fault_is_named_kept_and_put_right(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
-    assert judge.consider([make_reading(wrong)], Occasion.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
-    ruling = judge.consider([make_reading(wrong)], Occasion.RESTED)
+    assert judge.consider([make_reading(wrong)], Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
+    ruling = judge.consider([make_reading(wrong)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert set(ruling.verdict.places) >= {"c1", "a5"}
     assert ruling.verdict.breaches[0].remedy in ruling.verdict.sentence
-    assert judge.consider([make_reading(wrong)], Occasion.GLANCE).verdict == ruling.verdict
-    assert judge.consider([make_reading(start)], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.consider([make_reading(wrong)], Trigger.GLANCE).verdict == ruling.verdict
+    assert judge.consider([make_reading(start)], Trigger.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
     assert judge.fault is None
-    assert judge.consider([make_reading(start)], Occasion.GLANCE).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider([make_reading(start)], Trigger.GLANCE).verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_after_a_fault_a_legal_turn_is_accepted(
     judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
 ) -> None:
-    judge.consider([make_reading({**start, "c1": "empty", "a5": START["c1"]})], Occasion.RESTED)
+    judge.consider([make_reading({**start, "c1": "empty", "a5": START["c1"]})], Trigger.RESTED)
     state = judge.belief[0]
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1")))
-    assert judge.consider([make_reading(after)], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.consider([make_reading(after)], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     assert judge.fault is None
 
 
@@ -117,7 +117,7 @@ def test_moving_the_other_players_block_is_not_ones_turn(
     judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
 ) -> None:
     wrong = {**start, "e7": "empty", "g7": START["e7"]}
-    ruling = judge.consider([make_reading(wrong)], Occasion.RESTED)
+    ruling = judge.consider([make_reading(wrong)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert judge.belief[0].to_move == "gold"
 
@@ -128,23 +128,23 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     state = judge.belief[0]
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
     odd = {"g6": {"teal block, star up": 0.94, "empty": 0.04}}
-    ruling = judge.consider([make_reading(after, overrides=odd)], Occasion.RESTED)
+    ruling = judge.consider([make_reading(after, overrides=odd)], Trigger.RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
     assert ruling.verdicts[1].places == ("g6",)
     assert judge.set_aside == ("g6",)
     following = judge.belief[0]
     turn = known_turn(deblockle, following, start="e5", player="teal")
     later = deblockle.appearance(deblockle.apply(following, turn))
-    assert judge.consider([make_reading(later, overrides=odd)], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.consider([make_reading(later, overrides=odd)], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     assert judge.set_aside == ("g6",)
-    judge.consider([make_reading(later)], Occasion.GLANCE)
+    judge.consider([make_reading(later)], Trigger.GLANCE)
     assert judge.set_aside == ()
 
 
 def test_a_flat_square_says_nothing(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
-    ruling = judge.consider([make_reading(after, unreadable=["g6"])], Occasion.RESTED)
+    ruling = judge.consider([make_reading(after, unreadable=["g6"])], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
 
 
@@ -154,7 +154,7 @@ def test_a_turn_that_ends_out_of_sight_is_asked_about(
     state = judge.belief[0]
     turn = next(turn for turn in deblockle.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None})
     after = deblockle.appearance(deblockle.apply(state, turn))
-    ruling = judge.consider([make_reading(after, hidden=[turn.end])], Occasion.DECLARED)
+    ruling = judge.consider([make_reading(after, hidden=[turn.end])], Trigger.DECLARED)
     assert ruling.verdict.kind in {VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL}
     assert judge.belief == (state,)
 
@@ -169,7 +169,7 @@ def test_a_turn_that_starts_out_of_sight_is_accepted(
     if turns == 2:
         after = deblockle.apply(after, known_turn(deblockle, after, start="e5", player="teal"))
     reading = make_reading(deblockle.appearance(after), hidden=["c1"])
-    ruling = judge.consider([reading], Occasion.DECLARED)
+    ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(after)
 
@@ -179,10 +179,10 @@ def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
 ) -> None:
     state = judge.belief[0]
     looks = deblockle.appearance(state)
-    judge.consider([make_reading(looks)], Occasion.GLANCE)
+    judge.consider([make_reading(looks)], Trigger.GLANCE)
     judge.correct((state,), ("c1", "e5"))
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
-    ruling = judge.consider([make_reading(after)], Occasion.DECLARED)
+    ruling = judge.consider([make_reading(after)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert judge.against_camera == ()
 
@@ -192,7 +192,7 @@ def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, 
     first = known_turn(deblockle, state, start="c1", top="hoops")
     second = known_turn(deblockle, deblockle.apply(state, first), player="teal", start="e5")
     after = deblockle.appearance(deblockle.apply(deblockle.apply(state, first), second))
-    ruling = judge.consider([make_reading(after)], Occasion.RESTED)
+    ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert [step.player for step in ruling.steps] == ["gold", "teal"]
     assert deblockle.appearance(judge.belief[0]) == after
@@ -203,10 +203,10 @@ def test_touching_the_next_players_block_ends_a_turn(judge: Judge[Any, Any], deb
     first = known_turn(deblockle, state, start="c1", top="hoops")
     middle = deblockle.apply(state, first)
     reading = make_reading(deblockle.appearance(middle))
-    assert judge.consider([reading], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
-    assert judge.consider([reading], Occasion.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.consider([reading], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.consider([reading], Trigger.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     lifted = next(part for part in deblockle.unfinished(middle) if part.places == ("e5",))
-    ruling = judge.consider([make_reading(lifted.appearance)], Occasion.TOUCH)
+    ruling = judge.consider([make_reading(lifted.appearance)], Trigger.TOUCH)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
     assert judge.belief[0].to_move == "teal"
 
@@ -219,7 +219,7 @@ def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
         before, state = state, deblockle.apply(state, known_turn(deblockle, state, start=start, player=player))
         if player == "teal":
             continue
-        ruling = judge.consider([make_reading(deblockle.appearance(state))], Occasion.TOUCH)
+        ruling = judge.consider([make_reading(deblockle.appearance(state))], Trigger.TOUCH)
     kinds = [verdict.kind for verdict in ruling.verdicts]
     assert kinds == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
     assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(before)
@@ -229,14 +229,14 @@ def test_a_person_outranks_the_camera(judge: Judge[Any, Any], deblockle: Any, ma
     state = judge.belief[0]
     after = deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
     reading = make_reading(deblockle.appearance(after))
-    judge.consider([reading], Occasion.RESTED)
+    judge.consider([reading], Trigger.RESTED)
     judge.correct([state])
     assert judge.belief == (state,)
-    refused = judge.consider([reading], Occasion.RESTED)
+    refused = judge.consider([reading], Trigger.RESTED)
     assert refused.verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.belief == (state,)
-    assert judge.consider([make_reading(deblockle.appearance(state))], Occasion.RESTED).steps == ()
-    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.ACCEPTED
+    assert judge.consider([make_reading(deblockle.appearance(state))], Trigger.RESTED).steps == ()
+    assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     with pytest.raises(ValueError, match="at least one state"):
         judge.correct([])
 
@@ -254,25 +254,25 @@ def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_readin
             over = deblockle.apply(over, rng.choice(off or list(turns)))
     judge = Judge(deblockle, belief=(over,))
     swept = dict.fromkeys(deblockle.places, "empty")
-    ruling = judge.consider([make_reading(swept)], Occasion.DECLARED)
+    ruling = judge.consider([make_reading(swept)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
     assert "over" in ruling.verdict.sentence
 
 
 def test_nothing_to_see(judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any) -> None:
-    ruling = judge.consider([make_reading(start, hidden=deblockle.places)], Occasion.DECLARED)
+    ruling = judge.consider([make_reading(start, hidden=deblockle.places)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.CANNOT_SEE
 
 
 def test_one_bad_frame_among_several_changes_nothing(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
     good = make_reading(start)
     bad = make_reading({**start, "c1": "empty", "a5": START["c1"]}, sureness=0.9999)
-    assert judge.consider([good, good, bad, good], Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider([good, good, bad, good], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, start: Any) -> None:
     with pytest.raises(ValueError, match="set-up"):
-        Judge(deblockle).consider([make_reading(start)], Occasion.RESTED)
+        Judge(deblockle).consider([make_reading(start)], Trigger.RESTED)
     with pytest.raises(ValueError, match="at least one"):
         Judge(deblockle).begin([])
 
@@ -298,10 +298,10 @@ def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
     middle = deblockle.appearance(deblockle.apply(state, first))
-    judge.consider([make_reading(middle)], Occasion.TOUCH)
+    judge.consider([make_reading(middle)], Trigger.TOUCH)
     wrong = make_reading({**middle, "e5": "empty", "a5": START["e5"]}, sureness=0.999)
-    assert judge.consider([wrong], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
-    ruling = judge.consider([wrong], Occasion.TOUCH_RESTED)
+    assert judge.consider([wrong], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    ruling = judge.consider([wrong], Trigger.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
     assert set(ruling.verdicts[1].places) == {"e5", "a5"}
-    assert judge.consider([make_reading(middle)], Occasion.TOUCH).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.consider([make_reading(middle)], Trigger.TOUCH).verdict.kind is VerdictKind.PUT_RIGHT

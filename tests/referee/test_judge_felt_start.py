@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee.judge import Judge
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
 from tests.referee.felt_readings import felt
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.judge import Judge, Occasion
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.verdict import VerdictKind
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -67,7 +67,7 @@ def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any
         # A block that is gone may stand wherever it could have gone and nothing can be seen, so that is not hidden.
         elsewhere = {place for one in turns if one.start == turn.start for place in one.places}
         readings = look_at(game, make_reading, after, rng, spared=changed(game, world, after) | elsewhere)
-        ruling = judge.consider(readings, Occasion.RESTED)
+        ruling = judge.consider(readings, Trigger.RESTED)
         assert ruling.verdict.kind is VerdictKind.ACCEPTED, (game.format_turn(turn), ruling.verdict)
         (text,) = ruling.verdict.turns
         accepted = text.replace("|", " ")
@@ -98,7 +98,7 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
         blocks[blocks.index(start)] = end
     readings = [make_reading(seen, rng=rng, sureness=0.999) for _ in range(4)]
     judge = Judge(game, belief=(belief,))
-    ruling = judge.consider(readings, Occasion.DECLARED)
+    ruling = judge.consider(readings, Trigger.DECLARED)
     if game.explain(belief, seen):
         explained = any(
             game.appearance(game.apply(middle, second)) == seen
@@ -128,7 +128,7 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
     spared = changed(game, world, middle) | changed(game, middle, after)
     # A second turn may change one square only; the surer it is read, the less it looks like a misread first turn.
     readings = look_at(game, make_reading, after, rng, spared=spared, sureness=0.99)
-    ruling = judge.consider(readings, Occasion.RESTED)
+    ruling = judge.consider(readings, Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED, ruling.verdict
     assert [step.player for step in ruling.steps] == [first.player, second.player]
     assert game.appearance(judge.belief[0]) == game.appearance(after)
@@ -151,7 +151,7 @@ def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, m
         world = game.apply(world, rng.choice(thirds))
     sides = {place: facings[0] for place, facings in game.facings(world).items()}
     reading = make_reading(game.appearance(world), rng=rng, sureness=0.99, sides=sides)
-    for occasion in (Occasion.RESTED, Occasion.DECLARED):
+    for occasion in (Trigger.RESTED, Trigger.DECLARED):
         judge = Judge(game, belief=(believed,))
         if judge.consider([reading], occasion).steps:
             assert game.appearance(judge.belief[0]) == game.appearance(world)
@@ -165,4 +165,4 @@ def test_noise_alone_is_never_an_event(deblockle: Any, make_reading: Any, seed: 
     world = random_start(game, rng)
     judge = Judge(game, belief=(tops_only(game, world),))
     readings = look_at(game, make_reading, world, rng, spared=set())
-    assert judge.consider(readings, Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED

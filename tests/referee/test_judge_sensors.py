@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.judge import Judge, Occasion
-from referee.judge.pooling import pool
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.pooled_reading import pool
+from referee.judge.verdict import VerdictKind
 from tests.referee.felt_readings import after, both, felt, known_start
 
 
@@ -25,11 +25,11 @@ def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: An
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
     alone: Judge[Any, Any] = Judge(deblockle, belief=(state,))
     readings = [make_reading(looks, time_s=10 + number / 10, hidden=["a2"]) for number in range(4)]
-    assert alone.consider(readings, Occasion.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert alone.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
     state = known_start(deblockle)
     unique = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
     looks = deblockle.appearance(deblockle.apply(state, unique))
-    for occasion in (Occasion.RESTED, Occasion.DECLARED):
+    for occasion in (Trigger.RESTED, Trigger.DECLARED):
         judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
         ruling = judge.consider(both(make_reading, looks, looks, hidden=["a1"]), occasion)
         assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
@@ -42,12 +42,12 @@ def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.DECLARED)
+    ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert not ruling.steps
     assert "sensors disagree about a1" in ruling.verdict.sentence
-    assert judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.RESTED).steps == ()
-    ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.DECLARED)
+    assert judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.RESTED).steps == ()
+    ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.DECLARED)
     assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
 
 
@@ -56,13 +56,13 @@ def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblock
     state = known_start(deblockle)
     first, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    quiet = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Occasion.TOUCH)
+    quiet = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.TOUCH)
     assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
     _, later = after(deblockle, deblockle.apply(state, first), "c5-c4=slider-g4")
-    asked = judge.consider(both(make_reading, later, later, wrong=["a1"]), Occasion.TOUCH)
+    asked = judge.consider(both(make_reading, later, later, wrong=["a1"]), Trigger.TOUCH)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert "sensors disagree about a1" in asked.verdict.sentence
-    pressed = judge.consider(both(make_reading, later, later, wrong=["a1"]), Occasion.DECLARED)
+    pressed = judge.consider(both(make_reading, later, later, wrong=["a1"]), Trigger.DECLARED)
     assert pressed.verdict.turns == ("c1-c2=hoops-a1", "c5-c4=slider-g4")
 
 
@@ -70,7 +70,7 @@ def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, looks, looks, wrong=["g4", "c7", "a4", "e5"]), Occasion.DECLARED)
+    ruling = judge.consider(both(make_reading, looks, looks, wrong=["g4", "c7", "a4", "e5"]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
 
 
@@ -78,7 +78,7 @@ def test_a_piece_that_left_a_sensor_stuck_closed_is_accepted_by_the_camera(deblo
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, looks, looks, wrong=["c1"]), Occasion.DECLARED)
+    ruling = judge.consider(both(make_reading, looks, looks, wrong=["c1"]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
 
 
@@ -86,7 +86,7 @@ def test_a_piece_the_camera_sees_and_a_sensor_does_not_is_set_aside(deblockle: A
     state = known_start(deblockle)
     looks = {**deblockle.appearance(state), "g4": "gold block, x up"}
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, looks, deblockle.appearance(state)), Occasion.DECLARED)
+    ruling = judge.consider(both(make_reading, looks, deblockle.appearance(state)), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("g4",)
 
@@ -97,11 +97,11 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Occasion.RESTED)
+    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert set(ruling.verdict.places) == {"a1", "c1"}
     assert judge.belief == (state,)
-    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Occasion.DECLARED)
+    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
@@ -118,11 +118,11 @@ def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle
     looks = deblockle.appearance(state)
     wrong, right = felt(deblockle, looks, wrong=["g4"]), felt(deblockle, looks)
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     judge.correct((state,), ("a1",))
-    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
-    assert judge.consider(right, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
-    assert judge.consider(wrong, Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(right, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
 
 
 def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -> None:
@@ -130,11 +130,11 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     game, state = deblockle, known_start(deblockle)
     _, looks = after(game, state, "c1-c2=hoops-a1")
     judge: Judge[Any, Any] = Judge(game, belief=(state,))
-    assert judge.consider(felt(game, looks), Occasion.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.consider(felt(game, looks), Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     judge.correct((state,))
     first = felt(game, game.appearance(state), wrong=["c1", "a1"])
-    assert judge.consider(first, Occasion.RESTED).verdict.kind is not VerdictKind.ACCEPTED
+    assert judge.consider(first, Trigger.RESTED).verdict.kind is not VerdictKind.ACCEPTED
     other = next(one for one in game.legal_turns(state) if not {"c1", "a1"} & set(one.places))
     after_it = game.appearance(game.apply(state, other))
-    ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Occasion.RESTED)
+    ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Trigger.RESTED)
     assert "c1-c2=hoops-a1" not in ruling.verdict.turns

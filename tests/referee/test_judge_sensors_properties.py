@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.parts.sensed_games import EYES, ErrorRates, Eyes, play
 from benchmarks.sensing import main, scaled
-from benchmarks.sensing_cases import EYES, Eyes, Rates, play
 from engine.registry import load
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -20,14 +20,14 @@ SEEDS = st.integers(0, 2**32 - 1)
 @given(seed=SEEDS, times=st.floats(0, 4))
 @settings(max_examples=6)
 def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, eyes: Eyes, seed: int, times: float) -> None:
-    played = play("deblockle", deblockle, eyes, seed, scaled(Rates(), times), 6)
+    played = play("deblockle", deblockle, eyes, seed, scaled(ErrorRates(), times), 6)
     assert not played.wrong
 
 
 @given(seed=SEEDS)
 @settings(max_examples=3)
 def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
-    played = play("deblockle", deblockle, "both", seed, scaled(Rates(), 0), 8)
+    played = play("deblockle", deblockle, "both", seed, scaled(ErrorRates(), 0), 8)
     assert played.counts["asked"] == 0
     assert played.counts["accepted"] == played.turns
 
@@ -40,7 +40,7 @@ def test_thousands_of_turns_none_of_them_accepted_wrong(name: str, eyes: Eyes, t
     game: Any = load(name)
     wrong = []
     for seed in range(40 if name == "diaballik" else 120):
-        wrong += play(name, game, eyes, 10_000 + seed, scaled(Rates(), times), 12).wrong
+        wrong += play(name, game, eyes, 10_000 + seed, scaled(ErrorRates(), times), 12).wrong
     assert not wrong
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.judge import STILLS, Settler, SettleSettings, blocking_hindrance
+from referee.judge import STILLS, StabilityFilter, StabilitySettings, blocking_hindrance
 from vision.reading import Hindrance, Reading
 
 HAND = (Hindrance("hand", "a hand is over a1", ("a1",)),)
@@ -18,7 +18,7 @@ def start(deblockle: Any) -> dict[str, str]:
 
 
 def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=3, quiet_s=0.5))
+    settler = StabilityFilter(StabilitySettings(readings=3, quiet_s=0.5))
     results = [settler.add(make_reading(start, time_s=time_s)) for time_s in (0.0, 0.1, 0.2, 0.5)]
     assert results[:3] == [None, None, None]
     assert results[3] is not None
@@ -27,7 +27,7 @@ def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: An
 
 
 def test_a_hand_begins_it_afresh_however_still_it_lies(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     settler.add(make_reading(start, time_s=0.0))
     assert settler.add(make_reading(start, time_s=0.1)) is not None
     for step in range(10):
@@ -39,7 +39,7 @@ def test_a_hand_begins_it_afresh_however_still_it_lies(make_reading: Any, start:
 
 
 def test_a_change_begins_it_afresh_with_the_first_reading_that_shows_it(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for time_s in (0.0, 0.1, 0.2):
         settler.add(make_reading(start, time_s=time_s))
     moved = {**start, "c1": "empty", "a1": start["c1"]}
@@ -50,7 +50,7 @@ def test_a_change_begins_it_afresh_with_the_first_reading_that_shows_it(make_rea
 
 
 def test_one_odd_reading_is_passed_over(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for time_s in (0.0, 0.1):
         settler.add(make_reading(start, time_s=time_s))
     assert settler.add(make_reading({**start, "c1": "empty"}, time_s=0.2)) is None
@@ -60,7 +60,7 @@ def test_one_odd_reading_is_passed_over(make_reading: Any, start: Any) -> None:
 
 
 def test_an_unsure_place_may_flicker(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=3, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=3, quiet_s=0.0))
     looks = [{"c1": {"gold block, x up": 0.5}}, {"c1": {"gold block, cross up": 0.5}}] * 3
     results = [settler.add(make_reading(start, time_s=step / 10, overrides=odd)) for step, odd in enumerate(looks)]
     assert results[-1] is not None
@@ -68,13 +68,13 @@ def test_an_unsure_place_may_flicker(make_reading: Any, start: Any) -> None:
 
 
 def test_every_still_is_settled(make_reading: Any, start: Any) -> None:
-    settler = Settler(STILLS)
+    settler = StabilityFilter(STILLS)
     assert settler.add(make_reading(start)) is not None
     assert settler.add(make_reading({**start, "c1": "empty"}, time_s=1)) is not None
 
 
 def test_what_was_collected_can_be_asked_for(make_reading: Any, start: Any) -> None:
-    settler = Settler()
+    settler = StabilityFilter()
     assert settler.pending() is None
     settler.add(make_reading(start))
     pending = settler.pending()
@@ -99,4 +99,4 @@ def test_a_reading_without_places_always_says_why() -> None:
 @pytest.mark.parametrize("wrong", [{"readings": 0}, {"readings": 5, "most_readings": 4}])
 def test_settings_that_cannot_be_met_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="expected"):
-        SettleSettings(**wrong)
+        StabilitySettings(**wrong)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Occasion
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.verdict import VerdictKind
 from tests.referee.service_table import known_turn
 
 
@@ -20,7 +20,7 @@ def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: An
     alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
     after = deblockle.apply(state, alike[0])
     appearance = deblockle.appearance(after)
-    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Occasion.RESTED)
+    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Trigger.RESTED)
     assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
     told = 0
     for turn in alike:
@@ -36,7 +36,7 @@ def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: An
             continue
         told += 1
         reading = make_reading(appearance, sides={turn.end: sides})
-        ruling = Judge(deblockle, belief=(state,)).consider([reading], Occasion.RESTED)
+        ruling = Judge(deblockle, belief=(state,)).consider([reading], Trigger.RESTED)
         assert ruling.verdict.turns == (deblockle.format_turn(turn),)
     assert told
 
@@ -57,11 +57,11 @@ def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, mak
     judge: Judge[Any, Any] = Judge(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
     turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
-    ruling = judge.consider([turned], Occasion.RESTED)
+    ruling = judge.consider([turned], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert "c1" in ruling.verdict.places
     right = make_reading(start, sides={"c1": {"south": "star"}})
-    assert judge.consider([right], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.consider([right], Trigger.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
 
 
 def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believed(
@@ -76,14 +76,14 @@ def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believe
         if turn.start == "c1" and deblockle.explain(judge.belief[0], deblockle.appearance(deblockle.apply(plain, turn)))
     )
     after = make_reading(deblockle.appearance(deblockle.apply(plain, turn)))
-    asked = judge.consider([after], Occasion.DECLARED)
+    asked = judge.consider([after], Trigger.DECLARED)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.steps == ()
-    assert judge.consider([after], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
-    ruling = judge.consider([after], Occasion.DECLARED)
+    assert judge.consider([after], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    ruling = judge.consider([after], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.withdrawn == (deblockle.format_state(plain),)
-    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Occasion.DECLARED).steps]
+    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Trigger.DECLARED).steps]
     assert [ruling.steps] == with_roll_alone
 
 
@@ -108,8 +108,8 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
     side = {name: sureness if name == impossible else rest for name in symbols}
     seen[turn.end] = replace(seen[turn.end], sides={"south": side})
     odd = replace(reading, places=seen)
-    ruling = judge.consider([odd], Occasion.DECLARED)
+    ruling = judge.consider([odd], Trigger.DECLARED)
     assert ruling.verdict.kind is kind
     assert judge.belief == (state,)
-    again = judge.consider([odd], Occasion.DECLARED)
+    again = judge.consider([odd], Trigger.DECLARED)
     assert again.verdict.kind is (VerdictKind.ILLEGAL if kind is VerdictKind.ILLEGAL else VerdictKind.ACCEPTED)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Occasion
-from referee.judge.pooling import PooledPlace, PooledReading
-from referee.judge.trusting import Word, looked_at
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.memory import Override, after_look
+from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.verdict import VerdictKind
 from tests.referee.felt_readings import after, felt, known_start
 from vision.reading import Reading
 
@@ -23,37 +23,37 @@ def seen(hidden: frozenset[str] = frozenset(), **looks: str) -> PooledReading:
 
 
 def test_a_place_that_looks_as_was_said_is_judged_as_ever() -> None:
-    word = looked_at(Word(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="empty"))
-    assert word == Word()
+    word = after_look(Override(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="empty"))
+    assert word == Override()
 
 
 def test_a_place_that_looks_otherwise_is_left_out_until_it_shows_a_third_thing() -> None:
     misread = seen(c3="gold block, cross up", c4="empty")
-    word = looked_at(Word(frozenset({"c3"})), BELIEVED, misread)
+    word = after_look(Override(frozenset({"c3"})), BELIEVED, misread)
     assert word.left_out == {"c3"}
     for look in (misread, seen(c3="gold block, x up", c4="empty"), misread):
-        word = looked_at(word, BELIEVED, look)
+        word = after_look(word, BELIEVED, look)
         assert word.left_out == {"c3"}
-    assert looked_at(word, BELIEVED, seen(c3="empty", c4="empty")).left_out == frozenset()
+    assert after_look(word, BELIEVED, seen(c3="empty", c4="empty")).left_out == frozenset()
 
 
 def test_a_hidden_place_waits_for_its_look() -> None:
     hidden = seen(frozenset({"c3"}), c4="empty")
-    word = looked_at(Word(frozenset({"c3"})), BELIEVED, hidden)
-    assert word == Word(frozenset({"c3"}))
-    word = looked_at(word, BELIEVED, seen(c3="empty", c4="empty"))
+    word = after_look(Override(frozenset({"c3"})), BELIEVED, hidden)
+    assert word == Override(frozenset({"c3"}))
+    word = after_look(word, BELIEVED, seen(c3="empty", c4="empty"))
     assert word.left_out == {"c3"}
-    assert looked_at(word, BELIEVED, hidden).left_out == {"c3"}
+    assert after_look(word, BELIEVED, hidden).left_out == {"c3"}
 
 
 def test_what_was_not_spoken_of_is_judged_as_ever() -> None:
-    word = looked_at(Word(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
+    word = after_look(Override(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
     assert word.left_out == frozenset()
 
 
 def test_a_turn_played_on_a_place_ends_the_word_about_it() -> None:
-    word = Word(frozenset({"c4"}), {"c3": "empty", "d1": "empty"})
-    assert word.without(["c3", "c4"]) == Word(frozenset(), {"d1": "empty"})
+    word = Override(frozenset({"c4"}), {"c3": "empty", "d1": "empty"})
+    assert word.without(["c3", "c4"]) == Override(frozenset(), {"d1": "empty"})
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def told(deblockle: Any, make_reading: Any) -> Judge[Any, Any]:
     judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
     looks = deblockle.appearance(state)
     under_a_coin = [make_reading(looks, hidden=("c1",))]
-    assert judge.consider(under_a_coin, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     judge.correct((state,), ("c1",))
-    assert judge.consider(under_a_coin, Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     return judge
 
 
@@ -80,13 +80,13 @@ def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_cou
     deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
 ) -> None:
     _, looks = after(deblockle, told.belief[0], comes_back)
-    asked = told.consider([make_reading(looks)], Occasion.RESTED)
+    asked = told.consider([make_reading(looks)], Trigger.RESTED)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.places == ("c1",)
     assert asked.verdict.seen == {"c1": looks["c1"]}
     assert "than I was told while I could not see it" in asked.verdict.sentence
-    assert told.consider([make_reading(looks)], Occasion.RESTED).verdict.kind is VerdictKind.UNCHANGED
-    accepted = told.consider([make_reading(looks)], Occasion.DECLARED)
+    assert told.consider([make_reading(looks)], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    accepted = told.consider([make_reading(looks)], Trigger.DECLARED)
     assert [text.endswith("-c1") for text in accepted.verdict.turns] == [True]
     assert deblockle.appearance(told.belief[0]) == looks
 
@@ -96,9 +96,9 @@ def test_the_word_holds_while_a_turn_is_played_elsewhere(
 ) -> None:
     """Whoever plays on and presses says nothing of a place that was asked about: the camera may be wrong there."""
     _, misread = after(deblockle, told.belief[0], comes_back)
-    assert told.consider([make_reading(misread)], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert told.consider([make_reading(misread)], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     _, looks = after(deblockle, told.belief[0], "e1-d1=x-c2")
-    accepted = told.consider([make_reading({**looks, "c1": misread["c1"]})], Occasion.DECLARED)
+    accepted = told.consider([make_reading({**looks, "c1": misread["c1"]})], Trigger.DECLARED)
     assert accepted.verdict.turns == ("e1-d1=x-c2",)
     assert deblockle.appearance(told.belief[0])["c1"] == looks["c1"]
 
@@ -107,9 +107,9 @@ def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_abou
     deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
 ) -> None:
     _, misread = after(deblockle, told.belief[0], comes_back)
-    assert told.consider([make_reading(misread)], Occasion.GLANCE).verdict.kind is VerdictKind.UNCHANGED
+    assert told.consider([make_reading(misread)], Trigger.GLANCE).verdict.kind is VerdictKind.UNCHANGED
     told.correct(told.belief, ("c1",))
-    for occasion in (Occasion.RESTED, Occasion.DECLARED, Occasion.DECLARED):
+    for occasion in (Trigger.RESTED, Trigger.DECLARED, Trigger.DECLARED):
         assert told.consider([make_reading(misread)], occasion).verdict.kind is VerdictKind.UNCHANGED
 
 
@@ -126,7 +126,7 @@ def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_th
     judge: Judge[Any, Any] = Judge(deblockle)
     assert judge.begin(look(start)).verdicts[0].kind is VerdictKind.SET_UP
     judge.correct(judge.belief, ("e1",))
-    ruling = judge.consider(look({**start, "e1": "empty"}), Occasion.DECLARED)
+    ruling = judge.consider(look({**start, "e1": "empty"}), Trigger.DECLARED)
     assert ruling.verdict.kind is (VerdictKind.AMBIGUOUS if by_sensors else VerdictKind.ILLEGAL)
     if by_sensors:
         # What shows something new comes first, and not every square that a rule hangs on is listed.

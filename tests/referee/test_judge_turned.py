@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Occasion
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.verdict import VerdictKind
 from vision.reading import Reading
 
 START = {
@@ -48,7 +48,7 @@ def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
     judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     before = judge.belief
-    verdict = judge.consider([make_reading(after_turn, sides=TURNED)], Occasion.DECLARED).verdict
+    verdict = judge.consider([make_reading(after_turn, sides=TURNED)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.AMBIGUOUS
     assert verdict.places == ("e3",)
     assert "e3" in verdict.sentence
@@ -57,8 +57,8 @@ def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
 
 
 def test_turned_back_the_turn_counts(judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]) -> None:
-    judge.consider([make_reading(after_turn, sides=TURNED)], Occasion.DECLARED)
-    verdict = judge.consider([make_reading(after_turn, sides=SEEN)], Occasion.DECLARED).verdict
+    judge.consider([make_reading(after_turn, sides=TURNED)], Trigger.DECLARED)
+    verdict = judge.consider([make_reading(after_turn, sides=SEEN)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.ACCEPTED
 
 
@@ -66,8 +66,8 @@ def test_pressing_again_says_that_the_sides_had_been_misread(
     judge: Judge[Any, Any], deblockle: Any, make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     reading = make_reading(after_turn, sides=TURNED)
-    judge.consider([reading], Occasion.DECLARED)
-    ruling = judge.consider([reading], Occasion.DECLARED)
+    judge.consider([reading], Trigger.DECLARED)
+    ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.withdrawn
     facings = deblockle.facings(judge.belief[0])["e3"]
@@ -78,11 +78,11 @@ def test_a_fault_that_is_put_back_turned_is_named_anew(
     judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
 ) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
-    assert judge.consider([make_reading(moved)], Occasion.DECLARED).verdict.kind is VerdictKind.ILLEGAL
-    verdict = judge.consider([make_reading(start, sides=TURNED)], Occasion.GLANCE).verdict
+    assert judge.consider([make_reading(moved)], Trigger.DECLARED).verdict.kind is VerdictKind.ILLEGAL
+    verdict = judge.consider([make_reading(start, sides=TURNED)], Trigger.GLANCE).verdict
     assert verdict.kind is VerdictKind.ILLEGAL
     assert [breach.rule for breach in verdict.breaches] == ["block-turned-in-place"]
-    assert judge.consider([make_reading(start, sides=SEEN)], Occasion.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.consider([make_reading(start, sides=SEEN)], Trigger.GLANCE).verdict.kind is VerdictKind.PUT_RIGHT
 
 
 def doubtful_side(reading: Reading, place: str, side: str, symbol: str) -> Reading:
@@ -101,24 +101,24 @@ def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_set
     after_turn: dict[str, str],
 ) -> None:
     reading = doubtful_side(make_reading(after_turn if played else start), "e3", "south", "slider")
-    assert judge.consider([reading], Occasion.GLANCE).verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.NOT_FINISHED}
-    verdict = judge.consider([reading], Occasion.DECLARED).verdict
+    assert judge.consider([reading], Trigger.GLANCE).verdict.kind in {VerdictKind.UNCHANGED, VerdictKind.NOT_FINISHED}
+    verdict = judge.consider([reading], Trigger.DECLARED).verdict
     assert (verdict.kind, verdict.places) == (VerdictKind.AMBIGUOUS, ("e3",))
-    ruling = judge.consider([reading], Occasion.DECLARED)
+    ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is (VerdictKind.ACCEPTED if played else VerdictKind.UNCHANGED)
     assert ruling.withdrawn
     assert {facing["south"] for facing in deblockle.facings(judge.belief[0])["e3"]} == {"slider"}
-    assert judge.consider([reading], Occasion.DECLARED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider([reading], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
     judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
 ) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
-    judge.consider([make_reading(moved)], Occasion.DECLARED)
+    judge.consider([make_reading(moved)], Trigger.DECLARED)
     reading = doubtful_side(make_reading(start), "e3", "south", "slider")
-    assert judge.consider([reading], Occasion.GLANCE).verdict.kind is VerdictKind.AMBIGUOUS
-    assert judge.consider([reading], Occasion.DECLARED).verdict.kind is VerdictKind.PUT_RIGHT
+    assert judge.consider([reading], Trigger.GLANCE).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider([reading], Trigger.DECLARED).verdict.kind is VerdictKind.PUT_RIGHT
     assert judge.fault is None
 
 
@@ -130,11 +130,11 @@ def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_
     first = next(one for one in deblockle.legal_turns(judge.belief[0]) if one.start == "c1" and one.top == "stop")
     middle = deblockle.apply(judge.belief[0], first)
     known = {"c5": {"south": "star"}}
-    judge.consider([make_reading(deblockle.appearance(middle), sides=known)], Occasion.TOUCH)
+    judge.consider([make_reading(deblockle.appearance(middle), sides=known)], Trigger.TOUCH)
     second = next(one for one in deblockle.legal_turns(middle) if one.start == "e5" and one.top == "stop")
     both = deblockle.appearance(deblockle.apply(middle, second))
     turned = {**known, "e7": {"south": "x"}}
-    ruling = judge.consider([make_reading(both, sides=turned)], Occasion.TOUCH)
+    ruling = judge.consider([make_reading(both, sides=turned)], Trigger.TOUCH)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     facings = deblockle.facings(judge.belief[0])
     assert [facing["south"] for facing in facings["c5"]] == ["star"]
@@ -144,10 +144,10 @@ def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_
 def test_a_turn_that_was_taken_back_waits_no_longer(
     deblockle: Any, make_reading: Any, start: dict[str, str], judge: Judge[Any, Any], after_turn: dict[str, str]
 ) -> None:
-    judge.consider([make_reading(after_turn)], Occasion.TOUCH)
-    judge.consider([make_reading(start)], Occasion.TOUCH)
+    judge.consider([make_reading(after_turn)], Trigger.TOUCH)
+    judge.consider([make_reading(start)], Trigger.TOUCH)
     three = {**after_turn, "e5": "empty", "e7": "empty", "a5": START["e5"], "b6": START["e7"]}
-    ruling = judge.consider([make_reading(three)], Occasion.TOUCH_RESTED)
+    ruling = judge.consider([make_reading(three)], Trigger.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ILLEGAL]
 
 
@@ -165,9 +165,9 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
         south = {place: {"south": facing["south"]} for place, facing in facings.items()}
         return make_reading(deblockle.appearance(state), sides=south)
 
-    waits = judge.consider([seen(states[1])], Occasion.TOUCH)
+    waits = judge.consider([seen(states[1])], Trigger.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
-    ruling = judge.consider([seen(states[3])], Occasion.TOUCH)
+    ruling = judge.consider([seen(states[3])], Trigger.TOUCH)
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
 
 
@@ -179,16 +179,16 @@ def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[Judge[Any, 
     state = deblockle.parse_state(COVERED)
     judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
     played = deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2"))
-    waits = judge.consider([make_reading(deblockle.appearance(played))], Occasion.TOUCH)
+    waits = judge.consider([make_reading(deblockle.appearance(played))], Trigger.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
     return judge, played
 
 
 def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
     judge, played = waiting_under_a_coin(deblockle, make_reading)
-    judge.consider([make_reading(deblockle.appearance(played), hidden={"c2"})], Occasion.TOUCH_RESTED)
+    judge.consider([make_reading(deblockle.appearance(played), hidden={"c2"})], Trigger.TOUCH_RESTED)
     golds = deblockle.apply(played, next(turn for turn in deblockle.legal_turns(played) if turn.start == "d5"))
-    ruling = judge.consider([make_reading(deblockle.appearance(golds), hidden={"c2"})], Occasion.TOUCH)
+    ruling = judge.consider([make_reading(deblockle.appearance(golds), hidden={"c2"})], Trigger.TOUCH)
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
 
 
@@ -196,6 +196,6 @@ def test_a_fault_besides_a_covered_turn_that_waits_is_the_next_players(deblockle
     judge, played = waiting_under_a_coin(deblockle, make_reading)
     looks = deblockle.appearance(played)
     wrong = {**looks, "d5": "empty", "a7": looks["d5"]}
-    ruling = judge.consider([make_reading(wrong, hidden={"c2"}, sureness=0.999)], Occasion.TOUCH_RESTED)
+    ruling = judge.consider([make_reading(wrong, hidden={"c2"}, sureness=0.999)], Trigger.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]
     assert ruling.verdicts[0].turns == ("c2-c3=cross-c2",)

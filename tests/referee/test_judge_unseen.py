@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Occasion
-from referee.verdict import VerdictKind
+from referee.judge import Judge, Trigger
+from referee.judge.verdict import VerdictKind
 
 BELIEVED = (
     "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
@@ -50,9 +50,9 @@ def test_the_turns_in_question_leave_the_same_tops(deblockle: Any, believed: Any
     assert deblockle.facings(two)["b1"] != deblockle.facings(three)["b1"]
 
 
-@pytest.mark.parametrize("occasion", [Occasion.RESTED, Occasion.DECLARED])
+@pytest.mark.parametrize("occasion", [Trigger.RESTED, Trigger.DECLARED])
 def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
-    deblockle: Any, make_reading: Any, believed: Any, occasion: Occasion
+    deblockle: Any, make_reading: Any, believed: Any, occasion: Trigger
 ) -> None:
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE))
@@ -69,7 +69,7 @@ def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
 def test_two_turns_that_the_sides_agree_with_are_accepted(deblockle: Any, make_reading: Any, believed: Any) -> None:
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     after = played(deblockle, believed, TWO)
-    ruling = judge.consider([look_at(deblockle, make_reading, after)], Occasion.DECLARED)
+    ruling = judge.consider([look_at(deblockle, make_reading, after)], Trigger.DECLARED)
     assert ruling.verdict.turns == TWO
     assert judge.belief == (after,)
 
@@ -79,12 +79,12 @@ def test_two_turns_that_the_sides_doubt_are_asked_about_and_confirmed_by_a_secon
 ) -> None:
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE), sureness=0.9)
-    asked = judge.consider([reading], Occasion.DECLARED)
+    asked = judge.consider([reading], Trigger.DECLARED)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.verdict.candidates == TWO
     assert "Press the button again" in asked.verdict.sentence
-    assert judge.consider([reading], Occasion.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
-    assert judge.consider([reading], Occasion.DECLARED).verdict.turns == TWO
+    assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert judge.consider([reading], Trigger.DECLARED).verdict.turns == TWO
 
 
 def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
@@ -94,7 +94,7 @@ def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
     # From e5, the block that shows cross on f4 came with its star to the north.
     reading = look_at(deblockle, make_reading, played(deblockle, believed, TWO), 0.999, besides={"f4": "star"})
     for _ in range(2):
-        verdict = judge.consider([reading], Occasion.DECLARED).verdict
+        verdict = judge.consider([reading], Trigger.DECLARED).verdict
         assert verdict.kind is VerdictKind.AMBIGUOUS
         assert verdict.candidates == TWO
         assert "was turned or more than two turns were played" in verdict.sentence
@@ -107,9 +107,9 @@ def test_another_block_turned_besides_two_turns_is_asked_about(
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     after = played(deblockle, believed, TWO)
     reading = look_at(deblockle, make_reading, after, besides={"a3": "hoops"})
-    asked = judge.consider([reading], Occasion.DECLARED).verdict
+    asked = judge.consider([reading], Trigger.DECLARED).verdict
     assert (asked.kind, asked.places) == (VerdictKind.AMBIGUOUS, ("a3",))
-    assert judge.consider([look_at(deblockle, make_reading, after)], Occasion.DECLARED).verdict.turns == TWO
+    assert judge.consider([look_at(deblockle, make_reading, after)], Trigger.DECLARED).verdict.turns == TWO
 
 
 def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_about_at_rest(
@@ -118,19 +118,19 @@ def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_abo
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     first = played(deblockle, believed, TWO[:1])
     turned = look_at(deblockle, make_reading, first, besides={"a3": "hoops"})
-    assert judge.consider([turned], Occasion.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
-    asked = judge.consider([turned], Occasion.TOUCH_RESTED)
+    assert judge.consider([turned], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
+    asked = judge.consider([turned], Trigger.TOUCH_RESTED)
     assert (asked.verdict.kind, asked.verdict.places, asked.steps) == (VerdictKind.AMBIGUOUS, ("a3",), ())
     right = look_at(deblockle, make_reading, first)
-    assert judge.consider([right], Occasion.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
+    assert judge.consider([right], Trigger.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     both = look_at(deblockle, make_reading, played(deblockle, believed, TWO))
-    ruling = judge.consider([both], Occasion.TOUCH)
+    ruling = judge.consider([both], Trigger.TOUCH)
     assert [step.turn for step in ruling.steps] == list(TWO[:1])
 
 
-@pytest.mark.parametrize("occasion", [Occasion.TOUCH, Occasion.TOUCH_RESTED, Occasion.RESTED, Occasion.DECLARED])
+@pytest.mark.parametrize("occasion", [Trigger.TOUCH, Trigger.TOUCH_RESTED, Trigger.RESTED, Trigger.DECLARED])
 def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_begun(
-    deblockle: Any, make_reading: Any, believed: Any, occasion: Occasion
+    deblockle: Any, make_reading: Any, believed: Any, occasion: Trigger
 ) -> None:
     first = played(deblockle, believed, TWO[:1])
     lifted = next(part for part in deblockle.unfinished(first) if part.places == ("e5",))
@@ -138,7 +138,7 @@ def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_b
     reading = look_at(deblockle, make_reading, first, besides={"b1": "x"})
     places = {**reading.places, "e5": make_reading(lifted.appearance).places["e5"]}
     ruling = judge.consider([replace(reading, places=places)], occasion)
-    quiet = occasion is Occasion.TOUCH
+    quiet = occasion is Trigger.TOUCH
     assert ruling.verdict.kind is (VerdictKind.NOT_FINISHED if quiet else VerdictKind.AMBIGUOUS)
     assert ruling.steps == ()
     right = look_at(deblockle, make_reading, first)
@@ -152,14 +152,14 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
 ) -> None:
     first = played(deblockle, believed, TWO[:1])
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
-    judge.consider([look_at(deblockle, make_reading, first)], Occasion.TOUCH)
+    judge.consider([look_at(deblockle, make_reading, first)], Trigger.TOUCH)
     wrong = make_reading({**deblockle.appearance(first), "e5": "empty", "g2": "teal block, hoops up"}, sureness=0.999)
     sides = {"south": {name: 0.98 if name == "x" else 0.004 for name in SYMBOLS}}
     turned = replace(wrong, places={**wrong.places, "b1": replace(wrong.places["b1"], sides=sides)})
-    ruling = judge.consider([turned], Occasion.TOUCH_RESTED)
+    ruling = judge.consider([turned], Trigger.TOUCH_RESTED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.steps == ()
-    ruling = judge.consider([wrong], Occasion.TOUCH_RESTED)
+    ruling = judge.consider([wrong], Trigger.TOUCH_RESTED)
     assert [step.turn for step in ruling.steps] == ["c1-b1=stop"]
 
 
@@ -168,7 +168,7 @@ def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, ma
     state = played(deblockle, believed, TWO)
     third = next(turn for turn in deblockle.legal_turns(state) if turn.start == "a3")
     after = deblockle.apply(state, third)
-    verdict = judge.consider([look_at(deblockle, make_reading, after, 0.99)], Occasion.DECLARED).verdict
+    verdict = judge.consider([look_at(deblockle, make_reading, after, 0.99)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.AMBIGUOUS
     assert "More than two turns" in verdict.sentence
     assert {"a3", third.end, "b1", "f4"} <= set(verdict.places)
@@ -179,7 +179,7 @@ def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make
     judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
     after = dict(deblockle.appearance(played(deblockle, believed, TWO)))
     swapped = {**after, "a3": "empty", "g2": after["a3"]}
-    verdict = judge.consider([make_reading(swapped, sureness=0.999)], Occasion.DECLARED).verdict
+    verdict = judge.consider([make_reading(swapped, sureness=0.999)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.ILLEGAL
     assert "two-blocks-moved" in [breach.rule for breach in verdict.breaches]
 
@@ -199,7 +199,7 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
                 if len(part.places) < 2 or "f7" not in part.places or not deblockle.explain(state, seen):
                     continue
                 judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-                ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Occasion.RESTED)
+                ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Trigger.RESTED)
                 # Two whole turns may leave the same; one and a part of the next is never taken for granted.
                 assert len(ruling.steps) in {0, 2}
                 if ruling.verdict.kind is VerdictKind.AMBIGUOUS:

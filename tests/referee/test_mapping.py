@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import ConfigError
-from referee.mapping import LightWalk
-from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map, where_it_is
-from referee.mapping_switches import SquareWalk, SwitchWalk
+from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
+from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map, where_it_is
 
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from referee.mapping_camera import locate_light
-from simulator.render import Renderer
-from simulator.scene import Scene, Setting
+from referee.mapping.light_location import locate_light
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
-from simulator.viewpoint import lens
 from vision.frame import Image
 from vision.geometry import project
 

@@ -14,28 +14,27 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from firmware_bridge.errors import PortMissingError
-from firmware_bridge.pin_map_file import parse_pin_map
-from hardware.light_map_file import read_light_map
-from hardware.pins import BUTTON_ROLES
-from hardware.signals import Signal, Sound
-from hardware.terminal import Grid
-from referee import mapping_lights, mapping_session
+from firmware_bridge.pin_maps.file import parse_pin_map
+from hardware.lights.light_map import read_light_map
+from hardware.lights.signals import Signal, Sound
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.errors import ConfigError
-from referee.mapping_file import SensorMap, load_sensor_map, save_sensor_map
-from referee.mapping_lights import LightMapOptions, every_signal, map_lights, show_every_light
-from referee.mapping_sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
-from referee.mapping_session import one_light_signal
-from referee.sensing.values import Sensed
+from referee.mapping import dialogue, lights
+from referee.mapping.dialogue import one_light_signal
+from referee.mapping.lights import LightMapOptions, every_signal, map_lights, show_every_light
+from referee.mapping.sensors import SensorMapOptions, board_of_sensors, map_sensors, show_sensors
+from referee.sensing.values import SensorSnapshot
+from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
-from simulator.render import Renderer
-from simulator.scene import Scene, Setting
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
-from simulator.viewpoint import lens
 from tests.guard import GUARD_S
 from tests.referee.virtual_board import SETTINGS, SMALL, Heard, Plugged, plugged
-from vision.calibration import Calibration
-from vision.calibration_files import save_calibration
+from vision.calibration import Calibration, save_calibration
 from vision.errors import CalibrationError
 from vision.frame import Frame
 from vision.geometry import project
@@ -116,7 +115,7 @@ class CameraOverTheStrip:
 def test_the_camera_finds_the_lights_of_the_board(
     table: Plugged, console: Console, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mapping_session, "CAMERA_DELAY_S", 0.0)
+    monkeypatch.setattr(dialogue, "CAMERA_DELAY_S", 0.0)
     setting = standard_setting(lens((640, 360)))
     squares = ["g7", "a1", "d4", "c2"]
     camera = CameraOverTheStrip(table.device, setting, [setting.layout.centre_mm(square) for square in squares])
@@ -132,7 +131,7 @@ def test_the_camera_finds_the_lights_of_the_board(
         camera.asked.append(light)
         return one_light_signal(light)
 
-    monkeypatch.setattr(mapping_lights, "one_light_signal", signal)
+    monkeypatch.setattr(lights, "one_light_signal", signal)
     options = LightMapOptions(out, by_camera=True)
     assert map_lights(settings, options, console, ask, open_camera=lambda *spec, **asked: camera) == 0
     assert {place: lights[0] for place, lights in read_light_map(out).places.items()} == {
@@ -285,7 +284,7 @@ def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console
 
 
 def test_the_picture_of_the_sensors() -> None:
-    told = Sensed(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
+    told = SensorSnapshot(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
     drawn = board_of_sensors(told, Grid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
     assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
 

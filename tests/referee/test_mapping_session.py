@@ -9,23 +9,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from firmware_bridge.connection_events import SensorsReported, SwitchChanged
-from hardware.panel import DriverSource, Panel
-from hardware.pixels import PixelDriver
-from referee.mapping import LightWalk
-from referee.mapping_session import (
-    LightEye,
-    ShowLight,
-    one_light_map,
-    one_light_signal,
-    walk_lights,
-    walk_switches,
-)
-from referee.mapping_switches import SquareWalk, SwitchWalk
-from simulator.render import Renderer
-from simulator.scene import Scene, Setting
+from firmware_bridge.connection.events import SensorsReported, SwitchChanged
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.pixels import PixelDriver
+from referee.mapping.dialogue import LightFinder, ShowLight, one_light_map, one_light_signal, walk_lights, walk_switches
+from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene, Setting
+from simulator.scene.viewpoint import lens
 from simulator.table import standard_setting
-from simulator.viewpoint import lens
 from vision.frame import Frame
 from vision.geometry import project
 
@@ -121,7 +113,7 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
     layout = setting.layout
     half = layout.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
-    eye = LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    eye = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk, said = LightWalk(4, layout.places), []
     # The camera sees nothing of the second light, and the third shines between d4 and e4.
     walk_lights(walk, table.show, typing("", "d4"), said.append, eye)
@@ -134,7 +126,7 @@ def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Se
 def test_a_light_that_was_gone_back_to_is_the_person_s_to_say(setting: Setting) -> None:
     layout = setting.layout
     table = GlowingTable(setting, [layout.centre_mm("c3"), None])
-    eye = LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
+    eye = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk = LightWalk(2, layout.places)
     walk_lights(walk, table.show, typing("b", "c4", ""), lambda sentence: None, eye)
     assert walk.places_of_lights() == ({"c4": (0,)}, ())
@@ -217,5 +209,5 @@ def test_eye_pictures_are_taken_after_the_light_changed(setting: Setting) -> Non
         table.show(light)
 
     shown: ShowLight = show
-    LightEye(table, table.clock, setting.camera, setting.pose, layout, pairs=2).find(0, shown)
+    LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2).find(0, shown)
     assert all(later - earlier >= 0.35 for earlier, later in pairwise(changes))

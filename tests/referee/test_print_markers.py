@@ -8,9 +8,9 @@ import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from referee.errors import PrintError
-from referee.print_markers import PAPERS_MM, Page, plan_charuco, plan_markers, write_pdf
+from referee.rendering.printed_sheets import PAPERS_MM, Page, plan_charuco, plan_markers, write_pdf
 from vision.calibration import CharucoBoardSpec, parse_board
-from vision.layout import MarkerLayout, default_layout
+from vision.layout.table import MarkerLayout, default_layout
 from vision.opencv import aruco_dictionary, detect_charuco, detect_markers
 
 PX_PER_MM = 8

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from hardware.signals import Mood, Sound
-from referee.service_settings import ServiceSettings
-from referee.verdict import VerdictKind
+from hardware.lights.signals import Mood, Sound
+from referee.judge.verdict import VerdictKind
+from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, kinds_of
 from vision.errors import FrameError, NotLocatedError
 

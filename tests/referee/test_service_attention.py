@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from referee.service_attention import AttentionSettings, AttentiveReader
+from referee.runtime.readers import AttentionSettings, AttentiveReader
 from vision.frame import Frame, Image
 from vision.reading import Reading
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardware.signals import Mood, Signal
-from hardware.styles import light
-from hardware.terminal import Grid
-from referee.board_view import beside, board_picture, board_text, piece_of, wrapped
+from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.terminal import Grid
+from referee.rendering.board_picture import beside_camera, board_picture, board_text, piece_of, wrapped
 
 GRID = Grid.of_squares(7, 7)
 
@@ -54,11 +53,11 @@ def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
     camera = np.full((720, 1280, 3), 77, dtype=np.uint8)
     start = deblockle.appearance(deblockle.new())
     signal = Signal(Mood.FAULT, (light("c1", "fault"),), words="Put the gold block back on c1. " * 6)
-    picture = beside(camera, start, GRID, signal)
+    picture = beside_camera(camera, start, GRID, signal)
     assert picture.shape[0] == 540
     assert (picture[30:, :960] == 77).all()
     assert (picture[:30] < 255).any(), "a heading tells which side is which"
-    other = beside(camera, start, GRID, Signal(Mood.ACCEPTED, words="Fine."))
+    other = beside_camera(camera, start, GRID, Signal(Mood.ACCEPTED, words="Fine."))
     assert picture.shape == other.shape
 
 

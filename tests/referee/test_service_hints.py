@@ -13,21 +13,21 @@ from gpiozero.pins.mock import MockFactory
 from rich.console import Console
 
 from engine.search.budget import CountingClock
-from hardware.debounce import PressKind
-from hardware.factory import ButtonSettings, LightSettings, driver_sources, make_buttons
-from hardware.panel import Panel
-from hardware.pins import pin_map
-from hardware.signals import Signal, Sound
-from hardware.terminal import Grid
-from referee.hint_journal import HintsAtOnce
-from referee.hint_process import HintProcess
-from referee.hinting import Answer, HintSettings, HintStrength, Question
+from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
+from hardware.inputs.debounce import PressKind
+from hardware.lights.panel import Panel
+from hardware.lights.signals import Signal, Sound
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import pin_map
+from referee.commands.command_socket import CommandSocket, ask
+from referee.hints.advice import Answer, HintSettings, HintStrength, Question
+from referee.hints.process import HintProcess
+from referee.hints.requests import given_before
 from referee.journal import Journal, fold
-from referee.requests import RequestDoor, ask
-from referee.service_hints import given_before
-from referee.service_loop import Surroundings, press, run
-from referee.service_requests import asked_for_hint, attend
-from referee.service_settings import ServiceSettings
+from referee.session.idle_journal import ImmediateHints
+from referee.session.loop import LoopPorts, press, run
+from referee.session.requests import asked_for_hint, dispatch
+from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
 from vision.frame import Frame
@@ -40,7 +40,7 @@ class Later:
         self.questions: list[Question] = []
         self.ready: list[Answer] = []
         self.closed = False
-        self._at_once = HintsAtOnce(CountingClock(0.01))
+        self._at_once = ImmediateHints(CountingClock(0.01))
 
     def ask(self, question: Question) -> None:
         self.questions.append(question)
@@ -194,7 +194,7 @@ def test_two_who_ask_at_once_are_both_answered(at_table: Make) -> None:
     table = at_table()
     answers: list[Mapping[str, Any]] = []
     for name in ("Ann", "Ben"):
-        attend(table.service, asked_for_hint(name), answers.append)
+        dispatch(table.service, asked_for_hint(name), answers.append)
     assert len(table.hints.questions) == 1
     found(table)
     assert answers == [{"done": table.said[-1]}] * 2
@@ -206,7 +206,7 @@ def test_where_hints_are_ruled_out_nothing_brings_them_back(at_table: Make, debl
     answers: list[Mapping[str, Any]] = []
     lights = table.lamp.signals[-1].lights
     press(table.service, "hint")
-    attend(table.service, asked_for_hint("Ann"), answers.append)
+    dispatch(table.service, asked_for_hint("Ann"), answers.append)
     assert answers == [{"refused": "The players ruled hints out."}]
     assert table.said[-2:] == ["The players ruled hints out."] * 2
     assert table.lamp.signals[-1].lights == lights
@@ -239,7 +239,7 @@ def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, a
     assert table.said[-1] == "No hint: what is lit has to be put right first."
     assert table.lamp.signals[-1].lights == fault
     table.show(start, 3)
-    attend(table.service, {"do": "enter", "kind": "announced", "text": "resign", "by": "Ann"}, [].append)
+    dispatch(table.service, {"do": "enter", "kind": "announced", "text": "resign", "by": "Ann"}, [].append)
     table.service.hint()
     assert table.said[-1] == "No hint: the game is over."
 
@@ -259,7 +259,7 @@ def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
 def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
     table = at_table()
     answers: list[Mapping[str, Any]] = []
-    attend(table.service, asked_for_hint("Ann"), answers.append)
+    dispatch(table.service, asked_for_hint("Ann"), answers.append)
     table.service.close()
     assert answers == [{"refused": "No hint: the referee stopped before it was found."}]
     assert table.hints.closed
@@ -312,7 +312,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
 
     squares = {"c1": 5, "e1": 6, "c3": 12, "e3": 13}
     wired = pin_map(places=squares, buttons={"hint": 24})
-    lights = LightSettings(drivers=("gpio",), pins=wired)
+    lights = DriverSettings(drivers=("gpio",), pins=wired)
     sources = driver_sources(lights, Grid.of_squares(7, 7), Console(), pins)
     buttons = make_buttons(wired, ButtonSettings(), clock, said.append, pins)
     pressed = pins.pin("GPIO24")
@@ -341,7 +341,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
 
         table.service.start()
         try:
-            run(table.service, Scripted(table, start, stop), Surroundings(pause.wait, presses=presses))
+            run(table.service, Scripted(table, start, stop), LoopPorts(pause.wait, presses=presses))
             ((place, role),) = lit(table)
             assert (table.kinds()[-1], role) == ("hint given", "hint")
             assert lamp.glow(pins, squares) == {place}
@@ -358,14 +358,16 @@ def test_the_command_reaches_a_referee_that_runs(
 ) -> None:
     path = tmp_path / "journal.sqlite"
     answers: list[Mapping[str, Any]] = []
-    with Journal.open(path, wall_clock=wall_clock) as journal, RequestDoor(path) as door:
-        table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), HintsAtOnce(CountingClock(0.01)))
+    with Journal.open(path, wall_clock=wall_clock) as journal, CommandSocket(path) as door:
+        table = Table(
+            deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), ImmediateHints(CountingClock(0.01))
+        )
         table.service.start()
         table.show(start, 2)
         asking = threading.Thread(target=lambda: answers.append(ask(path, asked_for_hint("Ann"))))
         asking.start()
         camera = Scripted(table, start, lambda: not asking.is_alive())
-        run(table.service, camera, Surroundings(lambda seconds: None, requests=door.poll))
+        run(table.service, camera, LoopPorts(lambda seconds: None, requests=door.poll))
         asking.join()
         assert answers == [{"done": table.journal.events()[-1][1].data["sentence"]}]
         assert table.journal.events()[-1][1].data["by"] == "Ann"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hardware.signals import Mood
+from hardware.lights.signals import Mood
 from referee.errors import JournalFullError
-from referee.events import Event, Evidence
 from referee.journal import BufferedJournal, Journal
-from referee.verdict import VerdictKind
+from referee.journal.events import Event, Evidence
+from referee.judge.verdict import VerdictKind
 from tests.referee.service_table import START, kinds_of, wall_clock
 from vision.reading import Reading
 

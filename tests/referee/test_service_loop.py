@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import SettleSettings
-from referee.service_loop import Surroundings, run
-from referee.verdict import VerdictKind
+from referee.judge import StabilitySettings
+from referee.judge.verdict import VerdictKind
+from referee.session.loop import LoopPorts, run
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError, NothingNewError
 from vision.frame import Frame
 
@@ -39,7 +39,7 @@ def test_requests_are_attended_to_even_while_the_camera_is_away(table: Any, star
             answers.append(said)
 
     waiting: Any = [[], [Asked(one) for one in asked]]
-    around = Surroundings(lambda seconds: None, requests=lambda: waiting.pop() if waiting else ())
+    around = LoopPorts(lambda seconds: None, requests=lambda: waiting.pop() if waiting else ())
     run(on.service, ScriptedCamera([CameraError("gone")]), around)
     assert answers[0] == {"done": "Ann says: c3 is gold block, x up."}
     assert "no square 'h9'" in answers[1]["refused"]
@@ -65,7 +65,7 @@ class ScriptedCamera:
 
 
 def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_reading: Any) -> None:
-    on = table(settle=SettleSettings(readings=2, quiet_s=0.0, most_readings=4))
+    on = table(settle=StabilitySettings(readings=2, quiet_s=0.0, most_readings=4))
     on.service.start()
     on.reader.following = make_reading(start)
     gone = CameraError("the camera /dev/video0 is gone")
@@ -80,7 +80,7 @@ def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_
         on.frame(),
         on.frame(),
     ]
-    around = Surroundings(waits.append, on_verdicts=lambda frame, verdicts: heard.extend(one.kind for one in verdicts))
+    around = LoopPorts(waits.append, on_verdicts=lambda frame, verdicts: heard.extend(one.kind for one in verdicts))
     run(on.service, ScriptedCamera(script), around)
     assert len([one for one in on.said if "/dev/video0" in one]) == 1
     assert on.said[-1] == "The camera is back."
@@ -92,14 +92,12 @@ def test_a_folder_without_a_new_picture_is_no_trouble(table: Any, start: Any, ma
     on = table()
     on.service.start()
     on.reader.following = make_reading(start)
-    run(
-        on.service, ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]), Surroundings(pytest.fail)
-    )
+    run(on.service, ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]), LoopPorts(pytest.fail))
     assert on.said == []
 
 
 def test_the_loop_stops_when_asked(table: Any) -> None:
     on = table()
     on.service.start()
-    run(on.service, ScriptedCamera([on.frame()]), Surroundings(lambda seconds: None, stop=lambda: True))
+    run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, stop=lambda: True))
     assert on.service.reading is None

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from hardware.signals import Mood
-from referee.entering import Entry
+from hardware.lights.signals import Mood
+from referee.commands.entries import Entry
 from referee.journal import Journal
-from referee.service_settings import ServiceSettings
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
+from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from referee.correcting import Correction
-from referee.entering import Entry
+from referee.commands.corrections import Correction
+from referee.commands.entries import Entry
 from referee.journal import Journal, fold
-from referee.service_settings import ServiceSettings
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
+from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 from vision.errors import FrameError, NotLocatedError

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from hardware.signals import Mood, Sound
-from referee.correcting import Correction
-from referee.entering import Entry
+from hardware.lights.signals import Mood, Sound
+from referee.commands.corrections import Correction
+from referee.commands.entries import Entry
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold
-from referee.service_loop import press
-from referee.verdict import VerdictKind
+from referee.judge.verdict import VerdictKind
+from referee.session.loop import press
 from tests.referee.service_table import START, kinds_of, wall_clock
 
 

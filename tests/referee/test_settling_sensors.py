@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Settler, SettleSettings
-from referee.service_stall import StallWatch
+from referee.judge import StabilityFilter, StabilitySettings
+from referee.session.news import StallWatch
 from vision.reading import Reading
 
 
@@ -24,7 +24,7 @@ def felt(reading: Reading, place: str, sensed: float | None) -> Reading:
 
 @pytest.mark.parametrize("hidden", [(), ("c2",)])
 def test_a_change_that_only_a_sensor_notices_begins_it_afresh(make_reading: Any, start: Any, hidden: Any) -> None:
-    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     for step in range(3):
         settler.add(felt(make_reading(start, time_s=step / 10, hidden=hidden, unreadable=["c2"]), "c2", 0.03))
     again = [
@@ -37,7 +37,7 @@ def test_a_change_that_only_a_sensor_notices_begins_it_afresh(make_reading: Any,
 
 
 def test_a_sensor_that_is_not_sure_may_flicker(make_reading: Any, start: Any) -> None:
-    settler = Settler(SettleSettings(readings=2, quiet_s=0.0))
+    settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     settled = [
         settler.add(felt(make_reading(start, time_s=step / 10), "c2", 0.3 + 0.4 * (step % 2))) for step in range(6)
     ]

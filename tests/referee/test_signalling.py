@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from engine.api import EMPTY, Breach, Outcome
 from engine.errors import IllegalTurnError, UnreadableError
-from hardware.signals import Mood, Signal, Sound
-from referee.signalling import (
+from hardware.lights.signals import Mood, Signal, Sound
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.signals import (
     fault_lights,
     finished_signal,
     hint_signal,
@@ -21,7 +22,6 @@ from referee.signalling import (
     waiting_signal,
     with_trouble,
 )
-from referee.verdict import Verdict, VerdictKind
 
 QUIET = {VerdictKind.UNCHANGED, VerdictKind.NOT_FINISHED, VerdictKind.CANNOT_SEE}
 

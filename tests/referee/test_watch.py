@@ -17,19 +17,19 @@ import serial
 from rich.console import Console
 
 from engine.errors import OptionError
-from firmware_bridge.finding import WantedBoard
-from hardware.factory import LightSettings
-from hardware.light_map import LightMap
-from referee.board_plan import WirePlan
+from firmware_bridge.ports.selection import WantedBoard
+from hardware.factory import DriverSettings
+from hardware.lights.light_map import LightMap
+from referee.commands.keyboard import Keys
 from referee.errors import ConfigError
-from referee.events import Event, Evidence
 from referee.journal import Journal
-from referee.service_loop import run
-from referee.watch import WatchOptions, watch
-from referee.watch_keys import Keys
-from simulator.player import Habits
+from referee.journal.events import Event, Evidence
+from referee.runtime.watch import WatchOptions, watch
+from referee.session.loop import run
+from referee.wiring.plan import WiringPlan
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
 from simulator.table import VirtualTable
-from simulator.truth import TruthLog
 from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
@@ -89,7 +89,7 @@ def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.Monke
         return run(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("referee.watch.run", run_then)
+        patch.setattr("referee.runtime.watch.run", run_then)
         code = watch(options, Console(file=heard, width=200, color_system=None))
     return code, heard.getvalue()
 
@@ -97,14 +97,14 @@ def watched_once(options: WatchOptions, sentence: str, monkeypatch: pytest.Monke
 def test_a_board_that_cannot_be_used_is_named_and_the_game_goes_on(
     options: WatchOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lit = WirePlan(
+    lit = WiringPlan(
         drivers=("board",),
         wanted=WantedBoard(port="/dev/ttyNONE"),
         light_map=LightMap({"a1": (0,)}, lights=1),
     )
     missing = "There is no port /dev/ttyNONE"
     code, output = watched_once(
-        replace(options, debug_images=None, wire=lit, lights=LightSettings()), missing, monkeypatch
+        replace(options, debug_images=None, wire=lit, lights=DriverSettings()), missing, monkeypatch
     )
     assert code == 0
     assert missing in output
@@ -226,7 +226,7 @@ def test_a_person_who_stops_it_may_go_on_later(options: WatchOptions, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ImageFiles, "read", stopped)
-    code, output = watched(replace(options, options={"starts": "either"}, lights=LightSettings(drivers=("terminal",))))
+    code, output = watched(replace(options, options={"starts": "either"}, lights=DriverSettings(drivers=("terminal",))))
     assert code == 1
     assert "Stopped" in output
 

@@ -19,24 +19,24 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from engine.registry import load
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.pin_map_file import parse_pin_map
-from hardware.light_map import StripLayout
-from hardware.pins import BUTTON_ROLES
-from hardware.signals import Colour
-from hardware.terminal import Grid
-from referee.board_health import HealthKeeper, health_file, load_health
-from referee.board_plan import WirePlan
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.ports.selection import WantedBoard
+from hardware.lights.light_map import StripLayout
+from hardware.lights.signals import Colour
+from hardware.lights.terminal import Grid
+from hardware.pins.pin_map import BUTTON_ROLES
 from referee.cli.root import root
-from referee.correcting import Correction
-from referee.entering import Entry
+from referee.commands.command_socket import ask
+from referee.commands.corrections import Correction
+from referee.commands.entries import Entry
 from referee.errors import ConfigError, UnreachableError
 from referee.journal import Journal
-from referee.mapping_file import SensorMap
-from referee.requests import ask
+from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import SensorHealth
-from referee.service_requests import asked_to_correct, asked_to_enter
-from referee.watch import WatchOptions, watch
+from referee.sensing.health_file import HealthFile, health_file, load_health
+from referee.session.requests import asked_to_correct, asked_to_enter
+from referee.wiring.plan import WiringPlan
+from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard
@@ -108,7 +108,7 @@ def sitting(tmp_path: Path) -> Any:
 
 def options(sitting: Sitting, eyes: str) -> WatchOptions:
     pin_map = parse_pin_map(PINS, button_roles=BUTTON_ROLES)
-    plan = WirePlan(
+    plan = WiringPlan(
         drivers=("board",),
         wanted=WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID),
         pin_map=pin_map,
@@ -206,7 +206,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
     health = SensorHealth()
     for turn in range(12):
         health.compare({"a1": True, "b1": False}, {"a1": turn % 2 == 0, "b1": False})
-    HealthKeeper.write(health, health_file(sitting.journal))
+    HealthFile.write(health, health_file(sitting.journal))
 
     def put_back() -> Result:
         arguments = ["sensors", "put-back", "A1", "--by", "Ann", "--journal", str(sitting.journal)]
@@ -224,7 +224,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
 
     assert referee(options(sitting, "sensors"), sitting, person) == 0
     assert load_health(health_file(sitting.journal)).out == frozenset()
-    HealthKeeper.write(health, health_file(sitting.journal))
+    HealthFile.write(health, health_file(sitting.journal))
     assert (
         put_back().output
         == "I go by the sensor under a1 again. No referee is running; the next one goes on from here.\n"
@@ -233,7 +233,7 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
         notes = [event.data["sentence"] for _, event in journal.events(1) if event.kind == "note"]
     assert notes.count("I go by the sensor under a1 again. Ann says so.") == 2
     sitting.journal.unlink()
-    HealthKeeper.write(health, health_file(sitting.journal))
+    HealthFile.write(health, health_file(sitting.journal))
     assert put_back().exit_code == 0
     assert not sitting.journal.exists()
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from referee.demo import enrolled_reader
-from referee.sensing.fused import FusedReader
-from referee.sensing.values import Sensed
-from referee.service_attention import AttentiveReader
-from referee.watch_steady import NO_CAMERA, TICK_S, SteadySource
+from referee.demo.run import enrolled_reader
+from referee.runtime.inputs import NO_CAMERA, TICK_S, SteadySource
+from referee.runtime.readers import AttentiveReader
+from referee.sensing.readers import FusedReader
+from referee.sensing.values import SensorSnapshot
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.viewpoint import lens
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame
 
@@ -75,8 +75,8 @@ def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
     occupied = {place: place[1] in "1357" and place[0] in "ce" for place in table.setting.layout.places}
 
     class Felt:
-        def latest(self, now_s: float) -> Sensed | None:
-            return Sensed(now_s, occupied)
+        def latest(self, now_s: float) -> SensorSnapshot | None:
+            return SensorSnapshot(now_s, occupied)
 
     script = iter([*[first] * 6, *[CameraError("camera 0 went away")] * 40])
     camera = ScriptedCamera(script)

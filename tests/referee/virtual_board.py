@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from firmware_bridge.pin_map_file import parse_pin_map
-from hardware.pins import BUTTON_ROLES
-from referee.config import Configuration, load
+from firmware_bridge.pin_maps.file import parse_pin_map
+from hardware.pins.pin_map import BUTTON_ROLES
+from referee.settings.configuration import Configuration, load
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from tests.guard import GUARD_S

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware_bridge import install_console, install_reaching
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install import install
-from firmware_bridge.install_reaching import Surroundings
-from firmware_bridge.manifest import Firmware, our_firmware
-from firmware_bridge.opening import Port, open_port
-from firmware_bridge.pin_map import PinMap
-from firmware_bridge.pin_map_file import parse_pin_map
-from hardware.pins import BUTTON_ROLES
+from firmware_bridge.install import access, console
+from firmware_bridge.install.access import InstallEnvironment
+from firmware_bridge.install.installation import install
+from firmware_bridge.install.manifest import Firmware, our_firmware
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.port import Port, open_port
+from firmware_bridge.ports.selection import WantedBoard
+from hardware.pins.pin_map import BUTTON_ROLES
 
 if TYPE_CHECKING:
     from tests.rp2040.emulated_pico import EmulatedPico
@@ -71,20 +71,20 @@ def pins() -> PinMap:
 def patience() -> Iterator[None]:
     """Whatever waits by the computer's clock waits longer: an emulated Pico is some twenty times as slow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(install_console, "_ANSWER_S", _PATIENCE_S)
-        patch.setattr(install_reaching, "FIRST_WORD_S", _PATIENCE_S)
-        patch.setattr(install_reaching, "_LEFT_S", _PATIENCE_S)
+        patch.setattr(console, "_ANSWER_S", _PATIENCE_S)
+        patch.setattr(access, "FIRST_WORD_S", _PATIENCE_S)
+        patch.setattr(access, "_LEFT_S", _PATIENCE_S)
         yield
 
 
-def around(plugged: PluggedPico) -> Surroundings:
+def around(plugged: PluggedPico) -> InstallEnvironment:
     """This computer, by the Pico's clock. A real Pico's port goes away with a reset; this one is empty when opened."""
 
     def open_settled(name: str, baud: int) -> Port:
         plugged.settle()
         return open_port(name, baud)
 
-    return replace(Surroundings(), list_ports=list, open_port=open_settled, clock=plugged.now_s)
+    return replace(InstallEnvironment(), list_ports=list, open_port=open_settled, clock=plugged.now_s)
 
 
 @pytest.fixture(scope="session")

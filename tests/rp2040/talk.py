@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, TypeVar
 
-from firmware_bridge.connection_talk import quiet_session
+from firmware_bridge.connection.conversation import session_without_interrupt
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import Message
 from firmware_bridge.protocol.outbox import Sendable
@@ -27,7 +27,9 @@ class Talk:
         self.link = HostLink()
         self.heard: list[tuple[float, Message]] = []
         random = Random(seed)
-        self._sessions = iter(lambda: quiet_session(lambda: random.randrange(1, 1 << 16), self.link.session), None)
+        self._sessions = iter(
+            lambda: session_without_interrupt(lambda: random.randrange(1, 1 << 16), self.link.session), None
+        )
         self.greet()
 
     def greet(self) -> None:

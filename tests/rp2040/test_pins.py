@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.firmware.core import lights
-from firmware_bridge.pin_map import PinMap
+from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.protocol.messages import ButtonReport, Configure, FaultReport, LightFrame, SensorReport
 from tests.rp2040.edges import MS
 from tests.rp2040.strip import frames

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import BoardEvent, ButtonAction, ButtonMoved, Linked
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install_check import check
-from firmware_bridge.manifest import Firmware
-from firmware_bridge.pin_map import PinMap
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import BoardEvent, ButtonAction, ButtonChanged, Linked
+from firmware_bridge.install.check import check
+from firmware_bridge.install.manifest import Firmware
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import FaultReport, Leave
 from tests.rp2040.conftest import around
 from tests.rp2040.edges import MS
@@ -52,8 +52,8 @@ def test_the_connection_links_shows_lights_and_hears_a_press(plugged: PluggedPic
         connection.show_lights(bytes((0, 255, 0)) * 5)
         assert connection.wait_for(lambda: heard(Linked), GUARD_S)
         plugged.ask(lambda pico: pico.press(18))
-        assert connection.wait_for(lambda: heard(ButtonMoved), GUARD_S)
-        (press,) = (event for event in events if isinstance(event, ButtonMoved))
+        assert connection.wait_for(lambda: heard(ButtonChanged), GUARD_S)
+        (press,) = (event for event in events if isinstance(event, ButtonChanged))
         assert (press.button, press.action) == (0, ButtonAction.PRESSED)
     assert plugged.ask(lambda pico: pico.run_until(lambda: pico.now_ns - edges[-1].at_ns > MS, 50))
     shown = frames(plugged.ask(lambda _: list(edges)))

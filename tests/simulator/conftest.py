@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engine.registry import load
-from simulator.player import Habits, Players
-from simulator.scene import Sensor, Setting, standard_layout
-from simulator.viewpoint import lens, looking_at
+from simulator.play.players import Habits, Players
+from simulator.scene.scene import Sensor, Setting, standard_layout
+from simulator.scene.viewpoint import lens, looking_at
 
 
 @pytest.fixture(scope="session")

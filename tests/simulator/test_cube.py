@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.cube import (
+from simulator.scene.cube import (
     COMPASS,
     OPPOSITE,
     SIDES,
@@ -19,7 +19,7 @@ from simulator.cube import (
     turn_rotation,
     turned,
 )
-from simulator.scene import SYMBOLS, standard_layout
+from simulator.scene.scene import SYMBOLS, standard_layout
 
 NET = standard_layout().net
 

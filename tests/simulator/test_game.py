@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from simulator.game import PlayedGame
-from simulator.handling import Slack
-from simulator.player import Habits
-from simulator.scene import standard_layout
-from simulator.timeline import Moment
-from simulator.truth import TruthLog
+from simulator.play.actions import Slack
+from simulator.play.choreography import Moment
+from simulator.play.game import VirtualGame
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import standard_layout
 
 BUSY = Habits(misdeed_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
 QUIET = Habits(misdeed_share=0.0, straighten_share=0.0, try_out_share=0.0, rest_share=0.0)
@@ -20,10 +20,10 @@ STEP_S = 0.1
 
 def play(
     seed: int, turns: int = 4, answer: str = "", habits: Habits = BUSY, **options: Any
-) -> tuple[TruthLog, list[tuple[float, Moment]], PlayedGame]:
+) -> tuple[TruthLog, list[tuple[float, Moment]], VirtualGame]:
     """Play a game moment by moment; ``answer`` is what the table shows after every press."""
     log = TruthLog()
-    played = PlayedGame(seed, "deblockle", standard_layout(), turns=turns, habits=habits, truth=log, **options)
+    played = VirtualGame(seed, "deblockle", standard_layout(), turns=turns, habits=habits, truth=log, **options)
     moments: list[tuple[float, Moment]] = []
     answered = 0
     while (moment := played.moment(len(moments) * STEP_S)) is not None:
@@ -168,4 +168,4 @@ def test_handicaps_and_a_lost_block(game: Any) -> None:
 
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="0 or more"):
-        PlayedGame(1, "deblockle", standard_layout(), turns=-1)
+        VirtualGame(1, "deblockle", standard_layout(), turns=-1)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.player import Players
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Players
 from simulator.table import VirtualTable
-from simulator.truth import TruthLog
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee")
@@ -65,7 +65,7 @@ def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-@pytest.mark.parametrize("source", ["import simulator.truth", "from simulator.table import VirtualTable"])
+@pytest.mark.parametrize("source", ["import simulator.play.ground_truth", "from simulator.table import VirtualTable"])
 def test_the_check_itself_sees_a_leak(source: str) -> None:
     assert any(name.startswith("simulator") for name in imported(ast.parse(source)))
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.optics import SensorNoise, develop, shade_table, streak, through_sensor, tone_table
-from simulator.render import Renderer
-from simulator.scene import Scene, Sensor, Setting, Thing
-from simulator.viewpoint import lens
+from simulator.rendering.optics import SensorNoise, develop, shade_table, streak, through_sensor, tone_table
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
+from simulator.scene.viewpoint import lens
 from vision.geometry import project
 
 
@@ -86,7 +86,7 @@ def test_exposure_and_colour_error_reach_the_picture(clean_setting: Setting) -> 
 
 @pytest.mark.parametrize("kind", ["coin", "cup", "card"])
 def test_things_lie_where_they_are_put(clean_setting: Setting, kind: str) -> None:
-    thing = Thing(kind, 100.0, 0.0, (0.2, 0.2, 0.9), base_mm=10.0, radius_mm=14.0)  # type: ignore[arg-type]
+    thing = ForeignObject(kind, 100.0, 0.0, (0.2, 0.2, 0.9), base_mm=10.0, radius_mm=14.0)  # type: ignore[arg-type]
     renderer = Renderer()
     without, with_it = (renderer.render(Scene(clean_setting, things=things)) for things in ((), (thing,)))
     ((x, y),) = np.rint(project(clean_setting.camera, clean_setting.pose, [[100.0, 0.0, 12.0]])).astype(int)

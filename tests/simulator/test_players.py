@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.actions import Carry, Standing
-from simulator.handling import Handler, Slack, neighbour, side_towards
-from simulator.misdeeds import MISDEEDS, SEEN_FROM_ABOVE
-from simulator.player import Habits
-from simulator.scene import standard_layout
+from simulator.play.actions import Arrangement, Carry, Handler, Slack, neighbour, side_towards
+from simulator.play.players import Habits
+from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE
+from simulator.scene.scene import standard_layout
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -44,7 +43,7 @@ def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: 
     assert len(tops) == 6
 
 
-@pytest.mark.parametrize("kind", MISDEEDS)
+@pytest.mark.parametrize("kind", COMMON_VIOLATIONS)
 def test_every_misdeed_happens_and_is_illegal(make_players: Any, game: Any, kind: str) -> None:
     happened = 0
     for seed in range(12):
@@ -76,7 +75,7 @@ def test_by_occupancy_a_misdeed_leaves_other_squares_taken_than_any_turn(make_pl
 
     happened = set()
     for seed in range(30):
-        players = make_players(seed, by_occupancy=True, misdeeds=tuple(MISDEEDS))
+        players = make_players(seed, by_occupancy=True, misdeeds=tuple(COMMON_VIOLATIONS))
         for _ in range(seed % 5):
             players.perform(players.turn())
         action = players.misdeed()
@@ -91,7 +90,7 @@ def test_by_occupancy_a_misdeed_leaves_other_squares_taken_than_any_turn(make_pl
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(MISDEEDS)))
+@given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(COMMON_VIOLATIONS)))
 def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: str) -> None:
     players = make_players(seed, misdeeds=(kind,))
     action = players.misdeed()
@@ -139,7 +138,7 @@ def test_slack_keeps_its_limits(seed: int, offset_mm: float, turned_deg: float) 
 def test_a_block_is_never_put_onto_another() -> None:
     layout = standard_layout()
     handler = Handler(layout, Slack(), np.random.default_rng(0))
-    standing = Standing({place: handler.put_down(place, "gold", "x", "star") for place in ("a1", "a2")})
+    standing = Arrangement({place: handler.put_down(place, "gold", "x", "star") for place in ("a1", "a2")})
     with pytest.raises(ValueError, match="already stands on a2"):
         standing.after(handler.roll(standing, "a1", "north"))
     with pytest.raises(ValueError, match="no block stands on c3"):

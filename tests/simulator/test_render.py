@@ -8,12 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.optics import normalised_rays
-from simulator.render import Renderer
-from simulator.scene import Hand, Lamp, Lighting, Scene, Sensor, Setting, TableLook, Thing, block_on, standard_layout
-from simulator.textures import face_texture
-from simulator.variety import varied_setting
-from simulator.viewpoint import lens, looking_at
+from simulator.rendering.optics import normalised_rays
+from simulator.rendering.renderer import Renderer
+from simulator.rendering.textures import face_texture
+from simulator.scene.scene import (
+    ForeignObject,
+    Hand,
+    Lamp,
+    Lighting,
+    Scene,
+    Sensor,
+    Setting,
+    TableLook,
+    block_on,
+    standard_layout,
+)
+from simulator.scene.variety import varied_setting
+from simulator.scene.viewpoint import lens, looking_at
 from vision.geometry import back_project, project
 
 ZOOM = 2
@@ -150,7 +161,9 @@ def test_a_shadow_falls_away_from_the_lamp(clean_setting: Setting) -> None:
 def test_a_picture_depends_only_on_scene_seed_and_frame(small_setting: Setting) -> None:
     block = block_on(small_setting.layout, "c3", "gold", "x", "star")
     hand = Hand((0.0, 0.0, 40.0), (80.0, -420.0, 140.0))
-    scene = Scene(small_setting, (block,), (hand,), (Thing("coin", 160.0, 0.0), Thing("cup", -170.0, 20.0)))
+    scene = Scene(
+        small_setting, (block,), (hand,), (ForeignObject("coin", 160.0, 0.0), ForeignObject("cup", -170.0, 20.0))
+    )
     used = Renderer(5)
     used.render(Scene(small_setting), 0)
     assert np.array_equal(used.render(scene, 3), Renderer(5).render(scene, 3))

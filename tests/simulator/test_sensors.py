@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.scene import block_on, standard_layout
-from simulator.sensors import SensorFaults, VirtualSwitches, drawn_faults, felt_places
+from simulator.scene.scene import block_on, standard_layout
+from simulator.switches import SwitchFaults, VirtualSwitches, drawn_switch_faults, sensed_places
 
 LAYOUT = standard_layout()
 BLOCKS = tuple(block_on(LAYOUT, place, "gold", "star", "slider") for place in ("b1", "e3"))
@@ -22,34 +22,34 @@ def closed_at(switches: VirtualSwitches, time_s: float) -> set[str]:
 
 def test_a_switch_closes_under_a_block_that_stands_and_not_under_one_in_the_air() -> None:
     lifted = replace(BLOCKS[1], base_mm=20.0)
-    assert felt_places(LAYOUT, (BLOCKS[0], lifted)) == {"b1"}
+    assert sensed_places(LAYOUT, (BLOCKS[0], lifted)) == {"b1"}
     assert closed_at(VirtualSwitches(LAYOUT, 1), 0.0) == {"b1", "e3"}
 
 
 @pytest.mark.parametrize(("offset_mm", "felt"), [(16.0, True), (18.0, False)])
 def test_a_block_must_stand_near_the_middle(offset_mm: float, felt: bool) -> None:
     block = block_on(LAYOUT, "c3", "teal", "x", "star", offset_mm=(offset_mm, 0.0))
-    assert felt_places(LAYOUT, (block,)) == ({"c3"} if felt else set())
+    assert sensed_places(LAYOUT, (block,)) == ({"c3"} if felt else set())
 
 
 def test_a_block_beside_the_board_is_felt_nowhere() -> None:
-    assert felt_places(LAYOUT, (BLOCKS[0].at(900.0, 0.0),)) == set()
+    assert sensed_places(LAYOUT, (BLOCKS[0].at(900.0, 0.0),)) == set()
 
 
 def test_stuck_and_dead_switches_are_so_from_their_time_on() -> None:
-    switches = VirtualSwitches(LAYOUT, 1, SensorFaults(stuck={"c3": 5.0}, dead={"e3": 7.0}))
+    switches = VirtualSwitches(LAYOUT, 1, SwitchFaults(stuck={"c3": 5.0}, dead={"e3": 7.0}))
     assert closed_at(switches, 4.9) == {"b1", "e3"}
     assert closed_at(switches, 5.0) == {"b1", "c3", "e3"}
     assert closed_at(switches, 7.0) == {"b1", "c3"}
 
 
 def test_nothing_is_read_while_the_cable_is_off() -> None:
-    switches = VirtualSwitches(LAYOUT, 1, SensorFaults(unplugged=((2.0, 3.0),)))
+    switches = VirtualSwitches(LAYOUT, 1, SwitchFaults(unplugged=((2.0, 3.0),)))
     assert [switches.closed(BLOCKS, time_s) is None for time_s in (1.9, 2.0, 2.9, 3.0)] == [False, True, True, False]
 
 
 def test_flickers_are_short_about_as_many_as_told_and_the_same_every_time() -> None:
-    faults = SensorFaults(flickers_per_minute=2.0, flicker_s=0.4)
+    faults = SwitchFaults(flickers_per_minute=2.0, flicker_s=0.4)
     times_s = [step / 50 for step in range(60 * 50)]
 
     def wrong() -> list[tuple[float, str]]:
@@ -65,13 +65,13 @@ def test_flickers_are_short_about_as_many_as_told_and_the_same_every_time() -> N
 
 def test_faults_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="c3: both stuck and dead"):
-        SensorFaults(stuck={"c3": 0.0}, dead={"c3": 1.0})
+        SwitchFaults(stuck={"c3": 0.0}, dead={"c3": 1.0})
     with pytest.raises(ValueError, match="flickers_per_minute is -1"):
-        SensorFaults(flickers_per_minute=-1)
+        SwitchFaults(flickers_per_minute=-1)
 
 
 def test_drawn_faults_are_of_every_kind_in_a_few_dozen_games() -> None:
-    drawn = [drawn_faults(LAYOUT, np.random.default_rng(seed), 200.0) for seed in range(40)]
+    drawn = [drawn_switch_faults(LAYOUT, np.random.default_rng(seed), 200.0) for seed in range(40)]
     assert any(one.stuck for one in drawn)
     assert any(one.dead for one in drawn)
     assert any(not one.stuck and not one.dead for one in drawn)

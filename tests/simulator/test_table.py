@@ -7,11 +7,11 @@ import cv2
 import numpy as np
 import pytest
 
-from simulator.player import Habits
-from simulator.scene import Setting
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import Setting
+from simulator.scene.viewpoint import lens, looking_at
 from simulator.table import Nudge, VirtualTable
-from simulator.truth import TruthLog
-from simulator.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.geometry import project
 

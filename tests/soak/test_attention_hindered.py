@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from referee.service_attention import AttentionSettings, AttentiveReader
+from referee.runtime.readers import AttentionSettings, AttentiveReader
 from vision.frame import Frame, Image
 from vision.reading import Hindrance, Reading
 

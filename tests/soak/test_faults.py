@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.soak_play import GamePlan, play
+from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import load
-from simulator.faults import SURROUNDINGS, Disturbance, DisturbanceMaker, Disturbances
-from simulator.faults_misdeeds import ALL_MISDEEDS, BY_SIDES
-from simulator.faults_onlooker import Onlooker
-from simulator.faults_players import FaultyPlayers
-from simulator.faults_table import FaultyTable, faulty_setting
-from simulator.faults_turns import BY_TURN, WRONG_SET_UPS, turns_of_kind
-from simulator.player import Habits
-from simulator.scene import Setting, block_on
+from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
+from simulator.faults.onlooker import Onlooker
+from simulator.faults.players import WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, FaultyPlayers, turns_of_kind
+from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.players import Habits
+from simulator.play.violations import ALL_VIOLATIONS, SIDE_FACE_VIOLATIONS
+from simulator.scene.scene import Setting, block_on
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
 
@@ -38,7 +37,7 @@ def table_with(*disturbances: Disturbance, seed: int = 3) -> FaultyTable:
     return table
 
 
-@pytest.mark.parametrize("kind", SURROUNDINGS)
+@pytest.mark.parametrize("kind", DISTURBANCE_KINDS)
 def test_every_kind_of_fault_changes_something(kind: str, setting: Setting) -> None:
     block = block_on(setting.layout, "e3", "gold", "x", "star")
     one = DisturbanceMaker(setting, np.random.default_rng(5)).make(kind, 2.0, ("c4",), (block,))
@@ -126,7 +125,7 @@ def test_the_table_ends() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", sorted({*ALL_MISDEEDS, *BY_TURN} - set(BY_SIDES)))
+@pytest.mark.parametrize("kind", sorted({*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(SIDE_FACE_VIOLATIONS)))
 def test_no_onlooker_takes_a_misdeed_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(2):
@@ -311,9 +310,9 @@ def test_players_under_a_referee_who_only_feels_turn_no_block_and_hide_no_misdee
     game: Any = load("deblockle")
     players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
-    assert all(players.misdeed_of(kind) is None for kind in BY_SIDES)
+    assert all(players.misdeed_of(kind) is None for kind in SIDE_FACE_VIOLATIONS)
     assert players.turn_besides_turning() is None
-    found = [action for kind in ALL_MISDEEDS if (action := players.misdeed_of(kind))]
+    found = [action for kind in ALL_VIOLATIONS if (action := players.misdeed_of(kind))]
     assert len(found) > 3
     for action in found:
         assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))

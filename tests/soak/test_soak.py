@@ -9,26 +9,25 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, Watch, plan_of, play
+from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
+from benchmarks.parts.soak.outcomes import GameScore, Outcome
+from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.score import behind_s, score
 from benchmarks.soak import main, save_frames
-from benchmarks.soak_geometry import covered_places, sides_in_plain_view
-from benchmarks.soak_matching import behind_s
-from benchmarks.soak_outcomes import GameScore, Outcome
-from benchmarks.soak_play import GamePlan, PlayedGame, Said, Watch, plan_of, play
-from benchmarks.soak_report import Report
-from benchmarks.soak_score import score
-from referee.events import Event
-from referee.verdict import Verdict, VerdictKind
-from simulator.faults_table import faulty_setting
-from simulator.game import TurnEnd
-from simulator.scene import Thing
-from simulator.viewpoint import looking_at
-from vision.solids import BlockSolid
+from referee.journal.events import Event
+from referee.judge.verdict import Verdict, VerdictKind
+from simulator.faults.table import faulty_setting
+from simulator.play.game import TurnEnd
+from simulator.scene.scene import ForeignObject
+from simulator.scene.viewpoint import looking_at
+from vision.geometry import CubeSolid
 
 SIZE = (640, 360)
 
 
 @pytest.fixture(scope="module")
-def told() -> PlayedGame:
+def told() -> GameRecord:
     """A game seen by perfect eyes: honest turns, misdeeds and faults."""
     return play(GamePlan(5, turns=12, perfect_eyes=True, kinds=("nothing", "illegal turn", "two quick turns")))
 
@@ -37,35 +36,35 @@ def outcomes(scored: GameScore) -> list[Outcome]:
     return [item.outcome for item in scored.items]
 
 
-def tampered(played: PlayedGame, change: Callable[[PlayedGame], PlayedGame]) -> GameScore:
+def tampered(played: GameRecord, change: Callable[[GameRecord], GameRecord]) -> GameScore:
     return score(change(replace(played, said=list(played.said), events=list(played.events))))
 
 
-def test_a_told_game_is_right_throughout(told: PlayedGame) -> None:
+def test_a_told_game_is_right_throughout(told: GameRecord) -> None:
     scored = score(told)
     assert scored.turns == 12
     assert sum(item.what == "turn" for item in scored.items) == 12
     assert sum(item.what.startswith("illegal") for item in scored.items) >= 3
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     # How long computing took hangs on what else the machine does.
-    report = Report([replace(scored, verdict_computing_s=())], "")
+    report = SoakReport([replace(scored, verdict_computing_s=())], "")
     assert report.met
     assert report.latencies("button")
 
 
-def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: PlayedGame) -> None:
-    def change(game: PlayedGame) -> PlayedGame:
+def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: GameRecord) -> None:
+    def change(game: GameRecord) -> GameRecord:
         last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
         del game.events[last]
         return game
 
     scored = tampered(told, change)
     assert outcomes(scored).count(Outcome.LOST) == 1
-    assert not Report([scored], "").met
+    assert not SoakReport([scored], "").met
 
 
-def test_a_turn_nobody_played_is_wrong(told: PlayedGame) -> None:
-    def change(game: PlayedGame) -> PlayedGame:
+def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
+    def change(game: GameRecord) -> GameRecord:
         number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
         game.events.insert(number, (0, Event("turn", {**event.data, "turn": "made up"}, event.frame_time_s)))
         return game
@@ -73,8 +72,8 @@ def test_a_turn_nobody_played_is_wrong(told: PlayedGame) -> None:
     assert Outcome.WRONG in outcomes(tampered(told, change))
 
 
-def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: PlayedGame) -> None:
-    def accept(game: PlayedGame) -> PlayedGame:
+def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
+    def accept(game: GameRecord) -> GameRecord:
         game.said = [
             replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
             if one.verdict.kind is VerdictKind.ILLEGAL
@@ -83,7 +82,7 @@ def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost
         ]
         return game
 
-    def forget(game: PlayedGame) -> PlayedGame:
+    def forget(game: GameRecord) -> GameRecord:
         game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.ILLEGAL]
         return game
 
@@ -91,12 +90,12 @@ def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost
     assert Outcome.LOST in outcomes(tampered(told, forget))
 
 
-def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: PlayedGame) -> None:
+def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
     turn = next(event for event in told.truth.events if event.kind == "turn")
 
-    def say(kind: VerdictKind) -> Callable[[PlayedGame], PlayedGame]:
-        def change(game: PlayedGame) -> PlayedGame:
-            game.said.insert(0, Said(0, turn.began_s + 0.1, Verdict(kind, "Really?", turn.began_s + 0.1, 0)))
+    def say(kind: VerdictKind) -> Callable[[GameRecord], GameRecord]:
+        def change(game: GameRecord) -> GameRecord:
+            game.said.insert(0, TimedVerdict(0, turn.began_s + 0.1, Verdict(kind, "Really?", turn.began_s + 0.1, 0)))
             return game
 
         return change
@@ -104,7 +103,7 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Play
     assert Outcome.WRONG in outcomes(tampered(told, say(VerdictKind.ILLEGAL)))
     scored = tampered(told, say(VerdictKind.AMBIGUOUS))
     assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
-    assert not Report([scored], "").met
+    assert not SoakReport([scored], "").met
 
 
 def test_a_game_of_another_seed_is_another_game() -> None:
@@ -121,8 +120,8 @@ def test_a_game_in_pictures_under_faults_is_right_and_replays_byte_for_byte() ->
     assert score(play(plan)).digest == scored.digest
 
 
-def test_a_failing_game_prints_what_plays_it_again(told: PlayedGame, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_the_last_turn(plan: GamePlan, watch: Watch = lambda _frame, _verdicts: None) -> PlayedGame:
+def test_a_failing_game_prints_what_plays_it_again(told: GameRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_the_last_turn(plan: GamePlan, watch: Watch = lambda _frame, _verdicts: None) -> GameRecord:
         game = play(plan, watch)
         last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
         del game.events[last]
@@ -149,11 +148,11 @@ def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> 
     kinds = ("two quick turns", "illegal turn", "nothing", "tried and taken back")
     scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_eyes=True, kinds=kinds)))
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
-    assert Report([scored], "").latencies(turn_end)
+    assert SoakReport([scored], "").latencies(turn_end)
 
 
 def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
-    def show_something_else(game: PlayedGame) -> PlayedGame:
+    def show_something_else(game: GameRecord) -> GameRecord:
         game.said = [
             replace(one, verdict=replace(one.verdict, seen=dict.fromkeys(one.verdict.seen, "elsewhere")))
             if one.verdict.kind is VerdictKind.NOT_FINISHED
@@ -179,7 +178,7 @@ def test_a_block_out_of_sight_is_named_and_the_game_goes_on() -> None:
 
 
 def test_a_stall_that_is_not_named_is_lost() -> None:
-    def keep_quiet(game: PlayedGame) -> PlayedGame:
+    def keep_quiet(game: GameRecord) -> GameRecord:
         game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.AMBIGUOUS]
         game.disturbances = [replace(one, ended_s=None) for one in game.disturbances]
         return game
@@ -197,12 +196,14 @@ def test_what_is_under_a_thing_and_which_sides_are_in_plain_view() -> None:
     setting = faulty_setting(3, (1280, 720))
     layout = setting.layout
     x_mm, y_mm = layout.centre_mm("c3")
-    assert "c3" in covered_places(setting, setting.pose, (Thing("coin", x_mm, y_mm, base_mm=layout.board_top_mm),))
-    assert covered_places(setting, setting.pose, (Thing("coin", 300.0, 300.0),)) == set()
+    assert "c3" in covered_places(
+        setting, setting.pose, (ForeignObject("coin", x_mm, y_mm, base_mm=layout.board_top_mm),)
+    )
+    assert covered_places(setting, setting.pose, (ForeignObject("coin", 300.0, 300.0),)) == set()
 
     oblique = looking_at(600.0, 45.0, -90.0, 0.0)
     solids = {
-        place: BlockSolid(*layout.centre_mm(place), layout.board_top_mm, layout.block_side_mm) for place in ("d4", "d3")
+        place: CubeSolid(*layout.centre_mm(place), layout.board_top_mm, layout.block_side_mm) for place in ("d4", "d3")
     }
     assert sides_in_plain_view(setting, oblique, {"d4": solids["d4"]}, "d4") == ["south"]
     assert sides_in_plain_view(setting, oblique, solids, "d4") == []

@@ -8,19 +8,19 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.soak_feeling import looks_the_same_by_occupancy, misled, seen_as, unfelt
-from benchmarks.soak_outcomes import GameScore, Outcome
-from benchmarks.soak_play import GamePlan, PlayedGame, Said, plan_of, play
-from benchmarks.soak_report import Report
-from benchmarks.soak_score import score
-from benchmarks.soak_sensors import Eyes, FeltTable, NoCamera
+from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, misled, seen_as, undetected
+from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
+from benchmarks.parts.soak.inputs import Eyes, NoCamera, TableSwitches
+from benchmarks.parts.soak.outcomes import GameScore, Outcome
+from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.score import score
 from engine.registry import load
-from referee.verdict import Verdict, VerdictKind
-from simulator.faults import Disturbance
-from simulator.faults_table import FaultyTable, faulty_setting
-from simulator.scene import block_on
-from simulator.sensors import SensorFaults, VirtualSwitches
-from simulator.truth import TruthEvent, TruthLog
+from referee.judge.verdict import Verdict, VerdictKind
+from simulator.faults.disturbances import Disturbance
+from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.scene.scene import block_on
+from simulator.switches import SwitchFaults, VirtualSwitches
 from vision.errors import CameraError, EndOfFramesError
 
 SIZE = (320, 180)
@@ -28,7 +28,7 @@ QUIET = ("nothing", "illegal turn")
 
 
 @pytest.fixture(scope="module")
-def felt() -> PlayedGame:
+def felt() -> GameRecord:
     """A game that is only felt: honest turns and misdeeds."""
     return play(GamePlan(2, turns=8, kinds=QUIET, eyes="sensors"))
 
@@ -51,19 +51,19 @@ def outcomes(scored: GameScore) -> set[Outcome]:
     return {item.outcome for item in scored.items}
 
 
-def test_a_game_by_sensors_alone_asks_and_is_never_wrong(felt: PlayedGame) -> None:
+def test_a_game_by_sensors_alone_asks_and_is_never_wrong(felt: GameRecord) -> None:
     scored = score(felt)
     assert scored.turns == 8
     assert outcomes(scored) <= {Outcome.AT_ONCE, Outcome.AFTER_ASKING, Outcome.UNSEEN}
     assert scored.questions > 0
-    report = Report([replace(scored, verdict_computing_s=())], "", "sensors")
+    report = SoakReport([replace(scored, verdict_computing_s=())], "", "sensors")
     assert report.met
 
 
-def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(felt: PlayedGame) -> None:
+def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(felt: GameRecord) -> None:
     events = felt.truth.events
     turn = next(one for before, one in pairwise(events) if before.kind == one.kind == "turn")
-    alarm = Said(0, turn.gone_s, Verdict(VerdictKind.ILLEGAL, "No.", turn.gone_s, 0))
+    alarm = TimedVerdict(0, turn.gone_s, Verdict(VerdictKind.ILLEGAL, "No.", turn.gone_s, 0))
     assert Outcome.WRONG in outcomes(score(replace(felt, said=[alarm, *felt.said])))
 
 
@@ -73,7 +73,7 @@ def test_a_game_with_switches_replays_byte_for_byte(eyes: Eyes) -> None:
     assert play(plan).digest == play(plan).digest
 
 
-def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(felt: PlayedGame) -> None:
+def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(felt: GameRecord) -> None:
     both = score(play(replace(felt.plan, eyes="both", perfect_eyes=True)))
     assert outcomes(both) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     assert both.questions < score(felt).questions
@@ -88,7 +88,7 @@ def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
 def test_switches_tell_each_change_once_and_the_last_snapshot_while_the_cable_is_off() -> None:
     made = table()
     layout = made.setting.layout
-    source = FeltTable(made, VirtualSwitches(layout, 1, SensorFaults(unplugged=((3.0, 4.0),))))
+    source = TableSwitches(made, VirtualSwitches(layout, 1, SwitchFaults(unplugged=((3.0, 4.0),))))
     made._blocks = (block_on(layout, "b1", "gold", "star", "slider"),)
     first = source.latest(1.0)
     made._blocks = (block_on(layout, "c1", "gold", "star", "slider"),)
@@ -130,7 +130,7 @@ def test_what_a_switch_tells_fits_any_piece() -> None:
 
 
 def test_a_switch_misled_only_about_its_place_and_lately() -> None:
-    played = PlayedGame(GamePlan(1, eyes="sensors"), TruthLog())
+    played = GameRecord(GamePlan(1, eyes="sensors"), TruthLog())
     played.misfelt = [(10.0, frozenset({"c3"}))]
     assert misled(played, ("c3", "d4"), 12.0)
     assert misled(played, (), 12.0)
@@ -139,15 +139,15 @@ def test_a_switch_misled_only_about_its_place_and_lately() -> None:
     assert not misled(played, ("c3",), 20.0)
 
 
-def test_a_misdeed_under_a_dead_switch_was_not_to_be_felt(felt: PlayedGame) -> None:
+def test_a_misdeed_under_a_dead_switch_was_not_to_be_felt(felt: GameRecord) -> None:
     event, changed = next((one, places) for one in felt.truth.events if (places := emptied_or_filled(one)))
     broken = replace(felt, misfelt=[(event.gone_s + 0.1, changed)])
-    assert unfelt(broken, event)
-    assert not unfelt(felt, event)
-    assert not unfelt(replace(broken, plan=replace(felt.plan, eyes="camera")), event)
+    assert undetected(broken, event)
+    assert not undetected(felt, event)
+    assert not undetected(replace(broken, plan=replace(felt.plan, eyes="camera")), event)
 
 
-def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(felt: PlayedGame) -> None:
+def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(felt: GameRecord) -> None:
     game = load("deblockle")
     asked = [said.time_s for said in felt.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
     assert any(looks_the_same_by_occupancy(game, felt.truth, time_s) for time_s in asked)

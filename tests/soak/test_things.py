@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.soak_play import looks_of_pieces
-from simulator.faults_table import faulty_setting
-from simulator.render import Renderer
-from simulator.scene import Scene, Thing, block_on
+from benchmarks.parts.soak.game import looks_of_pieces
+from simulator.faults.table import faulty_setting
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import ForeignObject, Scene, block_on
 from vision.frame import Frame
-from vision.reader import TableReader
+from vision.readers.table_reader import TableReader
 
 SIZE = (960, 540)
 PALE = (0.85, 0.85, 0.88)
@@ -24,7 +24,7 @@ def test_a_pale_coin_is_no_stop_on_a_gold_block(seed: int) -> None:
         block_on(layout, place, colour, "stop", "slider") for place, colour in (("b2", "gold"), ("f6", "teal"))
     )
     coins = tuple(
-        Thing("coin", *layout.centre_mm(place), PALE, layout.board_top_mm, radius_mm)
+        ForeignObject("coin", *layout.centre_mm(place), PALE, layout.board_top_mm, radius_mm)
         for place, radius_mm in (("a5", 9.0), ("c6", 9.5), ("e3", 10.0), ("g1", 10.5))
     )
     image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
@@ -58,7 +58,7 @@ def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
     layout = setting.layout
     blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("b3", "b2", "e5", "e4", "g6", "g5"))
     top_mm = layout.board_top_mm + layout.block_side_mm
-    coins = tuple(Thing("coin", *layout.centre_mm(place), COPPER, top_mm, 13.5) for place in ("b3", "e5", "g6"))
+    coins = tuple(ForeignObject("coin", *layout.centre_mm(place), COPPER, top_mm, 13.5) for place in ("b3", "e5", "g6"))
     image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
     reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
     for place in ("b3", "e5", "g6"):

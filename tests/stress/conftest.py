@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.stress import Task, learn
-from vision.looks import PieceLooks
+from vision.readers.blocks.appearance import BlockAppearance
 
 
 @pytest.fixture(scope="session")
-def learned() -> dict[int, PieceLooks | str]:
+def learned() -> dict[int, BlockAppearance | str]:
     """An ordinary piece set, learned as its owner would."""
     return {-1: learn(-1, seed=1)}
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.stress_degrade import IN_THE_SCENE, Taken, developed, harder, picture_levels
-from simulator.render import Renderer
-from simulator.scene import Scene
+from benchmarks.parts.stress.photoreal import IN_THE_SCENE, Taken, developed, harder, picture_levels
+from simulator.rendering.renderer import Renderer
+from simulator.scene.scene import Scene
 from simulator.table import standard_setting
-from vision.locating import locate
+from vision.locating.location import locate
 from vision.sampling import linear_light
 
 SETTING = standard_setting()

@@ -3,15 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.parts.stress.hardships import hardships, piece_look
+from benchmarks.parts.stress.scenes import StressCase, case_of
 from benchmarks.stress import Task, picture_of, tasks
-from benchmarks.stress_drafts import piece_look
-from benchmarks.stress_hardships import hardships
-from benchmarks.stress_scenes import StressCase, case_of
-from simulator.cube import turn_rotation
-from simulator.lights import irradiance
-from simulator.pieces import FACES, INKS, shows_on, told_apart, varied_pieces
-from simulator.scene import Lighting, Shade
-from simulator.textures import face_texture
+from simulator.rendering.optics import irradiance
+from simulator.rendering.textures import face_texture
+from simulator.scene.cube import turn_rotation
+from simulator.scene.scene import Lighting, Shade
+from simulator.scene.variety import FACES, INKS, shows_on, told_apart, varied_pieces
 from vision.geometry import project
 
 KNOWN = hardships(piece_seed=1000, piece_sets=4)

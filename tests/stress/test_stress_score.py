@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.stress_score import PictureScore, SquareScore, calibration_of, lines_not_met, score, tally
+from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, lines_not_met, score, tally
 from vision.reading import Hindrance, PlaceReading, Reading
 
 LOOKS = {"a1": "empty", "b1": "gold block, star up", "c1": "teal block, x up"}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.parts.stress.report import tables, write_report
+from benchmarks.parts.stress.score import tally
 from benchmarks.stress import Task, learn, look_at, run, tasks
-from benchmarks.stress_report import tables, write_report
-from benchmarks.stress_score import tally
-from vision.looks import PieceLooks
+from vision.readers.blocks.appearance import BlockAppearance
 
 FindTask = Callable[[str, str], Task]
 MILD = [
@@ -23,7 +23,7 @@ MILD = [
 
 @pytest.mark.parametrize(("hardship", "level"), MILD)
 def test_what_an_owner_may_meet_any_day_is_read_right(
-    hardship: str, level: str, task_of: FindTask, learned: dict[int, PieceLooks | str]
+    hardship: str, level: str, task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     result = look_at(task_of(hardship, level), learned)
     wrong = [(square.place, square.said, square.truth) for square in result.squares if not square.right]
@@ -32,7 +32,7 @@ def test_what_an_owner_may_meet_any_day_is_read_right(
 
 
 def test_a_hand_is_found_and_nothing_under_it_is_called_certain_wrongly(
-    task_of: FindTask, learned: dict[int, PieceLooks | str]
+    task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     result = look_at(task_of("hands", "brown skin"), learned)
     assert result.hand == "over"
@@ -41,11 +41,11 @@ def test_a_hand_is_found_and_nothing_under_it_is_called_certain_wrongly(
 
 
 def test_failures_are_saved_with_what_was_said(
-    tmp_path: Path, task_of: FindTask, learned: dict[int, PieceLooks | str]
+    tmp_path: Path, task_of: FindTask, learned: dict[int, BlockAppearance | str]
 ) -> None:
     ordinary = learned[-1]
     assert not isinstance(ordinary, str)
-    swapped = PieceLooks({"gold": ordinary.colours["teal"], "teal": ordinary.colours["gold"]}, ordinary.masks)
+    swapped = BlockAppearance({"gold": ordinary.colours["teal"], "teal": ordinary.colours["gold"]}, ordinary.masks)
     result = look_at(task_of("resolution", "640x480"), {-1: swapped}, tmp_path)
     assert not result.wholly_right
     (sheet,) = tmp_path.glob("*.txt")
@@ -54,7 +54,7 @@ def test_failures_are_saved_with_what_was_said(
 
 
 def test_a_refused_piece_set_reads_nothing_and_is_said(task_of: FindTask, tmp_path: Path) -> None:
-    refused: dict[int, PieceLooks | str] = {-1: "the picture of gold shows no clear star on a4"}
+    refused: dict[int, BlockAppearance | str] = {-1: "the picture of gold shows no clear star on a4"}
     result = look_at(task_of("resolution", "640x480"), refused)
     assert not result.located
     assert "no clear star" in tables([result])
@@ -77,4 +77,4 @@ def test_certain_is_right_over_hundreds_of_pictures() -> None:
 @pytest.mark.parametrize("pieces", range(6))
 def test_any_two_colours_can_be_learned(pieces: int) -> None:
     looks = learn(pieces, seed=1)
-    assert isinstance(looks, PieceLooks), looks
+    assert isinstance(looks, BlockAppearance), looks

@@ -10,7 +10,7 @@ import pytest
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, back_project
-from vision.layout import TableLayout, default_layout
+from vision.layout.table import TableLayout, default_layout
 
 _TEXTURE_PX_PER_MM = 3
 _HALF_TABLE_MM = 320

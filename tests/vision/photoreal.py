@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vision.calibration_files import load_calibration
-from vision.enrolment import EnrolmentPicture, enrol
+from vision.calibration import load_calibration
 from vision.frame import Frame, Image
-from vision.frames import load_image
 from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout, default_layout
-from vision.locating import locate
-from vision.looks import PieceLooks
+from vision.images import load_image
+from vision.layout.table import TableLayout, default_layout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
 
 FOLDER = Path(__file__).parent.parent / "data" / "photoreal"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def enrolment(name: str) -> EnrolmentPicture:
 
 
 @functools.cache
-def looks() -> PieceLooks:
+def looks() -> BlockAppearance:
     return enrol([enrolment("enrol-gold.jpg"), enrolment("enrol-teal.jpg")], LAYOUT)
 
 

@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.calibration import CharucoBoardSpec, calibrate, format_board, parse_board
-from vision.calibration_files import load_calibration, save_calibration, undistorted_preview
+from vision.calibration import (
+    CharucoBoardSpec,
+    calibrate,
+    format_board,
+    load_calibration,
+    parse_board,
+    save_calibration,
+    undistorted_preview,
+)
 from vision.errors import CalibrationError
 from vision.geometry import CameraModel, Pose, back_project
 

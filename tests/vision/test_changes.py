@@ -6,13 +6,13 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.changes import ChangeWatcher, marker_region
 from vision.geometry import project
+from vision.motion.changes import ChangeDetector, marker_region
 
 
 @pytest.fixture
 def watcher(layout, camera, pose):
-    return ChangeWatcher(layout, camera, pose)
+    return ChangeDetector(layout, camera, pose)
 
 
 @pytest.fixture

@@ -6,23 +6,23 @@ import pytest
 
 from tests.vision import photoreal
 from tests.vision.test_coverings import NAME, painted, solids
-from vision.bareness import bareness
-from vision.board_plan import BoardPlan
-from vision.coverings import CoveringFinder, SurfaceSight
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light
+from vision.surface.emptiness import emptiness
+from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
+from vision.surface.plan import SurfacePlan
 
-FINDER = CoveringFinder(photoreal.camera(NAME), photoreal.pose(NAME), BoardPlan.of(photoreal.LAYOUT))
+FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), SurfacePlan.of(photoreal.LAYOUT))
 
 
-def sight_of(image: Image) -> SurfaceSight:
+def sight_of(image: Image) -> SurfaceEvidence:
     return FINDER.look(FINDER.view(image, solids(NAME)))
 
 
 def odds_of(image: Image) -> dict[str, float]:
     view = FINDER.view(image, solids(NAME))
-    return bareness(view, photoreal.LAYOUT, FINDER.look(view))
+    return emptiness(view, photoreal.LAYOUT, FINDER.look(view))
 
 
 def relit(image: Image, factor: np.ndarray) -> Image:

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
-from vision.blocks import ColourJudge, fit_face
-from vision.close_faces import FINE_PX_PER_MM, CloseFitter
-from vision.faces import FaceFinder, rough_sights
-from vision.rough_faces import Patches, RoughFace, RoughFinder, patches_around
+from vision.readers.blocks.face_search import (
+    FINE_PX_PER_MM,
+    CloseFitter,
+    Patches,
+    RoughFace,
+    RoughFinder,
+    patches_around,
+)
+from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_fits
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 LAYOUT = photoreal.LAYOUT
@@ -51,7 +56,7 @@ def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGri
     name, grid, patches, sights = found
     image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
     clear = [sight for sight in sights if sight.fit > 0.75]
-    judge = ColourJudge(photoreal.looks().colours, 0.2)
+    judge = ColourMetric(photoreal.looks().colours, 0.2)
     distances = [judge.distances(sight.face, sight.ink) for sight in clear]
     colours = [min(one, key=lambda name, one=one: one[name]) for one in distances]
     fits = CloseFitter(photoreal.looks(), LAYOUT.block_side_mm).fit(image, grid, patches, clear, colours)
@@ -82,6 +87,6 @@ def test_rough_sights_are_near_those_of_sliding_masks(
     places = sorted(blocks_in_sight(name) & {sight.place for sight in sights if sight.fit > 0.8})
     middles = [window.to_pixels(*LAYOUT.centre_mm(place)) for place in places]
     by_place = {sight.place: sight for sight in sights}
-    for place, slow in zip(places, rough_sights(finder, light, middles, 10.0, 0.7), strict=True):
+    for place, slow in zip(places, rough_fits(finder, light, middles, 10.0, 0.7), strict=True):
         x, y = window.left_mm + slow.x_px + 0.5, window.far_mm - slow.y_px - 0.5
         assert np.hypot(by_place[place].x_mm - x, by_place[place].y_mm - y) < 2.0

@@ -5,25 +5,24 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
-from vision.board_plan import BoardPlan
-from vision.board_view import board_view
-from vision.coverings import CoveringFinder
 from vision.frame import Image
-from vision.geometry import project
-from vision.grid_refinement import refine_by_grid
-from vision.locating import locate
-from vision.solids import BlockSolid
+from vision.geometry import CubeSolid, project
+from vision.locating.location import locate
+from vision.locating.refinement import refine_by_grid
+from vision.surface.occlusion import OcclusionDetector
+from vision.surface.plan import SurfacePlan
+from vision.surface.view import rectified_view
 
 NAME = "019.jpg"
 
 
-def solids(name: str) -> list[BlockSolid]:
+def solids(name: str) -> list[CubeSolid]:
     """What stands there, a little larger than life since blocks stand off centre."""
-    return [BlockSolid(*photoreal.LAYOUT.centre_mm(place), 10.0, 35.0) for place in photoreal.EXPECTED[name]["blocks"]]
+    return [CubeSolid(*photoreal.LAYOUT.centre_mm(place), 10.0, 35.0) for place in photoreal.EXPECTED[name]["blocks"]]
 
 
 def coverings_in(image: Image, name: str = NAME) -> list[tuple[str, float]]:
-    finder = CoveringFinder(photoreal.camera(name), photoreal.pose(name), BoardPlan.of(photoreal.LAYOUT))
+    finder = OcclusionDetector(photoreal.camera(name), photoreal.pose(name), SurfacePlan.of(photoreal.LAYOUT))
     sight = finder.look(finder.view(image, solids(name)))
     return [(one.kind, one.area_mm2) for one in sight.coverings]
 
@@ -69,7 +68,7 @@ def test_a_fingertip_over_an_edge_square_is_a_hand() -> None:
 
 def test_something_of_the_boards_own_colour_is_known_by_the_lines_it_hides() -> None:
     board = photoreal.picture(NAME)
-    view = board_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT, solids(NAME))
+    view = rectified_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT, solids(NAME))
     pixels = np.round(view.pixel_map[~view.blocks]).astype(int)
     blue, green, red = (int(v) for v in np.median(board[pixels[:, 1], pixels[:, 0]], axis=0))
     arm = [(20.0, -260.0), (95.0, -260.0), (95.0, 20.0), (20.0, 20.0)]

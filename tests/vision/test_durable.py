@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from vision.durable import write_durably
+from common.durable import write_durably
 
 ROOT = Path(__file__).resolve().parents[2]
 
 WRITER = """
 import os, sys
 from pathlib import Path
-from vision.durable import write_durably
+from common.durable import write_durably
 
 def die(*_):
     os.kill(os.getpid(), 9)

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
-from vision.enrolment import enrol, learn_colours
 from vision.errors import EnrolmentError
-from vision.looks import (
-    PieceLooks,
-    load_looks,
+from vision.readers.blocks.appearance import (
+    BlockAppearance,
+    appearance_from_json,
+    appearance_to_json,
+    drawn_appearance,
+    load_appearance,
     look_name,
-    looks_from_json,
-    looks_to_json,
-    plain_looks,
-    save_looks,
+    save_appearance,
 )
-from vision.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
+from vision.readers.blocks.enrolment import enrol, learn_colours
+from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
 
@@ -66,7 +66,7 @@ def test_colours_are_learned_from_a_set_up_and_named_by_side() -> None:
         photoreal.camera(name),
         photoreal.pose(name),
         photoreal.LAYOUT,
-        plain_looks(SYMBOLS),
+        drawn_appearance(SYMBOLS),
         ("gold", "teal"),
     )
     for colour, ratio in photoreal.looks().colours.items():
@@ -78,14 +78,19 @@ def test_a_bare_board_has_no_colours_to_learn() -> None:
     bare = np.full_like(photoreal.picture(name), 120)
     with pytest.raises(EnrolmentError, match="0 blocks"):
         learn_colours(
-            bare, photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT, plain_looks(SYMBOLS), ("gold", "teal")
+            bare,
+            photoreal.camera(name),
+            photoreal.pose(name),
+            photoreal.LAYOUT,
+            drawn_appearance(SYMBOLS),
+            ("gold", "teal"),
         )
 
 
 def test_looks_survive_a_file(tmp_path: Path) -> None:
     path = tmp_path / "looks.json"
-    save_looks(photoreal.looks(), path)
-    again = load_looks(path)
+    save_appearance(photoreal.looks(), path)
+    again = load_appearance(path)
     assert again.names == photoreal.looks().names
     for symbol, mask in photoreal.looks().masks.items():
         assert np.abs(again.masks[symbol] - mask).max() <= 0.5 / 255 + 1e-6
@@ -108,14 +113,14 @@ def test_a_file_that_holds_no_looks_says_so(tmp_path: Path, text: str, said: str
     path = tmp_path / "looks.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(EnrolmentError, match=said):
-        load_looks(path)
+        load_appearance(path)
     with pytest.raises(EnrolmentError, match="cannot read"):
-        load_looks(tmp_path / "missing.json")
+        load_appearance(tmp_path / "missing.json")
 
 
 def test_looks_as_json_hold_only_json_values() -> None:
-    data = json.loads(json.dumps(looks_to_json(photoreal.looks())))
-    assert isinstance(looks_from_json(data), PieceLooks)
+    data = json.loads(json.dumps(appearance_to_json(photoreal.looks())))
+    assert isinstance(appearance_from_json(data), BlockAppearance)
 
 
 def test_the_name_of_a_look() -> None:

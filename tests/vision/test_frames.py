@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import CameraError, FrameError
-from vision.frames import check_frame, decode_image, load_image, looks_whole
+from vision.images import check_frame, decode_image, load_image, looks_whole
 
 
 def picture(seed=1):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
-from vision.layout import default_layout, layout_from_json, load_layout
+from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD = {
     "game": "deblockle",

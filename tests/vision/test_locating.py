@@ -11,7 +11,7 @@ import pytest
 from vision.drawing import draw
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.geometry import CameraModel, back_project, project
-from vision.locating import locate
+from vision.locating.location import locate
 
 ALL = (0, 1, 2, 3)
 

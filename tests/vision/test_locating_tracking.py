@@ -8,7 +8,7 @@ import pytest
 from vision.errors import CalibrationError, NotLocatedError
 from vision.frame import Frame
 from vision.geometry import project
-from vision.tracking import TableTracker
+from vision.locating.tracking import TableTracker
 
 
 @pytest.fixture

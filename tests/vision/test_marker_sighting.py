@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from vision.geometry import project
-from vision.marker_sighting import seen_again
-from vision.markers import MarkerFinder
+from vision.locating.markers import MarkerDetector, seen_again
 from vision.opencv import as_grey
 
 
@@ -18,7 +17,7 @@ def expected(camera, pose, layout):
 
 @pytest.fixture
 def finder(layout):
-    return MarkerFinder(layout.markers.dictionary)
+    return MarkerDetector(layout.markers.dictionary)
 
 
 def test_markers_in_their_places_are_seen_as_the_finder_sees_them(render_table, pose, expected, finder):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from vision.errors import LayoutError
 from vision.geometry import project
-from vision.marker_matching import match_expected, polish
-from vision.markers import Marker, MarkerFinder
+from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.patterns import match_expected, polish
+from vision.locating.quads import grow_quad, quad_area, refine_quad
 from vision.opencv import as_grey
-from vision.quads import grow_quad, quad_area, refine_quad
 
 SQUARE = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
 
@@ -30,7 +30,7 @@ def test_growing_a_square_moves_each_side(by, shear, stretch, shift):
 
 def test_corners_are_measured_to_a_fraction_of_a_pixel(render_table, camera, layout, pose):
     picture = render_table(pose)
-    found = MarkerFinder(layout.markers.dictionary).plain(picture)
+    found = MarkerDetector(layout.markers.dictionary).plain(picture)
     assert sorted(marker.marker_id for marker in found) == [0, 1, 2, 3]
     for marker in found:
         true = project(camera, pose, layout.markers.corners_mm(marker.marker_id))
@@ -44,7 +44,7 @@ def test_where_there_is_no_edge_nothing_is_measured():
 
 def test_a_marker_too_blurred_to_trace_is_matched_by_its_pattern(render_table, camera, layout, pose):
     grey = as_grey(render_table(pose, blur_px=3.5))
-    finder = MarkerFinder(layout.markers.dictionary)
+    finder = MarkerDetector(layout.markers.dictionary)
     assert 1 not in {marker.marker_id for marker in finder.plain(grey)}
     marker = match_expected(grey, camera, pose, layout.markers, 1, finder)
     assert marker is not None
@@ -53,7 +53,7 @@ def test_a_marker_too_blurred_to_trace_is_matched_by_its_pattern(render_table, c
 
 
 def test_nothing_is_matched_where_no_marker_or_another_one_lies(render_table, camera, layout, pose):
-    finder = MarkerFinder(layout.markers.dictionary)
+    finder = MarkerDetector(layout.markers.dictionary)
     hidden = as_grey(render_table(pose, hidden={1}))
     assert match_expected(hidden, camera, pose, layout.markers, 1, finder) is None
     other = as_grey(render_table(pose, hidden={1}, extra=[(2, (175.0, 175.0))]))
@@ -63,9 +63,9 @@ def test_nothing_is_matched_where_no_marker_or_another_one_lies(render_table, ca
 def test_polishing_leaves_a_marker_alone_whose_pattern_does_not_fit(render_table, camera, layout, pose):
     grey = as_grey(render_table(pose, hidden={1}))
     marker = Marker(1, project(camera, pose, layout.markers.corners_mm(1)))
-    assert polish(grey, camera, pose, layout.markers, marker, MarkerFinder("DICT_4X4_50")) is marker
+    assert polish(grey, camera, pose, layout.markers, marker, MarkerDetector("DICT_4X4_50")) is marker
 
 
 def test_an_unknown_dictionary_is_named():
     with pytest.raises(LayoutError, match="no marker dictionary 'DICT_9X9_3'; expected one of DICT_4X4_100"):
-        MarkerFinder("DICT_9X9_3")
+        MarkerDetector("DICT_9X9_3")

@@ -8,8 +8,8 @@ import pytest
 from simulator.table import standard_setting
 from vision.frame import FloatArray
 from vision.geometry import project
-from vision.markers import Marker
-from vision.pose_fitting import PoseFit, fit_from, shapes_agree
+from vision.locating.markers import Marker
+from vision.locating.pose import PoseFit, fit_from, shapes_agree
 
 SETTING = standard_setting()
 MARKERS = SETTING.layout.markers

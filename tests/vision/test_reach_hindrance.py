@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.player import Habits
-from simulator.scene import Sensor, Setting
+from simulator.play.ground_truth import FrameTruth, TruthLog
+from simulator.play.players import Habits
+from simulator.scene.scene import Sensor, Setting
+from simulator.scene.viewpoint import lens, looking_at
 from simulator.table import VirtualTable
-from simulator.truth import FrameTruth, TruthLog
-from simulator.viewpoint import lens, looking_at
 from vision.frame import Frame
-from vision.reach_hindrance import ReachWatcher
+from vision.motion.hands import HandMonitor
 from vision.reading import Hindrance, PlaceReading, Reading
 
 Film = tuple[Setting, Sequence[Frame], Sequence[FrameTruth]]
@@ -36,7 +36,7 @@ def clear_reading(setting: Setting, frame: Frame) -> Reading:
 
 def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
     setting, frames, truth = film
-    watcher = ReachWatcher(setting.camera, setting.layout)
+    watcher = HandMonitor(setting.camera, setting.layout)
     readings = [watcher.completed(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
     covered = [number for number, one in enumerate(truth) if one.covered]
     assert len(covered) > 10
@@ -54,7 +54,7 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
 
 def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
     setting, frames, _ = film
-    watcher = ReachWatcher(setting.camera, setting.layout)
+    watcher = HandMonitor(setting.camera, setting.layout)
     for number, frame in enumerate(frames[::3]):
         late = replace(frame, time_s=float(number))
         reading = clear_reading(setting, late)
@@ -63,7 +63,7 @@ def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
 
 def test_a_hand_already_found_is_not_learned_as_the_board(film: Film) -> None:
     setting, frames, truth = film
-    watcher = ReachWatcher(setting.camera, setting.layout)
+    watcher = HandMonitor(setting.camera, setting.layout)
     hand = Hindrance("hand", "a hand or arm is over d4", ("d4",))
     first = next(number for number, one in enumerate(truth) if one.covered)
     said = []

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vision.frame import Image
-from vision.reaching import Reach, ReachFinder
+from vision.motion.hands import HandDetection, HandDetector
 
 SIZE = (320, 240)
 CORNERS = ((70, 30), (250, 30), (250, 210), (70, 210))
@@ -65,12 +65,12 @@ class Film:
 
     def __init__(self, board: Image | None = None, seed: int = 1) -> None:
         self.board = chequered() if board is None else board
-        self.finder = ReachFinder(CORNERS, SIZE)
+        self.finder = HandDetector(CORNERS, SIZE)
         self.frames = 0
         rng = np.random.default_rng(seed)
         self._noise = [rng.normal(0, 2.0, self.board.shape).astype(np.float32) for _ in range(7)]
 
-    def show(self, *paints: Paint, light: np.ndarray | float = 1.0) -> Reach:
+    def show(self, *paints: Paint, light: np.ndarray | float = 1.0) -> HandDetection:
         image = self.board.copy()
         for paint in paints:
             paint(image)
@@ -195,7 +195,7 @@ def test_a_hand_of_any_colour_is_never_a_clear_board(skin: tuple[int, int, int],
 
 
 def test_grey_pictures_will_do() -> None:
-    finder = ReachFinder(CORNERS, SIZE)
+    finder = HandDetector(CORNERS, SIZE)
     grey = cv2.cvtColor(chequered(), cv2.COLOR_BGR2GRAY)
     kinds = [finder.update(grey, number / FPS).kind for number in range(20)]
     assert kinds[-1] == "clear"
@@ -206,7 +206,7 @@ def test_grey_pictures_will_do() -> None:
 
 def test_a_frame_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match="got a frame of 100 x 50 pixels; expected 320 x 240"):
-        ReachFinder(CORNERS, SIZE).update(np.zeros((50, 100, 3), dtype=np.uint8), 0.0)
+        HandDetector(CORNERS, SIZE).update(np.zeros((50, 100, 3), dtype=np.uint8), 0.0)
 
 
 @pytest.mark.parametrize(
@@ -219,4 +219,4 @@ def test_a_frame_of_another_size_is_refused() -> None:
 )
 def test_an_outline_that_makes_no_sense_is_refused(corners: list[tuple[float, float]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ReachFinder(corners, SIZE)
+        HandDetector(corners, SIZE)

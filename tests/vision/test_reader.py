@@ -7,15 +7,15 @@ import pytest
 from tests.vision import photoreal
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.looks import PieceLooks, plain_looks
-from vision.reader import TableReader
+from vision.locating.tracking import TableTracker, TrackedTable
+from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
+from vision.readers.table_reader import TableReader
 from vision.reading import Reading
-from vision.tracking import TableTracker, TrackedTable
 
 NET_OPPOSITE = {"star": "stop", "stop": "star", "slider": "hoops", "hoops": "slider", "x": "cross", "cross": "x"}
 
 
-def read(name: str, looks: PieceLooks | None = None) -> Reading:
+def read(name: str, looks: BlockAppearance | None = None) -> Reading:
     return TableReader(photoreal.camera(name), photoreal.LAYOUT, looks or photoreal.looks()).read(photoreal.frame(name))
 
 
@@ -85,7 +85,7 @@ def test_a_side_face_that_looks_like_a_top_is_not_taken_for_a_block() -> None:
 
 
 def test_drawn_symbols_do_until_a_set_is_enrolled() -> None:
-    plain = plain_looks(photoreal.looks().symbols, photoreal.looks().colours)
+    plain = drawn_appearance(photoreal.looks().symbols, photoreal.looks().colours)
     reading = read("034.jpg", plain)
     for place, seen in reading.places.items():
         assert seen.best[0] == photoreal.expected_look("034.jpg", place)
@@ -109,7 +109,9 @@ def test_reading_only_what_changed_says_the_same_as_reading_all() -> None:
 
 
 def test_new_looks_read_everything_anew() -> None:
-    reader = TableReader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, plain_looks(photoreal.looks().symbols))
+    reader = TableReader(
+        photoreal.camera("game-000.jpg"), photoreal.LAYOUT, drawn_appearance(photoreal.looks().symbols)
+    )
     reader.read(photoreal.frame("game-000.jpg", 0))
     reader.use_looks(photoreal.looks())
     reading = reader.read(photoreal.frame("game-000.jpg", 1))

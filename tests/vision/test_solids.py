@@ -6,17 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision import photoreal
-from vision.geometry import back_project, project
+from vision.geometry import SIDES, CubeSolid, back_project, corners_px, project
+from vision.readers.blocks.sides import neighbours_in_net, side_views
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, linear_light_table, plane_map
-from vision.sides import neighbours_in_net, side_views
-from vision.solids import SIDES, BlockSolid, corners_px
 
 CAMERA, POSE = photoreal.camera("006.jpg"), photoreal.pose("006.jpg")
 
 
 @given(st.floats(-120, 120), st.floats(-120, 120), st.floats(-45, 45))
 def test_sides_share_the_solids_corners(x: float, y: float, turned: float) -> None:
-    solid = BlockSolid(x, y, 10.0, 30.0, turned)
+    solid = CubeSolid(x, y, 10.0, 30.0, turned)
     corners = {tuple(np.round(corner, 6)) for corner in solid.corners_mm()}
     for side in SIDES:
         face = solid.side_corners_mm(side)
@@ -30,7 +29,7 @@ def test_sides_share_the_solids_corners(x: float, y: float, turned: float) -> No
 
 
 def test_the_north_side_is_away_from_the_first_player() -> None:
-    solid = BlockSolid(0.0, 0.0, 10.0, 30.0)
+    solid = CubeSolid(0.0, 0.0, 10.0, 30.0)
     assert solid.side_corners_mm("north")[:, 1] == pytest.approx(15.0)
     assert solid.side_corners_mm("east")[:, 0] == pytest.approx(15.0)
     assert solid.facing_camera("south", np.array([0.0, -500.0, 400.0])) > 0.5
@@ -69,7 +68,7 @@ def test_side_faces_are_sampled_from_their_upper_left_corner() -> None:
     """A picture whose colours tell where each pixel lies shows which point of the picture a face's pixel came from."""
     columns, rows = np.meshgrid(np.arange(CAMERA.size[0]), np.arange(CAMERA.size[1]))
     image = np.dstack([columns % 256, rows % 256, np.zeros_like(rows)]).astype(np.uint8)
-    solid = BlockSolid(20.0, -30.0, 10.0, 30.0, 12.0)
+    solid = CubeSolid(20.0, -30.0, 10.0, 30.0, 12.0)
     (views,) = side_views(image, corners_px([solid], CAMERA, POSE))
     facing = {side: solid.facing_camera(side, POSE.camera_position_mm) for side in SIDES}
     seen = {view.side for view in views}
@@ -87,7 +86,7 @@ def test_side_faces_are_sampled_from_their_upper_left_corner() -> None:
 
 def test_a_nearer_block_hides_part_of_a_side_face() -> None:
     image = np.zeros((CAMERA.size[1], CAMERA.size[0], 3), dtype=np.uint8)
-    (views,) = side_views(image, corners_px([BlockSolid(0.0, 40.0, 10.0, 30.0)], CAMERA, POSE))
+    (views,) = side_views(image, corners_px([CubeSolid(0.0, 40.0, 10.0, 30.0)], CAMERA, POSE))
     view = next(one for one in views if one.side == "south")
     nearer = np.zeros(image.shape[:2], dtype=np.uint8)
     assert view.behind(nearer) is view

@@ -8,14 +8,14 @@ from click.testing import CliRunner
 
 from tests.vision import photoreal
 from vision.__main__ import STAGES, main
-from vision.frames import load_image
-from vision.looks import save_looks
+from vision.images import load_image
+from vision.readers.blocks.appearance import save_appearance
 
 
 @pytest.fixture(scope="module")
 def looks_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("looks") / "looks.json"
-    save_looks(photoreal.looks(), path)
+    save_appearance(photoreal.looks(), path)
     return path
 
 

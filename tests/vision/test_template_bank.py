@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.symbols import drawn_masks
-from vision.template_bank import TemplateBank, likeness, peak_between, unit_rows, windows_of
+from vision.readers.blocks.symbols import TemplateBank, drawn_masks, likeness, peak_between, unit_rows, windows_of
 
 BANK = TemplateBank.of(drawn_masks(("star", "cross", "hoops"), 60), 30.0, 0.75, (0.6, 1.2))
 

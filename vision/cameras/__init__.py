@@ -1,10 +1,9 @@
 """Cameras: where frames come from. Live devices, image files, videos and growing folders look the same from here."""
 
 from vision.cameras.camera import Camera, Clock, Wait
-from vision.cameras.files import GrowingFolder, ImageFiles, image_paths
+from vision.cameras.files import GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import Capture, LiveCamera, usb_camera
-from vision.cameras.opening import CAMERA_SPECS, open_camera
-from vision.cameras.video import VideoFile
+from vision.cameras.sources import CAMERA_SPECS, open_camera
 
 __all__ = [
     "CAMERA_SPECS",

@@ -1,4 +1,4 @@
-"""What every camera is, whatever stands behind it."""
+"""The interface of every camera."""
 
 from __future__ import annotations
 

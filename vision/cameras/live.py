@@ -1,4 +1,4 @@
-"""A live camera: a thread takes frames as fast as they come and keeps only the newest."""
+"""A live camera: a thread takes frames and keeps only the newest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a person writes to a camera."""
+"""Opening the camera that a text names: ``usb:0``, a folder, a video file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import time
 from pathlib import Path
 
 from vision.cameras.camera import Camera, Clock, Wait
-from vision.cameras.files import GrowingFolder, ImageFiles, image_paths
+from vision.cameras.files import VIDEO_SUFFIXES, GrowingFolder, ImageFiles, VideoFile, image_paths
 from vision.cameras.live import usb_camera
-from vision.cameras.video import VIDEO_SUFFIXES, VideoFile
 from vision.errors import CameraError
-from vision.frames import IMAGE_SUFFIXES
+from vision.images import IMAGE_SUFFIXES
 
 CAMERA_SPECS = (
     "0 or usb:0 or /dev/video0 (a USB camera)",

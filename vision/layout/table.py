@@ -1,8 +1,8 @@
-"""A table's layout: what an owner measures once: markers, grid, heights, in millimetres.
+"""A table's layout and its JSON file.
 
-The file is JSON, in the world frame of ``vision.geometry``: ``board`` (cols, rows, cell, top_z), ``markers``
-(dictionary, side of the black square, z, centres by id, ids clockwise from the far left, each marker's top edge
-towards +y) and what stands on it (``block``: side and net). Unknown keys are left alone.
+The file is in the world frame of ``vision.geometry``: ``board`` (cols, rows, cell, top_z), ``markers`` (dictionary,
+side of the black square, z, centres by id, ids clockwise from the far left, each marker's top edge towards +y) and
+what stands on it (``block``: side and net). Unknown keys are left alone.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def layout_from_json(data: Mapping[str, Any]) -> TableLayout:
 
 def games_with_layouts() -> tuple[str, ...]:
     """Name the games that a layout comes with, in alphabetical order."""
-    entries = resources.files("vision").joinpath("layouts").iterdir()
+    entries = resources.files("vision.layout").joinpath("games").iterdir()
     return tuple(sorted(entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json")))
 
 
@@ -151,7 +151,7 @@ def default_layout(game: str) -> TableLayout:
     known = games_with_layouts()
     if game not in known:
         raise LayoutError(f"no layout comes with the game {game!r}; there is one for {', '.join(known)}")
-    source = resources.files("vision").joinpath("layouts", f"{game}.json")
+    source = resources.files("vision.layout").joinpath("games", f"{game}.json")
     return layout_from_json(json.loads(source.read_text(encoding="utf-8")))
 
 

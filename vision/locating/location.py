@@ -1,9 +1,8 @@
-"""Locating the table: its pose in a picture, from four, three, two or one of its markers.
+"""Locating the table in one picture, from four, three, two or one of its markers.
 
-``locate`` works on one picture alone. It begins with what is cheap and goes on only while a marker is missing: plain
-detection, then a look at where the missing ones must be, then slower detectors. Ids that are not in the layout are
-ignored; a marker that contradicts the others is left out and named; markers that contradict each other with nothing
-to decide between them give no pose at all.
+``locate`` begins with what is cheap and goes on while a marker is missing: plain detection, then a look where the
+missing ones must be, then slower detectors. Ids that are not in the layout are ignored. A marker that contradicts the
+others is left out and named. Markers that contradict each other with nothing to decide between them give no pose.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ import numpy as np
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout
-from vision.marker_matching import match_expected, polish, rectify
-from vision.markers import Marker, MarkerFinder
+from vision.layout.table import TableLayout
+from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.patterns import match_expected, polish, rectify
+from vision.locating.pose import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
+from vision.locating.quads import refine_quad
 from vision.opencv import as_grey
-from vision.pose_fitting import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
-from vision.quads import refine_quad
 
 _PATCH_MODULES_PX = 14
 _SUSPICIOUS_ERROR_PX = 1.0
@@ -29,7 +28,7 @@ _SHARP_ERROR_PX, _SHARP_TOGETHER_PX = 0.13, 0.3
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class TableLocation:
     """Where the table is in a picture.
 
     ``markers`` are the sightings the pose rests on, ``ids_used`` their ids, ``ids_seen`` every id of the layout that
@@ -52,7 +51,7 @@ class Located:
         return tuple(marker.marker_id for marker in self.markers)
 
 
-def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None) -> Located:
+def locate(image: Image, camera: CameraModel, layout: TableLayout, *, previous: Pose | None = None) -> TableLocation:
     """Give the pose of the table in a picture.
 
     ``image`` is height x width (x 3), uint8, as the camera took it (distorted); ``previous`` is a pose that held a
@@ -105,7 +104,7 @@ def _ladder(
 
     ``fits`` is filled by the caller between the rungs.
     """
-    finder = MarkerFinder(layout.markers.dictionary)
+    finder = MarkerDetector(layout.markers.dictionary)
     wanted = frozenset(layout.markers.centres_mm)
     halved = finder.halved(grey)
     if frozenset(marker.marker_id for marker in halved) >= wanted:
@@ -121,7 +120,7 @@ def _ladder(
 
 
 def _look_where_expected(
-    grey: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], finder: MarkerFinder
+    grey: Image, camera: CameraModel, layout: TableLayout, fits: Sequence[PoseFit], finder: MarkerDetector
 ) -> tuple[Marker, ...]:
     found: list[Marker] = []
     for fit in fits[:2]:
@@ -134,7 +133,7 @@ def _look_where_expected(
 
 
 def find_expected(
-    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int, finder: MarkerFinder
+    grey: Image, camera: CameraModel, pose: Pose, layout: TableLayout, marker_id: int, finder: MarkerDetector
 ) -> Marker | None:
     """Look for one marker where a pose puts it, on a patch rectified to a view from above and enlarged.
 
@@ -172,7 +171,7 @@ def _polished(fit: PoseFit, grey: Image, camera: CameraModel, layout: TableLayou
     """
     if is_sharp(fit.error_px, len(fit.used)):
         return fit
-    finder = MarkerFinder(layout.markers.dictionary)
+    finder = MarkerDetector(layout.markers.dictionary)
     used = [polish(grey, camera, fit.pose, layout.markers, marker, finder) for marker in fit.used]
     poses = (fit.pose, *fit.rivals)
     better = merge_fits([fit_from(camera, layout.markers, pose, used, unused=fit.unused) for pose in poses])
@@ -190,7 +189,7 @@ def _choose(
     camera: CameraModel,
     layout: TableLayout,
     previous: Pose | None,
-) -> Located:
+) -> TableLocation:
     seen = tuple(sorted({marker.marker_id for marker in markers}))
     if not fits:
         raise NotLocatedError(f"table not located: {seen_text(seen, layout)}; {_what_to_do(seen)}")
@@ -214,12 +213,12 @@ def _choose(
 
 def located_from(
     fit: PoseFit, camera: CameraModel, layout: TableLayout, ids_seen: Sequence[int], *, uncertain: bool
-) -> Located:
+) -> TableLocation:
     """Say what a fit means for the table: errors of each marker, and what a person should know."""
     errors = {marker.marker_id: marker_error_px(camera, fit.pose, layout.markers, marker) for marker in fit.used}
     error_px = float(np.sqrt(np.mean(np.square(list(errors.values())))))
     notices = _notices(fit, camera, layout)
-    return Located(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
+    return TableLocation(fit.pose, fit.used, tuple(ids_seen), error_px, errors, uncertain, notices)
 
 
 def _apart(first: Pose, second: Pose) -> float:

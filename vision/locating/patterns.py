@@ -1,8 +1,7 @@
-"""Matching a known marker where it must be: for blur, shake and dim light, where no outline can be traced.
+"""Matching a marker's pattern where it must be: for blur, shake and dim light, where no outline can be traced.
 
-The picture around the expected place is turned to a view from above and compared with the marker's own pattern,
-blurred by several amounts. The comparison is blind to brightness and contrast, and a blur that is the same to both
-sides of every edge leaves the match where the marker is.
+The picture around the expected place is rectified and compared with the marker's own pattern, blurred by several
+amounts. The comparison ignores brightness and contrast.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import MarkerLayout
-from vision.markers import Marker, MarkerFinder
+from vision.layout.table import MarkerLayout
+from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.quads import undo_tone_curve
 from vision.opencv import align_affine
-from vision.quads import linear_light
 
 _Single = npt.NDArray[np.float32]
 
@@ -87,7 +86,7 @@ def rectify(
 
 
 def match_expected(
-    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerFinder
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker_id: int, finder: MarkerDetector
 ) -> Marker | None:
     """Find one marker by its pattern near where a pose puts it; ``None`` when nothing there looks like it.
 
@@ -109,7 +108,7 @@ def match_expected(
 
 
 def polish(
-    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker, finder: MarkerFinder
+    grey: Image, camera: CameraModel, pose: Pose, layout: MarkerLayout, marker: Marker, finder: MarkerDetector
 ) -> Marker:
     """Measure a marker that was found, and agrees with the pose, again by its whole pattern.
 
@@ -141,7 +140,7 @@ def _view(
     patch = rectify(grey, camera, pose, layout, marker_id, half_mm=half_mm, px_per_mm=px_per_mm)
     if patch is None:
         return None
-    return patch, np.asarray(linear_light(patch.image), dtype=np.float32), side_px
+    return patch, np.asarray(undo_tone_curve(patch.image), dtype=np.float32), side_px
 
 
 def _aligned(

@@ -1,8 +1,8 @@
-"""From markers to a pose: every pose the markers allow, which markers agree with it, and the best fit of those.
+"""From markers to a pose.
 
-Markers agree when one pose explains their corners within a tolerance that allows a few millimetres of careless
-measuring. Poses are proposed by each marker alone (both of its planar poses), and by pairs of different ids; the
-one that most ids agree with wins, so a marker that was printed twice, misread or shoved away is left out and named.
+Poses are proposed by each marker alone (both of its planar poses) and by pairs of different ids. Markers agree when one
+pose explains their corners within a tolerance of a few millimetres. The pose that most ids agree with wins, so a marker
+that was printed twice, misread or shoved away is left out and named.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import MarkerLayout
-from vision.markers import Marker
+from vision.layout.table import MarkerLayout
+from vision.locating.markers import Marker
+from vision.locating.quads import grow_quad, quad_area
 from vision.opencv import planar_poses, project_with_jacobian, undistort_points
-from vision.quads import grow_quad, quad_area
 
 _AGREES_WITHIN_PX = 2.0
 _AGREES_WITHIN_MM = 5.0

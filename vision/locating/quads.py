@@ -41,7 +41,7 @@ def grow_quad(corners: FloatArray, by_px: float) -> FloatArray:
     return np.asarray(corners + by_px * (behind - ahead) / np.abs(sine)[:, None], dtype=np.float64)
 
 
-def linear_light(values: npt.NDArray[Any]) -> FloatArray:
+def undo_tone_curve(values: npt.NDArray[Any]) -> FloatArray:
     """Undo a camera's usual tone curve: grey values 0 to 255 become amounts of light, 0 to 255, same shape."""
     return np.asarray(255 * (values / 255) ** TONE_CURVE, dtype=np.float64)
 
@@ -100,7 +100,7 @@ def _edge_lines(
     flat = points.reshape(-1, _STEPS_ACROSS, 2).astype(np.float32)
     seen = cv2.remap(grey, flat, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)  # type: ignore[call-overload]
     # Blur happens in light, before the camera's tone curve; undoing the curve keeps white from creeping into black.
-    table = linear_light(np.arange(256)).astype(np.float32)
+    table = undo_tone_curve(np.arange(256)).astype(np.float32)
     profile = np.asarray(cv2.LUT(seen, table), dtype=np.float32).reshape(len(starts), _SAMPLES_PER_SIDE, _STEPS_ACROSS)
     slope = np.maximum(np.diff(profile, axis=2), 0)
     middle = ((steps[:, :-1] + steps[:, 1:]) / 2)[:, None, :]

@@ -1,8 +1,8 @@
 """Refining the table's pose by the board's grid lines, for when few markers are in sight.
 
 One marker fixes the pose near itself, but a small error in its corners swings the far side of the board by
-millimetres. The grid lines lie all over the board; where a line is found a little beside its place, the pose is
-moved so that it comes to lie on it (Gauss-Newton on point-to-line distances, weighted as Huber 1964).
+millimetres. The grid lines lie all over the board. Where one is found a little beside its place, the pose is moved so
+that it lies on it (Gauss-Newton on point-to-line distances, weighted as Huber 1964).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vision.board_view import board_view
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.grid_lines import grid_segments
-from vision.layout import TableLayout
-from vision.markers import Marker
+from vision.layout.table import TableLayout
+from vision.locating.markers import Marker
 from vision.sampling import sample
+from vision.surface.grid_lines import grid_segments
+from vision.surface.view import rectified_view
 
 SEARCH_MM = 9.0
 STEP_MM = 0.5
@@ -53,7 +53,7 @@ def refine_by_grid(
 
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
     """Log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
-    view = board_view(image, camera, pose, layout, ())
+    view = rectified_view(image, camera, pose, layout, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     rows = []
     for x1, y1, x2, y2 in grid_segments(layout):

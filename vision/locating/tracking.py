@@ -16,13 +16,12 @@ import numpy as np
 from vision.errors import NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import TableLayout
-from vision.locating import Located, check_size, is_sharp, locate, located_from
-from vision.marker_matching import polish
-from vision.marker_sighting import seen_again
-from vision.markers import Marker, MarkerFinder
+from vision.layout.table import TableLayout
+from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
+from vision.locating.markers import Marker, MarkerDetector, seen_again
+from vision.locating.patterns import polish
+from vision.locating.pose import agreement_px, fit_from
 from vision.opencv import as_grey
-from vision.pose_fitting import agreement_px, fit_from
 
 _MOVED_PX = 0.8
 _AVERAGED_FRAMES = 20
@@ -40,7 +39,7 @@ class TrackedTable:
     frame.
     """
 
-    located: Located
+    located: TableLocation
     ids_in_sight: tuple[int, ...]
     frames_averaged: int
     moving: bool = False
@@ -66,8 +65,8 @@ class TableTracker:
 
     def __init__(self, camera: CameraModel, layout: TableLayout, *, hold_s: float = 10.0) -> None:
         self._camera, self._layout, self._hold_s = camera, layout, hold_s
-        self._finder = MarkerFinder(layout.markers.dictionary)
-        self._located: Located | None = None
+        self._finder = MarkerDetector(layout.markers.dictionary)
+        self._located: TableLocation | None = None
         self._corners: dict[int, deque[FloatArray]] = {}
         self._pushed: set[int] = set()
         self._moved_from: Pose | None = None
@@ -91,7 +90,7 @@ class TableTracker:
             return self._stay(grey, still, moved, frame)
         return self._search(grey, frame, still)
 
-    def _begin(self, located: Located, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
+    def _begin(self, located: TableLocation, frame: Frame, notices: tuple[str, ...]) -> TrackedTable:
         self._located = located
         self._corners = {
             marker.marker_id: deque([marker.corners_px], maxlen=_AVERAGED_FRAMES) for marker in located.markers
@@ -185,7 +184,7 @@ class TableTracker:
             self._before(), tuple(sorted(still)), count, moving=self._moved_from is not None, held_s=max(held_s, 1e-3)
         )
 
-    def _before(self) -> Located:
+    def _before(self) -> TableLocation:
         if self._located is None:
             raise NotLocatedError("the table has not been located yet")
         return self._located

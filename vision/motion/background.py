@@ -1,10 +1,9 @@
-"""What a board looks like when nothing is over it, learned from ordinary frames, and how a frame differs from it.
+"""A background model of the board, how a frame differs from it, and how long each pixel has rested.
 
-Three things are kept for each pixel of a small picture: the logarithm of its brightness, two logarithmic colour ratios
-and the gradient of the log brightness. A change of light multiplies brightness, so it shifts the logarithm by about
-the same amount all over a patch and leaves the gradient as it was: lines, squares and pieces stay where they are in
-shadow. What is laid over them takes the gradient away. That is the test for "covered"; brightness and colour only tell
-where something is *different*.
+For each pixel of a small picture the model keeps the logarithm of its brightness, two logarithmic colour ratios and the
+gradient of the log brightness. A change of light multiplies brightness: it shifts the logarithm by about the same
+amount all over a patch and leaves the gradient as it was. What is laid over the board takes the gradient away. That is
+the test for "covered"; brightness and colour only tell where something is *different*.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ LEARNING_RATE = 0.08
 
 
 @dataclass(frozen=True, eq=False)
-class BoardLook:
+class FrameFeatures:
     """One small picture, taken apart; every array is (rows, columns) and of dtype float32.
 
     ``level`` is brightness in grey levels from 0 to 255, ``light`` its natural logarithm, ``red`` and ``blue`` the
@@ -71,7 +70,7 @@ class Difference:
     gain: float
 
 
-def board_look(small: Image) -> BoardLook:
+def frame_features(small: Image) -> FrameFeatures:
     """Take a small blue-green-red picture of 8 bits a channel apart (a grey one is taken for colourless)."""
     colour = small if small.ndim == 3 else cv2.cvtColor(small, cv2.COLOR_GRAY2BGR)
     smooth = cv2.GaussianBlur(np.asarray(colour, dtype=np.float32), (0, 0), SMOOTHING_PX)
@@ -79,7 +78,7 @@ def board_look(small: Image) -> BoardLook:
     level = (blue + green + red) / 3
     light = np.log(level + DARK_OFFSET)
     logarithms = [np.log(channel + COLOUR_OFFSET) for channel in (blue, green, red)]
-    return BoardLook(
+    return FrameFeatures(
         np.asarray(level),
         np.asarray(light),
         np.asarray(logarithms[2] - logarithms[1]),
@@ -94,11 +93,11 @@ def _mean(values: npt.NDArray[np.float32]) -> FloatImage:
     return np.asarray(cv2.boxFilter(values, cv2.CV_32F, (WINDOW_PX, WINDOW_PX)), dtype=np.float32)
 
 
-class ClearBoard:
+class BackgroundModel:
     """The learned look of the board with nothing over it, begun with a first look."""
 
-    def __init__(self, first: BoardLook) -> None:
-        self._look = BoardLook(
+    def __init__(self, first: FrameFeatures) -> None:
+        self._look = FrameFeatures(
             first.level.copy(),
             first.light.copy(),
             first.red.copy(),
@@ -110,7 +109,7 @@ class ClearBoard:
         self._before = first
         self._noise = LEAST_NOISE_LEVELS**2
 
-    def _measure_noise(self, now: BoardLook) -> None:
+    def _measure_noise(self, now: FrameFeatures) -> None:
         """Follow the noise of the gradient, in squared levels, by the median change from frame to frame."""
         before = self._before
         self._before = now
@@ -122,7 +121,7 @@ class ClearBoard:
         measured = float(np.median(change_x**2 + change_y**2)) / 1.386
         self._noise += NOISE_RATE * (max(measured, LEAST_NOISE_LEVELS**2) - self._noise)
 
-    def compare(self, now: BoardLook, trusted: BoolImage) -> Difference:
+    def compare(self, now: FrameFeatures, trusted: BoolImage) -> Difference:
         """Tell where a look differs from the clear board.
 
         ``trusted`` marks the pixels from which the whole picture's change of brightness and colour is estimated.
@@ -166,7 +165,7 @@ class ClearBoard:
             gain,
         )
 
-    def learn(self, now: BoardLook, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
+    def learn(self, now: FrameFeatures, gain: float, where: BoolImage, rate: float = LEARNING_RATE) -> None:
         """Move the learned look towards this one at the marked pixels; a rate of 1 takes it over."""
         clear = self._look
         light = now.light - np.float32(gain)
@@ -185,14 +184,14 @@ class ClearBoard:
         for learned, seen in pairs:
             learned += share * (seen - learned)
 
-    def learn_light(self, now: BoardLook, gain: float, where: BoolImage) -> None:
+    def learn_light(self, now: FrameFeatures, gain: float, where: BoolImage) -> None:
         """Take over brightness and colour at the marked pixels; the structure, which a shadow blurs, is kept."""
         clear = self._look
         np.copyto(clear.light, now.light - np.float32(gain), where=where)
         np.copyto(clear.red, now.red, where=where)
         np.copyto(clear.blue, now.blue, where=where)
 
-    def edges_along(self, now: BoardLook, part: BoolImage) -> float:
+    def edges_along(self, now: FrameFeatures, part: BoolImage) -> float:
         """How strong a look's edges are along a part's outline, for each of those that were learned there.
 
         Only the gradient across the outline counts. Above 1, the part's outline is to be seen now; below 1, it was
@@ -208,3 +207,41 @@ class ClearBoard:
         after = np.abs(now.slope_x * across_x + now.slope_y * across_y) * lit
         before = np.abs(clear.slope_x * across_x + clear.slope_y * across_y) * lit
         return float(after[outline].sum()) / max(float(before[outline].sum()), 1e-6)
+
+
+STILL_LOG = 0.03
+STILL_LEVELS = 2.0
+REST_FRAMES = 3
+
+
+class RestMap:
+    """For each pixel of a picture of ``shape`` (rows, columns), since when it has looked the same."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self._light: npt.NDArray[np.float32] | None = None
+        self._since_s = np.zeros(shape, dtype=np.float64)
+        self._frames = np.zeros(shape, dtype=np.int32)
+        self._now_s = 0.0
+
+    def update(self, now: FrameFeatures, gain: float, time_s: float) -> None:
+        """Take the next look; ``gain`` is the whole picture's own change of log brightness, which is no movement."""
+        light = now.light - np.float32(gain)
+        self._now_s = time_s
+        if self._light is None:
+            self._light = light
+            self._since_s[...] = time_s
+            return
+        limit = np.float32(STILL_LOG) + np.float32(STILL_LEVELS) / (now.level + 4)
+        moved = np.abs(light - self._light) > limit
+        self._light[moved] = light[moved]
+        self._since_s[moved] = time_s
+        self._frames += 1
+        self._frames[moved] = 0
+
+    def at_least(self, rest_s: float) -> BoolImage:
+        """Pixels that have rested so long, and for a few frames."""
+        return np.asarray((self._now_s - self._since_s >= rest_s) & (self._frames >= REST_FRAMES))
+
+    def share_at_least(self, where: BoolImage, rest_s: float) -> float:
+        """The share of the marked pixels, of which there must be some, that have rested so long."""
+        return float(self.at_least(rest_s)[where].mean())

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
-from vision.layout import TableLayout
-from vision.solids import BlockSolid
+from vision.geometry import CameraModel, CubeSolid, Pose, project
+from vision.layout.table import TableLayout
 
 SHRINK = 4
 CHANGED_LEVELS = 9
@@ -36,7 +35,7 @@ class _Region:
     inside: npt.NDArray[np.bool_]
 
 
-class ChangeWatcher:
+class ChangeDetector:
     """Watches the places and markers of one table from one pose; markers go by ``marker_region`` names."""
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
@@ -98,7 +97,7 @@ def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
     """Corners in the world, (n, 3) each, of what is watched: a place's block and its square's space, and markers."""
     shapes: dict[str, list[FloatArray]] = {}
     block, space = (
-        BlockSolid(0.0, 0.0, layout.board_top_mm, side).corners_mm() for side in (layout.block_side_mm, layout.cell_mm)
+        CubeSolid(0.0, 0.0, layout.board_top_mm, side).corners_mm() for side in (layout.block_side_mm, layout.cell_mm)
     )
     for place in layout.places:
         middle = np.array([*layout.centre_mm(place), 0.0])

@@ -1,23 +1,26 @@
-"""Finding a hand that reaches over a board, on any board, from ordinary frames in order.
+"""Hand detection from frames in order, on any board.
 
-A hand is what takes away the structure of the clear board (``vision.clear_board``), is larger than a fingertip and is
-connected to the border of the region watched: it reaches in from outside. A piece that was moved changes the board too,
-but only a square or two, and not connected to the border. A hand at rest stays found: frames are compared with the
-clear board, not with the frame before. The clear board is learned only where nothing covers it.
+A hand takes away the structure of the board (``vision.motion.background``), is larger than a fingertip and is connected
+to the border of the region watched. A piece that was moved changes a square or two and is not connected to the border.
+A hand at rest stays found: frames are compared with the background, not with the frame before. The background is
+learned only where nothing covers it. ``HandMonitor`` adds the hand to a Reading.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.clear_board import BoardLook, BoolImage, ClearBoard, Difference, board_look
-from vision.frame import FloatArray, Image
-from vision.resting import Rest
+from vision.frame import FloatArray, Frame, Image
+from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
+from vision.layout.table import TableLayout
+from vision.motion.background import BackgroundModel, BoolImage, Difference, FrameFeatures, RestMap, frame_features
+from vision.reading import Hindrance, PlaceReading, Reading
 
 BOARD_SIDE_PX = 116.0
 MARGIN_SHARE = 0.17
@@ -45,26 +48,26 @@ PIECE_STILL_SHARE = 0.9
 UNCOVERED_EDGES = 1.0
 UNCOVERED_LATER_EDGES = 0.85
 
-ReachKind = Literal["starting", "clear", "hand", "unsettled"]
+HandState = Literal["starting", "clear", "hand", "unsettled"]
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class HandDetection:
     """What one frame says of the board.
 
     ``kind``: ``clear``, nothing is over the board; ``hand``, something reaches over it; ``unsettled``, the light or
     several pieces change, so that nothing is said yet; ``starting``, too few frames were seen. ``mask`` marks what
-    the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``ReachFinder.share``
+    the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``HandDetector.share``
     measures in it. ``connected`` tells whether the hand is seen all the way from the border: where it is not, it may
     also be several pieces that were just moved, until they have rested.
     """
 
-    kind: ReachKind
+    kind: HandState
     mask: BoolImage
     connected: bool = False
 
 
-class ReachFinder:
+class HandDetector:
     """Watches one board from one place, frame by frame.
 
     ``corners_px`` is the board's outline in the picture, shape (n, 2), n at least 3; ``size`` the frames' (width,
@@ -95,15 +98,15 @@ class ReachFinder:
         grown = round(OVER_SHARE * side_px * self._scale)
         self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
         self._board_area = float(max(1, int(self._board.sum())))
-        self._clear: ClearBoard | None = None
+        self._clear: BackgroundModel | None = None
         self._start: list[Image] = []
         self._hand: BoolImage = np.zeros(self._shape, dtype=np.bool_)
-        self._rest = Rest(self._shape)
+        self._rest = RestMap(self._shape)
         self._clear_since_s: float | None = None
         self._calm = False
         self._confirmed = False
 
-    def update(self, image: Image, time_s: float) -> Reach:
+    def update(self, image: Image, time_s: float) -> HandDetection:
         """Look at the next frame. Raises ValueError when it is of another size than the finder was made for."""
         if (image.shape[1], image.shape[0]) != self._size:
             raise ValueError(
@@ -113,7 +116,7 @@ class ReachFinder:
         small: Image = np.asarray(shrunk, dtype=np.uint8)
         if self._clear is None:
             return self._started(small)
-        now = board_look(small)
+        now = frame_features(small)
         difference = self._clear.compare(now, self._board & ~self._hand)
         self._rest.update(now, difference.gain, time_s)
         parts = _Parts.of(difference)
@@ -132,9 +135,9 @@ class ReachFinder:
         kind = self._kind(difference, parts, hand)
         self._confirm(kind, time_s)
         connected = bool((hand & parts.border[parts.labels]).any())
-        return Reach(kind if self._calm or kind == "hand" else "starting", hand, connected)
+        return HandDetection(kind if self._calm or kind == "hand" else "starting", hand, connected)
 
-    def share(self, reach: Reach, outline_px: npt.ArrayLike) -> float:
+    def share(self, reach: HandDetection, outline_px: npt.ArrayLike) -> float:
         """How much of an outline in the picture, shape (n, 2), the hand hides, from 0 to 1."""
         inside = self._filled(np.asarray(outline_px, dtype=np.float64).reshape(-1, 2))
         return float((inside & reach.mask).sum()) / max(1.0, float(inside.sum()))
@@ -145,14 +148,14 @@ class ReachFinder:
         cv2.fillPoly(mask, [np.round(np.clip(polygon, -1e4, 1e4)).astype(np.int32)], 1)
         return np.asarray(mask > 0)
 
-    def _started(self, small: Image) -> Reach:
+    def _started(self, small: Image) -> HandDetection:
         """Gather a few frames and begin with their median, so that one torn frame does no harm."""
         self._start.append(small)
         if len(self._start) >= STARTING_FRAMES:
             middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
-            self._clear = ClearBoard(board_look(middle))
+            self._clear = BackgroundModel(frame_features(middle))
             self._start.clear()
-        return Reach("starting", np.zeros(self._shape, dtype=np.bool_))
+        return HandDetection("starting", np.zeros(self._shape, dtype=np.bool_))
 
     def _reaching(self, parts: _Parts) -> list[BoolImage]:
         """The parts that reach in from the border and over the board and take away its structure."""
@@ -190,7 +193,7 @@ class ReachFinder:
             return False
         return self._rest.share_at_least(lost, PIECE_AT_BORDER_RESTS_S) > PIECE_STILL_SHARE
 
-    def _is_uncovered(self, clear: ClearBoard, now: BoardLook, part: BoolImage) -> bool:
+    def _is_uncovered(self, clear: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
         """Whether a "hand" was in what was learned and is gone now, or is a thing that lies there for good.
 
         The outline of a hand that is gone shows in what was learned rather than in the frame. A hand is never as still
@@ -203,7 +206,7 @@ class ReachFinder:
             return True
         return clear.edges_along(now, part) < (UNCOVERED_LATER_EDGES if confirmed else UNCOVERED_EDGES)
 
-    def _learn(self, clear: ClearBoard, now: BoardLook, difference: Difference, parts: _Parts) -> None:
+    def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Parts) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
         long_resting = parts.count(self._rest.at_least(THING_RESTS_S)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it takes nothing away
@@ -223,7 +226,7 @@ class ReachFinder:
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
         clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
 
-    def _kind(self, difference: Difference, parts: _Parts, hand: BoolImage) -> ReachKind:
+    def _kind(self, difference: Difference, parts: _Parts, hand: BoolImage) -> HandState:
         if hand.any():
             return "hand"
         lost = float((difference.lost & self._board).sum())
@@ -237,7 +240,7 @@ class ReachFinder:
             return "unsettled"
         return "clear"
 
-    def _confirm(self, kind: ReachKind, time_s: float) -> None:
+    def _confirm(self, kind: HandState, time_s: float) -> None:
         """A board that was clear for a while was learned well: no hand was there when it was begun with."""
         # nothing is called clear before it was calm once: what the first frames show may be an arm coming in
         if kind != "clear":
@@ -285,3 +288,56 @@ class _Parts:
 def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
     side = 2 * radius_px + 1
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
+
+
+LONGEST_GAP_S = 0.4
+SAME_PLACE_PX = 3.0
+HIDDEN_SHARE = 0.35
+
+
+class HandMonitor:
+    """Watches one table for hands, frame by frame; pictures far apart in time are left as they are."""
+
+    def __init__(self, camera: CameraModel, layout: TableLayout) -> None:
+        self._camera = camera
+        self._layout = layout
+        self._finder: HandDetector | None = None
+        self._corners_px: FloatArray = np.zeros((4, 2))
+        self._time_s: float | None = None
+
+    def completed(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
+        """Give the reading, with a hand added where the frames before show that there is one."""
+        before_s, self._time_s = self._time_s, frame.time_s
+        corners = self._board_corners_px(pose)
+        moved = float(np.abs(corners - self._corners_px).max()) > SAME_PLACE_PX
+        if before_s is None or not 0 < frame.time_s - before_s <= LONGEST_GAP_S or moved:
+            self._finder = None
+        seen = reading.hindered_by("hand") is not None
+        if self._finder is None:
+            if seen:
+                return reading
+            self._finder = HandDetector(corners, self._camera.size)
+            self._corners_px = corners
+        reach = self._finder.update(frame.image, frame.time_s)
+        if reach.kind != "hand" or not reach.connected or seen:
+            return reading
+        places: dict[str, PlaceReading] = dict(reading.places)
+        hidden = []
+        for place, one in reading.places.items():
+            x, y = self._layout.centre_mm(place)
+            solid = CubeSolid(x, y, self._layout.board_top_mm, self._layout.block_side_mm)
+            if self._finder.share(reach, outline_px(solid, self._camera, pose)) > HIDDEN_SHARE:
+                hidden.append(place)
+                places[place] = PlaceReading(_even(one.probabilities), hidden_by="hand")
+        over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
+        hand = Hindrance("hand", f"a hand or arm is {over}", tuple(hidden))
+        return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
+
+    def _board_corners_px(self, pose: Pose) -> FloatArray:
+        x, y = self._layout.columns * self._layout.cell_mm / 2, self._layout.rows * self._layout.cell_mm / 2
+        top = self._layout.board_top_mm
+        return project(self._camera, pose, [[-x, -y, top], [x, -y, top], [x, y, top], [-x, y, top]])
+
+
+def _even(probabilities: Mapping[str, float]) -> dict[str, float]:
+    return dict.fromkeys(probabilities, 1 / max(1, len(probabilities)))

@@ -1,4 +1,4 @@
-"""From a frame to a Reading: locate the table, read the blocks, find what covers them, and say how sure each is."""
+"""From a frame to a Reading: locate the table, read its pieces, find what covers them, say how sure each is."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vision.bareness import bareness
-from vision.block_reading import BlockReader, BlockSight
-from vision.board_plan import BoardPlan
-from vision.board_view import BoardView
-from vision.changes import ChangeWatcher, marker_region
-from vision.coverings import Covering, CoveringFinder, SurfaceSight
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
-from vision.frames import check_frame
 from vision.geometry import CameraModel, Pose, project
-from vision.grid_refinement import grid_agrees, refine_by_grid
-from vision.hidden_places import HiddenPlaces
-from vision.layout import TableLayout
-from vision.locating import Located, seen_text
-from vision.looks import PieceLooks, look_name
-from vision.reach_hindrance import ReachWatcher
+from vision.images import check_frame
+from vision.layout.table import TableLayout
+from vision.locating.location import TableLocation, seen_text
+from vision.locating.refinement import grid_agrees, refine_by_grid
+from vision.locating.tracking import TableTracker, TrackedTable
+from vision.motion.changes import ChangeDetector, marker_region
+from vision.motion.hands import HandMonitor
+from vision.readers.blocks.appearance import BlockAppearance, look_name
+from vision.readers.blocks.reader import BlockReader, BlockSighting
 from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
-from vision.tracking import TableTracker, TrackedTable
+from vision.surface.emptiness import emptiness
+from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
+from vision.surface.plan import SurfacePlan
+from vision.surface.view import RectifiedView
 
 SYMBOL_TEMPERATURE = 0.016
 ODD_ONE_OUT = 0.002
-SAID_OF = {
+HINDRANCE_PHRASES = {
     "hand": "a hand or arm is over",
     "object": "something that is no block is over",
     "glare": "the light is too bright for the camera on",
@@ -52,12 +51,12 @@ class Stages:
     """What each stage made of one frame, for debug pictures and tests."""
 
     pose: Pose
-    blocks: Mapping[str, BlockSight]
-    board: BoardView
-    surface: SurfaceSight
+    blocks: Mapping[str, BlockSighting]
+    board: RectifiedView
+    surface: SurfaceEvidence
 
     @property
-    def coverings(self) -> Sequence[Covering]:
+    def coverings(self) -> Sequence[Occlusion]:
         """What covers the board besides the blocks, largest first."""
         return self.surface.coverings
 
@@ -69,27 +68,27 @@ class TableReader:
     (or ``read`` raises nothing but can't name colours). The tracker keeps the table's place from frame to frame.
     """
 
-    def __init__(self, camera: CameraModel, layout: TableLayout, looks: PieceLooks) -> None:
+    def __init__(self, camera: CameraModel, layout: TableLayout, looks: BlockAppearance) -> None:
         self.camera = camera
         self.layout = layout
         self._tracker = TableTracker(camera, layout)
-        self._reach = ReachWatcher(camera, layout)
+        self._reach = HandMonitor(camera, layout)
         self._blocks = BlockReader(layout, looks)
-        self._plan = BoardPlan.of(layout)
+        self._plan = SurfacePlan.of(layout)
         self._pose: Pose | None = None
-        self._watcher: ChangeWatcher | None = None
-        self._coverings: tuple[Pose, CoveringFinder, HiddenPlaces] | None = None
+        self._watcher: ChangeDetector | None = None
+        self._coverings: tuple[Pose, OcclusionDetector, HiddenPlaces] | None = None
         self._last: tuple[Stages, Reading] | None = None
         self._refined_from: tuple[Pose, Pose | None] | None = None
         self._tracked: TrackedTable | None = None
         self._frames_untracked = 0
 
     @property
-    def looks(self) -> PieceLooks:
+    def looks(self) -> BlockAppearance:
         """The looks it reads by."""
         return self._blocks.looks
 
-    def use_looks(self, looks: PieceLooks) -> None:
+    def use_looks(self, looks: BlockAppearance) -> None:
         """Read by other looks from the next frame on."""
         self._last = None
         self._blocks = BlockReader(self.layout, looks)
@@ -164,11 +163,11 @@ class TableReader:
         if self._pose is not None and self._apart_px(pose, self._pose) < SAME_POSE_PX:
             return False
         self._pose = pose
-        self._watcher = ChangeWatcher(self.layout, self.camera, pose)
+        self._watcher = ChangeDetector(self.layout, self.camera, pose)
         self._last = None
         return True
 
-    def _refined(self, image: Image, located: Located) -> Pose | None:
+    def _refined(self, image: Image, located: TableLocation) -> Pose | None:
         """The located pose, or with few markers in sight the pose that the board's grid lines ask for.
 
         ``None`` when one marker alone gave the pose and the lines don't bear it out.
@@ -192,7 +191,7 @@ class TableReader:
         self._stand_at(pose)
         return self._run(image, set(self.layout.places), None)
 
-    def _run(self, image: Image, changed: set[str], before: Mapping[str, BlockSight] | None) -> Stages:
+    def _run(self, image: Image, changed: set[str], before: Mapping[str, BlockSighting] | None) -> Stages:
         pose = self._pose
         if pose is None:
             raise NotLocatedError("the table has not been located yet; nothing can be read")
@@ -212,9 +211,9 @@ class TableReader:
             board, surface = _cover(finder, image, blocks)
         return Stages(pose, blocks, board, surface)
 
-    def _covering_finder(self, pose: Pose) -> tuple[CoveringFinder, HiddenPlaces]:
+    def _covering_finder(self, pose: Pose) -> tuple[OcclusionDetector, HiddenPlaces]:
         if self._coverings is None or self._coverings[0] is not pose:
-            finder = CoveringFinder(self.camera, pose, self._plan)
+            finder = OcclusionDetector(self.camera, pose, self._plan)
             self._coverings = (pose, finder, HiddenPlaces(self.layout, finder.sampler))
         return self._coverings[1:]
 
@@ -222,7 +221,7 @@ class TableReader:
         """Turn what the stages found into probabilities and hindrances."""
         looks = (EMPTY, *self._blocks.looks.names)
         hidden = self._hidden_places(stages)
-        bare = bareness(stages.board, self.layout, stages.surface)
+        bare = emptiness(stages.board, self.layout, stages.surface)
         places = {}
         for place in self.layout.places:
             block = stages.blocks.get(place)
@@ -261,17 +260,21 @@ class TableReader:
         return places.hidden(stages.coverings, clear)
 
 
-def _cover(finder: CoveringFinder, image: Image, blocks: Mapping[str, BlockSight]) -> tuple[BoardView, SurfaceSight]:
+def _cover(
+    finder: OcclusionDetector, image: Image, blocks: Mapping[str, BlockSighting]
+) -> tuple[RectifiedView, SurfaceEvidence]:
     board = finder.view(image, [block.solid for block in blocks.values() if block.log_odds > 0])
     return board, finder.look(board)
 
 
-def _hindrances(coverings: Sequence[Covering], hidden: Mapping[str, str]) -> tuple[Hindrance, ...]:
+def _hindrances(coverings: Sequence[Occlusion], hidden: Mapping[str, str]) -> tuple[Hindrance, ...]:
     hindrances = []
     for kind in dict.fromkeys(covering.kind for covering in coverings):
         places = tuple(place for place, by in hidden.items() if by == kind)
         where = ", ".join(places) if places else "the board"
-        hindrances.append(Hindrance(kind, f"{SAID_OF.get(kind, SAID_OF['object'])} {where}", places))
+        hindrances.append(
+            Hindrance(kind, f"{HINDRANCE_PHRASES.get(kind, HINDRANCE_PHRASES['object'])} {where}", places)
+        )
     return tuple(hindrances)
 
 
@@ -293,7 +296,7 @@ def _empty_probabilities(looks: Sequence[str], log_odds: float) -> dict[str, flo
     return probabilities
 
 
-def _block_probabilities(block: BlockSight, looks: PieceLooks, bare_log_odds: float) -> dict[str, float]:
+def _block_probabilities(block: BlockSighting, looks: BlockAppearance, bare_log_odds: float) -> dict[str, float]:
     """Probabilities of empty and of each colour with each symbol, from the fits of face, symbol and colour.
 
     A block that hardly looks like one leaves the place no barer than its surface looks.

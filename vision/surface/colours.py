@@ -1,4 +1,4 @@
-"""What hue and brightness the board has, and where a picture of it has others."""
+"""The hue and brightness of a surface, and where a view of it has others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_view import PX_PER_MM, BoardView, BoolImage
 from vision.sampling import FloatImage, linear_light
+from vision.surface.view import PX_PER_MM, BoolImage, RectifiedView
 
 COARSER = 2
 SMOOTHING_MM = 2.5
@@ -49,7 +49,7 @@ class SurfaceColours:
     odd: BoolImage
 
     @classmethod
-    def of(cls, view: BoardView, known: BoolImage) -> SurfaceColours | None:
+    def of(cls, view: RectifiedView, known: BoolImage) -> SurfaceColours | None:
         """Take a view apart; ``known`` marks what is not bare board. ``None`` when hardly anything is bare."""
         rows, columns = known.shape
         size = (columns // COARSER, rows // COARSER)

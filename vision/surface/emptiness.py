@@ -1,4 +1,4 @@
-"""How much each place of a board looks like bare board, in which case nothing stands there."""
+"""How much each place looks like bare surface, in which case nothing stands there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_view import PX_PER_MM, BoardView
-from vision.coverings import PlaceSurface, SurfaceSight
 from vision.frame import FloatArray
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 from vision.sampling import linear_light_table
+from vision.surface.occlusion import PlaceEvidence, SurfaceEvidence
+from vision.surface.view import PX_PER_MM, RectifiedView
 
-BARE_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_BARE_LOG_ODDS = 9.0, 5.0, -1.0
+EMPTY_LOG_ODDS, BEHIND_BLOCKS_LOG_ODDS, LEAST_EMPTY_LOG_ODDS = 9.0, 5.0, -1.0
 HARD_TO_SEE_LOG_ODDS = 3.0
-BARE_SIDE_MM = 27.0
+MIDDLE_SIDE_MM = 27.0
 BLEACHED_LEVEL, BLEACHED_EASILY, BLEACHED_COST = 253, 0.25, 6.0
 LEAST_OPEN_SHARE = 0.2
 UNDISTURBED_SHARE = 0.85
@@ -29,8 +29,8 @@ CLEAR, CLEAR_SPREAD = 0.9, 0.15
 DIM_LEVEL, DIM_COST, DIM_MOST = 26.0, 0.35, 5.2
 
 
-def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[str, float]:
-    """How much each place looks like bare board, as log-odds that hold at most ``BARE_LOG_ODDS``.
+def emptiness(view: RectifiedView, layout: TableLayout, sight: SurfaceEvidence) -> dict[str, float]:
+    """How much each place looks like bare board, as log-odds that hold at most ``EMPTY_LOG_ODDS``.
 
     A bare place shows its surface, is not bleached, has the board's colour, and is as even as most other places are.
     Where the grid lines around it are fainter than they ought to be, a block that stands there may be as hard to see.
@@ -48,7 +48,7 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
     steep = _window_sums(np.where(is_open, slope, np.float32(0.0)), layout)
     bright = _window_sums((bleached & is_open).astype(np.uint8), layout)
     levels = _window_sums(np.where(is_open, grey, np.uint8(0)), layout)
-    full = (2 * round(BARE_SIDE_MM / 2 * PX_PER_MM)) ** 2
+    full = (2 * round(MIDDLE_SIDE_MM / 2 * PX_PER_MM)) ** 2
     shares = counts / full
     unevenness = np.maximum(steep / np.maximum(counts, 1.0), 1e-6)
     seen = counts > 0
@@ -73,7 +73,7 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
         dim = DIM_LEVEL - float(levels[index] / counts[index])
         doubt += float(np.clip(DIM_COST * dim, 0.0, DIM_MOST))
         doubt += BLEACHED_COST * max(0.0, float(bright[index] / counts[index]) - BLEACHED_EASILY)
-        most, coloured = BARE_LOG_ODDS, 0.0
+        most, coloured = EMPTY_LOG_ODDS, 0.0
         if surface is not None:
             # brighter with fainter lines is gloss, brighter with lines as clear as ever is a lamp's light
             veiled = float(np.clip((CLEAR - surface.clearness) / CLEAR_SPREAD, 0.0, 1.0))
@@ -83,18 +83,18 @@ def bareness(view: BoardView, layout: TableLayout, sight: SurfaceSight) -> dict[
             # a block whose top can't be made out still shows its colour
             coloured += OFF_HUE_COST * max(0.0, surface.off_hue_share - OFF_HUE_EASILY)
         # a place that is hard to see is bare more often than not; one of another colour is anything
-        hardly_seen = max(HARD_TO_SEE_LOG_ODDS, min(BARE_LOG_ODDS - doubt, most))
-        odds[place] = max(LEAST_BARE_LOG_ODDS, hardly_seen - coloured)
+        hardly_seen = max(HARD_TO_SEE_LOG_ODDS, min(EMPTY_LOG_ODDS - doubt, most))
+        odds[place] = max(LEAST_EMPTY_LOG_ODDS, hardly_seen - coloured)
     return odds
 
 
-def _most_odds(surface: PlaceSurface) -> float:
+def _most_odds(surface: PlaceEvidence) -> float:
     """How bare a place may be called at most, by the grid lines around it."""
     if surface.near_glare:
         return UNSEEN_LOG_ODDS
     enough = surface.lines_seen >= LINES_SEEN_SHARE * surface.lines
     if enough and surface.lines_gone < LINES_GONE_SHARE * max(surface.lines, 1) and surface.clearness > VEILED:
-        return BARE_LOG_ODDS
+        return EMPTY_LOG_ODDS
     return UNSEEN_LOG_ODDS - GONE_COST * surface.lines_gone
 
 
@@ -103,7 +103,7 @@ def _log_light() -> npt.NDArray[np.float32]:
     return np.asarray(np.log(linear_light_table() + np.float32(0.01)), dtype=np.float32)
 
 
-def _board(view: BoardView, layout: TableLayout) -> tuple[slice, slice]:
+def _board(view: RectifiedView, layout: TableLayout) -> tuple[slice, slice]:
     """The part of a view that shows the board, without what is beside it."""
     half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
     left, top = view.window.to_pixels(-half_x, half_y)
@@ -117,7 +117,7 @@ def _window_sums(values: npt.NDArray[np.uint8] | npt.NDArray[np.float32], layout
     centres = np.array([layout.centre_mm(place) for place in layout.places]) * PX_PER_MM
     rows, columns = values.shape
     column, row = centres[:, 0] + columns / 2 - 0.5, rows / 2 - centres[:, 1] - 0.5
-    half = round(BARE_SIDE_MM / 2 * PX_PER_MM)
+    half = round(MIDDLE_SIDE_MM / 2 * PX_PER_MM)
     top, bottom = (np.clip(np.round(row).astype(int) + way, 0, rows) for way in (-half, half))
     left, right = (np.clip(np.round(column).astype(int) + way, 0, columns) for way in (-half, half))
     sums = total[bottom, right] - total[top, right] - total[bottom, left] + total[top, left]

@@ -1,10 +1,9 @@
-"""The board's printed lines: where they ought to be seen, and where they are not.
+"""The surface's printed lines: where they should be seen, and where they are not.
 
 A change of light multiplies a line and what is beside it alike, so a line stays a line in shadow, in any lamp's colour
 and, fainter, under gloss. What lies on the board takes it away. A line segment is judged in two halves, by how many
-grey levels it stands out. What it should stand out by is read off the picture's other lines, for both
-directions apart (a shaken camera wipes out one of them); what is seen where no line is, is read off the middles of the
-squares.
+grey levels it stands out. What it should stand out by is taken from the picture's other lines, for both directions
+apart (a shaken camera wipes out one of them). What is seen where no line is, is taken from the middles of the squares.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_view import BoolImage
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 from vision.sampling import FloatImage, PlaneWindow, sample
+from vision.surface.view import BoolImage
 
 FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]

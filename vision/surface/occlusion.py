@@ -1,9 +1,8 @@
-"""Finding what lies or reaches over the board: hands, arms, cups, coins.
+"""Occlusion: hands, arms, cups, coins and glare over the surface, and the places they hide.
 
 Nothing is compared with an earlier picture, so a still hand is found as well as a moving one. What is found is whatever
-the board and its blocks can't look like: where no block stands, the board has everywhere the same hue (shadow changes
-brightness, hardly hue), its grid lines are there to be seen, and it ends where it ends. Where the lines are seen, the
-board is bare, whatever light falls there.
+the surface and its pieces cannot look like. Where no piece stands, the surface has one hue everywhere (shadow changes
+brightness, hardly hue), its grid lines show, and it ends where it ends. Where the lines show, it is bare.
 """
 
 from __future__ import annotations
@@ -15,17 +14,16 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_plan import BESIDE_MM, BoardPlan, disc_mm
-from vision.board_rim import RimEvidence
-from vision.board_view import PX_PER_MM, BoardSampler, BoardView, BoolImage
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose
-from vision.grid_lines import LineEvidence
-from vision.layout import TableLayout
-from vision.solids import BlockSolid
-from vision.surface_colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
+from vision.geometry import CameraModel, CubeSolid, Pose
+from vision.layout.table import TableLayout
+from vision.surface.colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
+from vision.surface.grid_lines import LineEvidence
+from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
+from vision.surface.rim import RimEvidence
+from vision.surface.view import PX_PER_MM, BoolImage, RectifiedView, SurfaceSampler
 
-SMALLEST_COVERING_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
+SMALLEST_OCCLUSION_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
 HAND_CELLS = 1.3
 AT_EDGE_MM = 6.0
 STRONG_HUE = 0.35
@@ -49,7 +47,7 @@ NEAR_GLARE_MM = 40.0
 
 
 @dataclass(frozen=True, eq=False)
-class Covering:
+class Occlusion:
     """What hides a part of the board: ``kind`` is ``hand`` (it reaches in over an edge), ``object`` or ``glare``; its
     pixels in the board view, and its area in square millimetres of board hidden.
     """
@@ -60,7 +58,7 @@ class Covering:
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceSurface:
+class PlaceEvidence:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
     no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
     much its log brightness is above what the board has there; whether glare begins near it; and the share of what
@@ -78,15 +76,15 @@ class PlaceSurface:
 
 
 @dataclass(frozen=True, eq=False)
-class SurfaceSight:
+class SurfaceEvidence:
     """What a view shows of the board's surface: what covers it, largest first, and each place."""
 
-    coverings: tuple[Covering, ...]
-    places: Mapping[str, PlaceSurface]
+    coverings: tuple[Occlusion, ...]
+    places: Mapping[str, PlaceEvidence]
 
 
 @dataclass(frozen=True, eq=False)
-class _Evidence:
+class _ViewEvidence:
     """All that tells about one picture, at the coarse scale of ``SurfaceColours`` but for the two kinds of lines."""
 
     colours: SurfaceColours
@@ -98,11 +96,11 @@ class _Evidence:
     rim: RimEvidence
 
 
-class CoveringFinder:
+class OcclusionDetector:
     """Finds what covers one board, seen from one place of the camera."""
 
-    def __init__(self, camera: CameraModel, pose: Pose, plan: BoardPlan) -> None:
-        self.sampler = BoardSampler(camera, pose, plan.layout, margin_mm=BESIDE_MM)
+    def __init__(self, camera: CameraModel, pose: Pose, plan: SurfacePlan) -> None:
+        self.sampler = SurfaceSampler(camera, pose, plan.layout, margin_mm=BESIDE_MM)
         self._cell_mm2 = plan.layout.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
         self._places_known = plan.layout.places
@@ -127,20 +125,20 @@ class CoveringFinder:
         )
         return rows, columns
 
-    def view(self, image: Image, solids: Sequence[BlockSolid]) -> BoardView:
+    def view(self, image: Image, solids: Sequence[CubeSolid]) -> RectifiedView:
         """Sample the board and mark what the given blocks hide of it."""
         return self.sampler.view(image, solids)
 
-    def look(self, view: BoardView) -> SurfaceSight:
+    def look(self, view: RectifiedView) -> SurfaceEvidence:
         """Find what covers the board besides the known blocks."""
         evidence = self._evidence(view)
         if evidence is None:
-            return SurfaceSight((), {})
+            return SurfaceEvidence((), {})
         found = []
         glare = np.zeros(evidence.known.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2
-            least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_COVERING_MM2
+            least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_OCCLUSION_MM2
             if area < least or not self._proven(evidence, pixels):
                 continue
             rows, columns = view.blocks.shape
@@ -148,11 +146,11 @@ class CoveringFinder:
             kind = self._kind(evidence, pixels, area)
             if kind == "glare":
                 glare |= pixels
-            found.append(Covering(kind, np.asarray(full), area))
+            found.append(Occlusion(kind, np.asarray(full), area))
         found.sort(key=lambda covering: -covering.area_mm2)
-        return SurfaceSight(tuple(found), self._places(evidence, glare))
+        return SurfaceEvidence(tuple(found), self._places(evidence, glare))
 
-    def _places(self, evidence: _Evidence, glare: BoolImage) -> dict[str, PlaceSurface]:
+    def _places(self, evidence: _ViewEvidence, glare: BoolImage) -> dict[str, PlaceEvidence]:
         lines, colours = evidence.lines, evidence.colours
         around = self._around * lines.judged
         count = around.sum(axis=1)
@@ -172,7 +170,7 @@ class CoveringFinder:
         is_open = (~evidence.known[self._hidden]).sum(axis=1)
         off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * BLOCK_POINTS**3)
         return {
-            place: PlaceSurface(
+            place: PlaceEvidence(
                 int(seen[index]),
                 int(gone[index]),
                 int(count[index]),
@@ -194,7 +192,7 @@ class CoveringFinder:
                 wide |= part
         return wide
 
-    def _evidence(self, view: BoardView) -> _Evidence | None:
+    def _evidence(self, view: RectifiedView) -> _ViewEvidence | None:
         known = view.blocks | view.outside | self._printed
         colours = SurfaceColours.of(view, known)
         if colours is None:
@@ -204,9 +202,9 @@ class CoveringFinder:
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
         lines = self._lines.look(grey, known, colours.brighter, colours.bright > NEARLY_BLEACHED)
         strange, lit = self._unlit(colours, lines, rim)
-        return _Evidence(colours, np.asarray(coarse), colours.bright > BLEACHED, strange, lit, lines, rim)
+        return _ViewEvidence(colours, np.asarray(coarse), colours.bright > BLEACHED, strange, lit, lines, rim)
 
-    def _candidates(self, evidence: _Evidence) -> list[BoolImage]:
+    def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
         """Connected regions of strange pixels and of lines that are gone."""
         gone, strange = evidence.lines.gone, evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
@@ -217,7 +215,7 @@ class CoveringFinder:
         found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(OPENING_MM)) > 0
         return [part for region in _regions(found) for part in self._without_glare(evidence, region)]
 
-    def _without_glare(self, evidence: _Evidence, region: BoolImage) -> list[BoolImage]:
+    def _without_glare(self, evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
         """A region, or where light too bright for the camera takes up some of it, that part and what else there is."""
         bleached = region & evidence.bleached
         share = float(bleached.sum()) / float(region.sum())
@@ -265,7 +263,7 @@ class CoveringFinder:
         hit = pixels[np.minimum(points[..., 0], rows - 1), np.minimum(points[..., 1], columns - 1)]
         return np.asarray(hit.mean(axis=1) >= 0.5)
 
-    def _proven(self, evidence: _Evidence, pixels: BoolImage) -> bool:
+    def _proven(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Whether a region is a thing: strongly off in hue, or hiding lines that ought to show there."""
         judged = pixels & ~evidence.known
         if not judged.any():
@@ -298,7 +296,7 @@ class CoveringFinder:
         # many lines gone at once: something of the board's own hue lies on it
         return (gone >= 7 and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
-    def _kind(self, evidence: _Evidence, pixels: BoolImage, area_mm2: float) -> str:
+    def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> str:
         entered = evidence.rim.entered_by(pixels)
         # on a white board that still shows its lines a white arm is no glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
@@ -317,7 +315,7 @@ class CoveringFinder:
             return "hand" if crossed and odd else "object"
         return "hand" if large and self._at_edge(pixels) else "object"
 
-    def _is_white_board(self, evidence: _Evidence) -> bool:
+    def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Whether most of what is too bright for the camera shows the board's lines all the same."""
         white = evidence.bleached & ~evidence.known
         seen = evidence.lines.gone[self._nearest] < SEEN
@@ -329,7 +327,7 @@ class CoveringFinder:
         outlined = sharp_share(colours, pixels, self._beside_coarse)
         return cells < FINGER_CELLS and outlined is not None and outlined > SHARP_SHARE
 
-    def _is_soft_glow(self, evidence: _Evidence, pixels: BoolImage) -> bool:
+    def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Whether a region has no outline and isn't dark: a lamp's mirror image, no sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
         brighter = float(np.median(evidence.colours.brighter[pixels]))
@@ -352,3 +350,58 @@ def _regions(mask: BoolImage) -> list[BoolImage]:
     count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     least = SMALLEST_REACHING_MM2 * (PX_PER_MM / COARSER) ** 2
     return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]
+
+
+HIDDEN_SHARE = 0.1
+HIDDEN_SQUARE_SHARE = 0.3
+SEEN_THROUGH_SHARE = 0.35
+
+Pixels = npt.NDArray[np.intp]
+
+
+class HiddenPlaces:
+    """Knows which pixels of a board view each place needs, bare and with a block on it."""
+
+    def __init__(self, layout: TableLayout, sampler: SurfaceSampler) -> None:
+        self._layout = layout
+        self._sampler = sampler
+        self._needed: dict[str, tuple[Pixels, Pixels]] = {}
+
+    def share(self, solid: CubeSolid, coverings: Sequence[Occlusion]) -> float:
+        """How much of what a block would hide of the board is covered, from 0 to 1."""
+        if not coverings:
+            return 0.0
+        mask = self._sampler.hidden_by(solid)
+        covered = sum(float((covering.pixels & mask).sum()) for covering in coverings)
+        return covered / max(1.0, float(mask.sum()))
+
+    def hidden(self, coverings: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, str]:
+        """Hidden places and the kind of covering that hides each; ``clear`` marks places whose block is seen well."""
+        hidden: dict[str, str] = {}
+        for place in self._layout.places if coverings else ():
+            block, square = self._pixels(place)
+            seen = clear.get(place, False)
+            for covering in coverings:
+                flat = covering.pixels.reshape(-1)
+                over_block = float(flat[block].mean()) if len(block) else 0.0
+                over_square = float(flat[square].mean()) if len(square) else 0.0
+                if over_block > (SEEN_THROUGH_SHARE if seen else HIDDEN_SHARE) or (
+                    not seen and over_square > HIDDEN_SQUARE_SHARE
+                ):
+                    hidden[place] = covering.kind
+                    break
+        return hidden
+
+    def _pixels(self, place: str) -> tuple[Pixels, Pixels]:
+        """Indices, into the flat view, of what a block on the place hides and of the bare place."""
+        if place not in self._needed:
+            layout, window = self._layout, self._sampler.window
+            x, y = layout.centre_mm(place)
+            solid = CubeSolid(x, y, layout.board_top_mm, layout.block_side_mm)
+            half = layout.cell_mm / 2
+            left, top = window.to_pixels(x - half, y + half)
+            right, bottom = window.to_pixels(x + half, y - half)
+            square = np.zeros(window.shape, dtype=np.bool_)
+            square[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
+            self._needed[place] = (np.flatnonzero(self._sampler.hidden_by(solid)), np.flatnonzero(square))
+        return self._needed[place]

@@ -1,4 +1,4 @@
-"""What a layout alone says about the picture of its board: where its lines, its rim and its places are in a view."""
+"""What a layout alone says about views of its surface: lines, rim, prints and places."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_rim import BoardRim
-from vision.board_view import PX_PER_MM, BoolImage, view_window
-from vision.grid_lines import GridLines
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 from vision.sampling import PlaneWindow
-from vision.surface_colours import COARSER
+from vision.surface.colours import COARSER
+from vision.surface.grid_lines import GridLines
+from vision.surface.rim import SurfaceRim
+from vision.surface.view import PX_PER_MM, BoolImage, view_window
 
 BESIDE_MM = 36.0
 STAR_MARGIN_MM = 15.0
@@ -22,7 +22,7 @@ DEEP_MM = 14.0
 
 
 @dataclass(frozen=True, eq=False)
-class BoardPlan:
+class SurfacePlan:
     """What a layout alone says about views of its board, made ready once: its lines, its rim, and what is printed.
 
     ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
@@ -33,7 +33,7 @@ class BoardPlan:
     layout: TableLayout
     window: PlaneWindow
     lines: GridLines
-    rim: BoardRim
+    rim: SurfaceRim
     around: npt.NDArray[np.intp]
     middles: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
     printed: BoolImage
@@ -42,7 +42,7 @@ class BoardPlan:
     nearest: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, layout: TableLayout) -> BoardPlan:
+    def of(cls, layout: TableLayout) -> SurfacePlan:
         """Make the plan of one layout."""
         window = view_window(layout, BESIDE_MM)
         lines = GridLines(layout, window)
@@ -54,7 +54,7 @@ class BoardPlan:
             layout,
             window,
             lines,
-            BoardRim(layout, window),
+            SurfaceRim(layout, window),
             np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
             (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
             np.asarray(beside | _printed(layout, window)),

@@ -1,6 +1,6 @@
-"""The board's rim: where the step from board to table is seen, and where something that reaches over it takes it away.
+"""The surface's rim: where the step to the table is seen, and where something reaches over it.
 
-A hand comes in over the rim, and its arm goes on outside; a cup, a card or a coin that stands on the board ends on it.
+A hand comes in over the rim, and its arm goes on outside. A cup, a card or a coin that stands on the board ends on it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.board_view import BoolImage
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 from vision.sampling import PlaneWindow
-from vision.surface_colours import COARSER, SurfaceColours
+from vision.surface.colours import COARSER, SurfaceColours
+from vision.surface.view import BoolImage
 
 INSIDE_MM = (5.0, 8.0, 11.0)
 OUTSIDE_MM = (14.0, 19.0, 24.0, 29.0)
@@ -73,7 +73,7 @@ class RimEvidence:
         return False if float(self.apart[touched].mean()) > 0.5 else None
 
 
-class BoardRim:
+class SurfaceRim:
     """Looks at the rim of one layout's board in views through one window."""
 
     def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:

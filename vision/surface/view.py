@@ -1,4 +1,4 @@
-"""The board's surface as sampled from above, and which of its pixels blocks hide or the picture does not hold."""
+"""The rectified view of a surface, and which of its pixels are hidden by pieces or lie outside the picture."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout
+from vision.geometry import CameraModel, CubeSolid, Pose
+from vision.layout.table import TableLayout
 from vision.sampling import FloatImage, PixelMap, PlaneWindow, linear_light_table, plane_map, sample
-from vision.solids import BlockSolid
 
 BoolImage = npt.NDArray[np.bool_]
 
@@ -23,7 +22,7 @@ BLOCK_MARGIN_MM = 3.5
 
 
 @dataclass(frozen=True, eq=False)
-class BoardView:
+class RectifiedView:
     """The board's surface as sampled from above, with what is known to cover it.
 
     ``colours`` are pixels as the picture has them (rows, columns, 3), uint8; ``blocks`` and ``outside`` mark pixels
@@ -49,7 +48,7 @@ def view_window(layout: TableLayout, margin_mm: float = 0.0) -> PlaneWindow:
     return PlaneWindow(-width / 2, depth / 2, width, depth, layout.board_top_mm, PX_PER_MM)
 
 
-class BoardSampler:
+class SurfaceSampler:
     """Samples one board from one place of the camera; what does not change from frame to frame is made ready once.
 
     ``margin_mm`` is how much of the table beside the board is seen, too.
@@ -63,27 +62,27 @@ class BoardSampler:
         outside = (x < 0) | (y < 0) | (x > camera.size[0] - 1) | (y > camera.size[1] - 1)
         self._outside: BoolImage = np.asarray(outside)
 
-    def view(self, image: Image, solids: Sequence[BlockSolid]) -> BoardView:
+    def view(self, image: Image, solids: Sequence[CubeSolid]) -> RectifiedView:
         """Sample the board's surface and mark what the given blocks hide of it, with a small margin."""
-        return BoardView(self.window, self._map, sample(image, self._map), self._blocks(solids), self._outside)
+        return RectifiedView(self.window, self._map, sample(image, self._map), self._blocks(solids), self._outside)
 
-    def hidden_outline(self, solid: BlockSolid) -> npt.NDArray[np.int32]:
+    def hidden_outline(self, solid: CubeSolid) -> npt.NDArray[np.int32]:
         """The convex outline, shape (n, 2), in whole pixels of the view, of what a block hides of the surface."""
         column, row = self.seen_at(solid.corners_mm())
         pixels = np.round(np.column_stack([column, row])).astype(np.int32)
         return np.asarray(cv2.convexHull(pixels), dtype=np.int32).reshape(-1, 2)
 
-    def hidden_by(self, solid: BlockSolid) -> BoolImage:
+    def hidden_by(self, solid: CubeSolid) -> BoolImage:
         """The pixels of the view that a block standing there hides."""
         mask = np.zeros(self.window.shape, dtype=np.uint8)
         cv2.fillConvexPoly(mask, self.hidden_outline(solid), 1)
         return np.asarray(mask > 0)
 
-    def _blocks(self, solids: Sequence[BlockSolid]) -> BoolImage:
+    def _blocks(self, solids: Sequence[CubeSolid]) -> BoolImage:
         covered = np.zeros(self.window.shape, dtype=np.uint8)
         for solid in solids:
             side = solid.side_mm + 2 * BLOCK_MARGIN_MM
-            grown = BlockSolid(solid.x_mm, solid.y_mm, solid.base_mm, side, solid.turned_deg)
+            grown = CubeSolid(solid.x_mm, solid.y_mm, solid.base_mm, side, solid.turned_deg)
             cv2.fillConvexPoly(covered, self.hidden_outline(grown), 1)
         return np.asarray(covered > 0)
 
@@ -99,8 +98,8 @@ class BoardSampler:
         return np.asarray(self._camera_mm + (points_mm - self._camera_mm) * way[:, None], dtype=np.float64)
 
 
-def board_view(
-    image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, solids: Sequence[BlockSolid]
-) -> BoardView:
+def rectified_view(
+    image: Image, camera: CameraModel, pose: Pose, layout: TableLayout, solids: Sequence[CubeSolid]
+) -> RectifiedView:
     """Sample one picture's board, without anything beside it."""
-    return BoardSampler(camera, pose, layout).view(image, solids)
+    return SurfaceSampler(camera, pose, layout).view(image, solids)

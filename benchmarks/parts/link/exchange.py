@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from benchmarks.link_ledger import Ledger, numbered_fault, numbered_lights, numbered_sound
+from benchmarks.parts.link.ledger import Ledger, numbered_fault, numbered_lights, numbered_sound
 from firmware_bridge.firmware.core.board import Board
 from firmware_bridge.firmware.core.link import DeviceLink, LinkOwner
 from firmware_bridge.firmware.core.ticks import TICKS_MASK
@@ -27,7 +27,7 @@ from firmware_bridge.protocol.messages import (
     Welcome,
 )
 from firmware_bridge.protocol.packets import FIRST_SEQUENCED, Kind
-from firmware_bridge.protocol.states import LinkState
+from firmware_bridge.protocol.status import LinkState
 from simulator.microcontroller.faults import FRAME_FAULTS, Trouble, Troubles, WireFaults
 from simulator.microcontroller.wire import FaultyWire
 

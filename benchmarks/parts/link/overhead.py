@@ -19,9 +19,9 @@ from statistics import median, quantiles
 import serial
 from serial.tools.list_ports_common import ListPortInfo
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import SensorsReported
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import SensorsReported
+from firmware_bridge.ports.selection import WantedBoard
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from simulator.microcontroller.terminal import PseudoTerminal
 

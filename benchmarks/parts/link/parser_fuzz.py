@@ -17,8 +17,8 @@ from typing import Protocol
 
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.firmware.core.packets import PacketTaker
-from firmware_bridge.protocol.framing import encode_frame
 from firmware_bridge.protocol.packets import PacketReader as HostReader
+from firmware_bridge.protocol.packets import encode_frame
 
 KINDS = ("random", "miscounted", "changed", "spliced", "whole")
 _PIECE_BYTES = 64 * 1024

@@ -13,31 +13,30 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchanged
-from benchmarks.link_fuzz import KINDS, Fuzzed
-from benchmarks.link_presses import Pressed
-from benchmarks.link_serial import MOST_ADDED_S, Compared, percentile_99_s
-from benchmarks.link_slow import SlowLine
+from benchmarks.parts.link.exchange import TO_DEVICE, TO_HOST, Exchanged
+from benchmarks.parts.link.overhead import MOST_ADDED_S, Compared, percentile_99_s
+from benchmarks.parts.link.parser_fuzz import KINDS, Fuzzed
+from benchmarks.parts.link.whole_firmware import Pressed, SlowLine
 
 _PERCENTS = (50, 95, 99)
 _COLOURS = {50: "#0072b2", 95: "#e69f00", 99: "#d55e00"}
 
 
 @dataclass(frozen=True)
-class Line:
+class Criterion:
     """Something that has to hold, and whether it does."""
 
     holds: bool
     words: str
 
 
-def exchange_lines(exchanges: Sequence[Exchanged], messages: int) -> list[Line]:
+def exchange_lines(exchanges: Sequence[Exchanged], messages: int) -> list[Criterion]:
     """Nothing wrong, and as many messages as were asked for."""
     wrong = sum(exchange.wrong_count for exchange in exchanges)
     delivered = sum(sum(exchange.delivered.values()) for exchange in exchanges)
     return [
-        Line(wrong == 0, f"delivered wrong or out of order, or acknowledged and lost: {wrong}, none allowed"),
-        Line(delivered >= messages, f"messages delivered and checked: {delivered:,}, {messages:,} asked for"),
+        Criterion(wrong == 0, f"delivered wrong or out of order, or acknowledged and lost: {wrong}, none allowed"),
+        Criterion(delivered >= messages, f"messages delivered and checked: {delivered:,}, {messages:,} asked for"),
     ]
 
 
@@ -71,11 +70,11 @@ def print_exchanges(exchanges: Sequence[Exchanged], share: float, console: Conso
             console.print(f"again: python benchmarks/link.py {exchange.again}", markup=False, highlight=False)
 
 
-def press_lines(results: Sequence[Pressed]) -> list[Line]:
+def press_lines(results: Sequence[Pressed]) -> list[Criterion]:
     """Each press and each release told once, in order."""
     pressed, told = sum(len(one.pressed) for one in results), sum(len(one.told) for one in results)
     words = f"presses and releases of buttons: {pressed:,}, told {told:,}, each once and in order"
-    return [Line(all(one.met for one in results), words)]
+    return [Criterion(all(one.met for one in results), words)]
 
 
 def print_presses(results: Sequence[Pressed], console: Console) -> None:
@@ -89,13 +88,13 @@ def print_presses(results: Sequence[Pressed], console: Console) -> None:
     )
 
 
-def slow_lines(results: Sequence[SlowLine]) -> list[Line]:
+def slow_lines(results: Sequence[SlowLine]) -> list[Criterion]:
     """On every slow line the newest lights in the end, in one session, with nothing sent again."""
     again, sessions = sum(one.again for one in results), sum(one.sessions for one in results)
     words = (
         f"slow lines: {len(results)}; sessions on them: {sessions}; packets sent again: {again}; newest lights shown"
     )
-    return [Line(all(one.met for one in results), words)]
+    return [Criterion(all(one.met for one in results), words)]
 
 
 def print_slow(results: Sequence[SlowLine], console: Console) -> None:
@@ -109,7 +108,7 @@ def print_slow(results: Sequence[SlowLine], console: Console) -> None:
     console.print(table)
 
 
-def fuzz_lines(results: Sequence[Fuzzed]) -> list[Line]:
+def fuzz_lines(results: Sequence[Fuzzed]) -> list[Criterion]:
     """No crash, nothing accepted that wasn't sent, everything accepted that was."""
     lines = []
     for one in results:
@@ -117,7 +116,7 @@ def fuzz_lines(results: Sequence[Fuzzed]) -> list[Line]:
             f"{one.parser}: crash {one.crash or 'none'}; accepted and never sent: {one.accepted_unsent}; "
             f"whole and not accepted: {one.whole_missed}"
         )
-        lines.append(Line(one.met, words))
+        lines.append(Criterion(one.met, words))
     return lines
 
 
@@ -137,10 +136,10 @@ def print_fuzz(results: Sequence[Fuzzed], console: Console) -> None:
     console.print("the checksums compared for frames that weren't whole.")
 
 
-def serial_lines(compared: Compared) -> list[Line]:
+def serial_lines(compared: Compared) -> list[Criterion]:
     """The added round trip."""
     words = f"median round trip added: {compared.added_s * 1e3:.2f} ms, {MOST_ADDED_S * 1e3:.0f} ms allowed"
-    return [Line(compared.met, words)]
+    return [Criterion(compared.met, words)]
 
 
 def print_serial(compared: Compared, console: Console) -> None:

@@ -17,18 +17,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.power_disk import Disk, Outcome
-from benchmarks.power_vfs import NotingFiles, write_files
-from benchmarks.power_world import GAME, ToldReader, World, frame_of
+from benchmarks.parts.power.disk import CutOutcome, Disk
+from benchmarks.parts.power.vfs import NotingFiles, write_files
+from benchmarks.parts.power.world import GAME, ToldReader, World, frame_of
 from engine.registry import load
-from hardware.signals import Signal
+from hardware.lights.signals import Signal
 from referee.errors import RefereeError
-from referee.events import Event, EventKind, Evidence
 from referee.journal import EvidenceLimits, Journal, fold
+from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.journal import Connect, SyncFolder, connect, sync_folder
-from referee.service import Service
-from referee.service_loop import press
-from referee.service_settings import ServiceSettings
+from referee.session.loop import press
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 
 JOURNAL = "journal.sqlite"
 SETTINGS = ServiceSettings(turn_end="button", rest_s=1.5)
@@ -78,12 +78,12 @@ class Life:
 
 
 @dataclass(frozen=True)
-class Case:
+class Cut:
     """One cut of a game: in which life, after how many requests, with what outcome, and the seed of its draw."""
 
     life: int
     requests: int
-    outcome: Outcome
+    outcome: CutOutcome
     draw: int
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class MarkedJournal:
         return self._journal.latest_game()
 
 
-class _Ears:
+class _SignalTap:
     """A display that the players hear."""
 
     def __init__(self, world: World) -> None:
@@ -169,7 +169,7 @@ class PlayedOnDisk:
         files: dict[str, bytes] = {}
         while self._live(files, self._rng.randint(*_LIFE_FRAMES)):
             disk = self.lives[-1].disk
-            files = disk.after_cut(len(disk), self._rng.choice(list(Outcome)), self._rng)
+            files = disk.after_cut(len(disk), self._rng.choice(list(CutOutcome)), self._rng)
 
     @property
     def turns_played(self) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ class PlayedOnDisk:
             self._game,
             reader,
             MarkedJournal(opened.journal, opened.contents, life),
-            _Ears(self._world),
+            _SignalTap(self._world),
             SETTINGS,
             self.said.append,
         )
@@ -224,10 +224,10 @@ class PlayedOnDisk:
         del life.disk.requests[killed_at:]
         numbers.clear()
         numbers.update(names)
-        write_files(self._scratch, life.disk.after_cut(killed_at, Outcome.ALL_KEPT, self._rng))
+        write_files(self._scratch, life.disk.after_cut(killed_at, CutOutcome.ALL_KEPT, self._rng))
         return False
 
-    def cases(self, draws: int, elsewhere: int) -> Iterator[Case]:
+    def cases(self, draws: int, elsewhere: int) -> Iterator[Cut]:
         """Every sync point of every life with every outcome, ``draws`` times where chance has a say.
 
         ``elsewhere`` more cuts a life fall anywhere between two requests.
@@ -236,12 +236,12 @@ class PlayedOnDisk:
             rng = random.Random(f"{self.seed} {number} cuts")
             inside = {rng.randint(0, len(life.disk)) for _ in range(elsewhere)}
             for requests in sorted({*life.disk.sync_points, *inside}):
-                for outcome in Outcome:
-                    chancy = outcome not in {Outcome.ALL_KEPT, Outcome.NONE_KEPT}
+                for outcome in CutOutcome:
+                    chancy = outcome not in {CutOutcome.ALL_KEPT, CutOutcome.NONE_KEPT}
                     for _ in range(draws if chancy else 1):
-                        yield Case(number, requests, outcome, rng.getrandbits(32))
+                        yield Cut(number, requests, outcome, rng.getrandbits(32))
 
-    def check(self, case: Case) -> None:
+    def check(self, case: Cut) -> None:
         """Cut there, start again, look; raises CutError for anything lost, added or changed."""
         rng = random.Random(case.draw)
         life = self.lives[case.life]

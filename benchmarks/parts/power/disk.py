@@ -64,7 +64,7 @@ class SyncFolder:
 Request = Create | Delete | Write | Truncate | Sync | SyncFolder
 
 
-class Outcome(enum.Enum):
+class CutOutcome(enum.Enum):
     """What a cut makes of the requests that were not synced yet."""
 
     ALL_KEPT = "all kept"
@@ -112,7 +112,7 @@ class Disk:
         """A number no file has yet."""
         return len(self._begun) + sum(isinstance(request, Create) for request in self.requests)
 
-    def after_cut(self, requests_done: int, outcome: Outcome, rng: random.Random) -> dict[str, bytes]:
+    def after_cut(self, requests_done: int, outcome: CutOutcome, rng: random.Random) -> dict[str, bytes]:
         """Give the files after the power went when that many requests had been carried out."""
         if self._replay is None or self._replay.done > requests_done:
             self._replay = _Replay(self._begun)
@@ -160,11 +160,11 @@ def _rename(names: dict[str, int], changes: Sequence[Create | Delete]) -> None:
             names.pop(change.name, None)
 
 
-def _names_kept(pending: Sequence[Create | Delete], outcome: Outcome, rng: random.Random) -> list[Create | Delete]:
+def _names_kept(pending: Sequence[Create | Delete], outcome: CutOutcome, rng: random.Random) -> list[Create | Delete]:
     """The changes of names that reached the disk: of each name a first few, whatever became of other names."""
-    if outcome is Outcome.ALL_KEPT:
+    if outcome is CutOutcome.ALL_KEPT:
         return list(pending)
-    if outcome is Outcome.NONE_KEPT:
+    if outcome is CutOutcome.NONE_KEPT:
         return []
     kept: list[Create | Delete] = []
     for name in sorted({change.name for change in pending}):
@@ -173,23 +173,23 @@ def _names_kept(pending: Sequence[Create | Delete], outcome: Outcome, rng: rando
     return kept
 
 
-def _left_of(file: _File, outcome: Outcome, rng: random.Random, stale: Sequence[bytes]) -> bytes:
+def _left_of(file: _File, outcome: CutOutcome, rng: random.Random, stale: Sequence[bytes]) -> bytes:
     match outcome:
-        case Outcome.ALL_KEPT:
+        case CutOutcome.ALL_KEPT:
             return _carried_out(file.durable, file.since)
-        case Outcome.NONE_KEPT:
+        case CutOutcome.NONE_KEPT:
             return file.durable
-        case Outcome.CUT_SHORT:
+        case CutOutcome.CUT_SHORT:
             done = rng.randint(0, len(file.since))
             torn = [_torn(request, rng) for request in file.since[done : done + 1]]
             return _carried_out(file.durable, [*file.since[:done], *torn])
-        case Outcome.SHUFFLED:
+        case CutOutcome.SHUFFLED:
             some = [_torn(request, rng) if rng.random() < 0.3 else request for request in file.since]
             some = rng.sample(some, rng.randint(0, len(some)))
             return _carried_out(file.durable, some)
-        case Outcome.SECTORS:
+        case CutOutcome.SECTORS:
             return _sector_by_sector(file, rng, stale)
-        case Outcome.WRECKED:
+        case CutOutcome.WRECKED:
             return _wrecked(file, rng)
 
 

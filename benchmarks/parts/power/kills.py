@@ -19,18 +19,18 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.power_world import GAME, Glimpse, ToldReader, World, frame_of
+from benchmarks.parts.power.world import GAME, Glimpse, ToldReader, World, frame_of
 from engine.api import Game
 from engine.registry import load
-from hardware.panel import DriverSource, Panel
-from hardware.signals import Mood, Signal
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import Mood, Signal
 from referee.errors import RefereeError
-from referee.events import Event, Evidence
 from referee.journal import BufferedJournal, Folded, Journal
+from referee.journal.events import Event, Evidence
 from referee.journal.fold import fold_each
-from referee.service import Service
-from referee.service_loop import press
-from referee.service_settings import ServiceSettings
+from referee.session.loop import press
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 
 SETTINGS = ServiceSettings(turn_end="button", rest_s=1.5)
 ANSWER_TIMEOUT_S = 60.0
@@ -148,7 +148,7 @@ class Aim(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class KillPlan:
     """The next kill: in the how-many-th frame that counts for this aim, and how long after it was handed over."""
 
     aim: Aim
@@ -157,7 +157,7 @@ class Plan:
 
 
 @dataclass
-class Tally:
+class KillTally:
     """What the kills met: ``recorded_unshown`` fell between the journal and the light."""
 
     kills: int = 0
@@ -171,7 +171,7 @@ class Tally:
 class KilledGame:
     """One game on one journal, refereed by one child after the other."""
 
-    def __init__(self, seed: int, turns: int, path: Path, tally: Tally) -> None:
+    def __init__(self, seed: int, turns: int, path: Path, tally: KillTally) -> None:
         """Set the world up; ``path`` is where the journal will be."""
         self._game: Game[Any, Any] = load(GAME)
         self._world = World(seed, turns)
@@ -206,20 +206,20 @@ class KilledGame:
         self._tally.games += 1
         self._tally.turns += len(folded.turns)
 
-    def _plan(self) -> Plan:
+    def _plan(self) -> KillPlan:
         rng = self._rng
         aim = rng.choices(list(Aim), (1, 3, 2, 2))[0]
         match aim:
             case Aim.STARTING:
-                return Plan(aim, 0, rng.uniform(0.0, 1.2 * self._typical_start_s))
+                return KillPlan(aim, 0, rng.uniform(0.0, 1.2 * self._typical_start_s))
             case Aim.JUDGING:
-                return Plan(aim, rng.randint(1, 4), rng.uniform(0.0, self._typical_judging_s))
+                return KillPlan(aim, rng.randint(1, 4), rng.uniform(0.0, self._typical_judging_s))
             case Aim.RECORDED:
-                return Plan(aim, 0, rng.uniform(0.0, 0.002))
+                return KillPlan(aim, 0, rng.uniform(0.0, 0.002))
             case Aim.ANY_TIME:
-                return Plan(aim, rng.randint(1, 60), rng.uniform(0.0, 0.01))
+                return KillPlan(aim, rng.randint(1, 60), rng.uniform(0.0, 0.01))
 
-    def _life(self, plan: Plan | None) -> bool:
+    def _life(self, plan: KillPlan | None) -> bool:
         """Start the referee and go on until the kill (gives False) or the end of the game (True)."""
         here, there = self._context.Pipe()
         child = self._context.Process(target=referee, args=(self._path, there))
@@ -240,7 +240,7 @@ class KilledGame:
             here.close()
             child.close()
 
-    def _referee(self, here: Connection, plan: Plan | None) -> bool:
+    def _referee(self, here: Connection, plan: KillPlan | None) -> bool:
         """Hand frames over until the kill is due (gives False) or the game is over (True)."""
         aim = None if plan is None else plan.aim
         counting = aim is Aim.ANY_TIME

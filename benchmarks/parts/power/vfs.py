@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import apsw
 
-from benchmarks.power_disk import Create, Delete, Disk, Request, Sync, SyncFolder, Truncate, Write
+from benchmarks.parts.power.disk import Create, Delete, Disk, Request, Sync, SyncFolder, Truncate, Write
 
 _NEW_NAMES_ARE_SYNCED = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_OPEN_SUPER_JOURNAL
 _numbers = itertools.count(1)

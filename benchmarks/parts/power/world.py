@@ -11,13 +11,13 @@ import numpy as np
 
 from engine.api import EMPTY
 from engine.registry import load
-from simulator.cube import faces_of
-from simulator.game import PlayedGame
-from simulator.player import Habits
-from simulator.scene import BlockPose
-from simulator.truth import TruthLog
+from simulator.play.game import VirtualGame
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.cube import faces_of
+from simulator.scene.scene import BlockPose
 from vision.frame import Frame, Image
-from vision.layout import default_layout
+from vision.layout.table import default_layout
 from vision.reading import Hindrance, PlaceReading, Reading
 
 GAME = "deblockle"
@@ -48,7 +48,7 @@ class World:
         habits = Habits(
             misdeed_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
         )
-        self._played = PlayedGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
+        self._played = VirtualGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
         self._sequence = 0
         self._presses_taken = 0
 

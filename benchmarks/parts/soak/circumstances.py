@@ -1,35 +1,39 @@
-"""What was about a turn or a question of a game that was played: faults, latency, belief, what called for asking."""
+"""What was about a turn or a question of a game: faults, latency, belief, what called for asking.
+
+That includes what switches alone leave open and when they misled.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from benchmarks.soak_feeling import looks_the_same_by_occupancy, misled
-from benchmarks.soak_geometry import covered_places
-from benchmarks.soak_play import REST_S, PlayedGame, Said
-from engine.api import Game
-from simulator.faults import SURROUNDINGS
-from simulator.faults_game import PLAIN
-from simulator.faults_table import faulty_setting
-from simulator.truth import TruthEvent
+from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
+from benchmarks.parts.soak.occlusion import covered_places
+from engine.api import EMPTY, Game
+from referee.judge.pooled_reading import PIECE
+from simulator.faults.disturbances import DISTURBANCE_KINDS
+from simulator.faults.game import NO_FAULT
+from simulator.faults.table import faulty_setting
+from simulator.play.ground_truth import TruthEvent, TruthLog
 
 _JUST_S = 0.5
 
 
-def kinds_around(played: PlayedGame, from_s: float, to_s: float, what: str) -> tuple[str, ...]:
+def kinds_around(played: GameRecord, from_s: float, to_s: float, what: str) -> tuple[str, ...]:
     """The faults about in between; those who did ``what`` come first, and ``PLAIN`` stands for none."""
     kinds = [what] if what.startswith("illegal") else []
     episode = next((one for one in reversed(played.episodes) if one.began_s <= from_s), None)
-    if episode is not None and what == "turn" and episode.kind not in {*SURROUNDINGS, PLAIN, "illegal turn"}:
+    if episode is not None and what == "turn" and episode.kind not in {*DISTURBANCE_KINDS, NO_FAULT, "illegal turn"}:
         kinds.append(episode.kind)
     for one in played.disturbances:
         ended_s = one.began_s + 3.0 if one.ended_s is None else one.ended_s
         if one.began_s <= to_s and ended_s > from_s - 1.0:
             kinds.append(one.kind)
-    return tuple(dict.fromkeys(kinds)) or (PLAIN,)
+    return tuple(dict.fromkeys(kinds)) or (NO_FAULT,)
 
 
-def latency_frames(played: PlayedGame, event: TruthEvent, said: Said) -> int | None:
+def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) -> int | None:
     """Frames from the first without the hand, the turn being ended, to the light; ``None`` if some are missing."""
     turn_end = played.plan.turn_end
     last, ended_s = event, event.gone_s
@@ -51,7 +55,7 @@ def latency_frames(played: PlayedGame, event: TruthEvent, said: Said) -> int | N
     return None if first is None or said.sequence < 0 else max(0, said.sequence - first)
 
 
-def called_for(game: Game[Any, Any], played: PlayedGame, asked: Said) -> bool:
+def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:
     """Whether something lay over a square that was asked about, or switches could not tell or erred."""
     time_s = asked.time_s
     if played.plan.eyes != "camera" and misled(played, asked.verdict.places, time_s):
@@ -66,7 +70,7 @@ def called_for(game: Game[Any, Any], played: PlayedGame, asked: Said) -> bool:
     return bool(covered_places(setting, played.pose_at(time_s), things) & set(asked.verdict.places))
 
 
-def named_trouble(played: PlayedGame, from_s: float, to_s: float) -> str:
+def named_trouble(played: GameRecord, from_s: float, to_s: float) -> str:
     """What the table said was in its way meanwhile."""
     for time_s, mood, words in played.moods:
         if from_s <= time_s <= to_s and mood in {"cannot see", "trouble"}:
@@ -74,7 +78,7 @@ def named_trouble(played: PlayedGame, from_s: float, to_s: float) -> str:
     return ""
 
 
-def belief_at(played: PlayedGame, time_s: float) -> str:
+def belief_at(played: GameRecord, time_s: float) -> str:
     """The position the referee believed then, in its text."""
     text = ""
     for _, event in played.events:
@@ -84,3 +88,66 @@ def belief_at(played: PlayedGame, time_s: float) -> str:
         if state:
             text = str(state[0]) if isinstance(state, list) else str(state)
     return text
+
+
+_LATELY_S = 4.0
+_A_MOMENT_S = 0.2
+_QUICK_S = 0.5
+
+
+def misled(played: GameRecord, places: Collection[str], time_s: float) -> bool:
+    """Whether a switch under one of these places said what is not so in the seconds before, or a broken one is there.
+
+    No places stand for the whole table.
+    """
+    return any(
+        time_s - _LATELY_S <= at_s <= time_s and (not places or wrong & set(places)) for at_s, wrong in played.misfelt
+    )
+
+
+def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: float) -> bool:
+    """Whether the turn under way, or played last, leaves the same squares taken as something else would.
+
+    That is another result of a legal turn; nothing, where the block came back to its square; a switch that missed a
+    block, where one left the board; and two turns in a row that were not felt one by one.
+    """
+    events = truth.events
+    turns = [event for event in events if event.kind in {"turn", "tried and taken back"} and event.began_s <= time_s]
+    if not turns:
+        return False
+    last = turns[-1]
+    before = [event.state for event in events if event.gone_s < last.began_s and event.state]
+    state = game.parse_state(before[-1] if before else truth.start)
+    taken = _taken(last.after)
+    if taken == _taken(last.before) or len(taken) < len(_taken(last.before)):
+        return True
+    if len(turns) > 1 and last.began_s - turns[-2].gone_s < _QUICK_S:
+        return True
+    results = {
+        tuple(sorted(game.appearance(after).items()))
+        for turn in game.legal_turns(state)
+        if _taken(game.appearance(after := game.apply(state, turn))) == taken
+    }
+    return len(results) > 1
+
+
+def undetected(played: GameRecord, event: TruthEvent) -> bool:
+    """Whether by sensors alone nothing was to be felt of what changed: the switches there were broken."""
+    if played.plan.eyes != "sensors":
+        return False
+    felt_before = _taken(event.before) ^ _wrong_at(played, event.began_s)
+    felt_after = _taken(event.after) ^ _wrong_at(played, event.gone_s)
+    return felt_before == felt_after
+
+
+def _wrong_at(played: GameRecord, time_s: float) -> frozenset[str]:
+    return next((wrong for at_s, wrong in played.misfelt if time_s <= at_s <= time_s + _A_MOMENT_S), frozenset())
+
+
+def seen_as(told: str, look: str) -> bool:
+    """Whether what was told of a place fits its look; a switch tells no more than that a piece is there."""
+    return told == look or (told == PIECE and look != EMPTY)
+
+
+def _taken(looks: Any) -> frozenset[str]:
+    return frozenset(place for place, look in looks.items() if look != EMPTY)

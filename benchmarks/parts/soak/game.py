@@ -13,37 +13,35 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.soak_eyes import PerfectEyes
-from benchmarks.soak_sensors import Eyes, FeltTable, NoCamera, felt_table
+from benchmarks.parts.soak.inputs import Eyes, NoCamera, PerfectReader, TableSwitches, switches_under
 from engine.api import Game, OptionValue
 from engine.registry import load
-from hardware.panel import DriverSource, Panel
-from hardware.signals import Signal
-from referee.correcting import Correction
-from referee.demo import enrolled_reader
-from referee.events import Event
+from hardware.lights.panel import DriverSource, Panel
+from hardware.lights.signals import Signal
+from referee.commands.corrections import Correction
+from referee.demo.run import enrolled_reader
 from referee.journal import BufferedJournal, Journal
-from referee.sensing.alone import SensorReader
-from referee.sensing.fused import FusedReader
-from referee.service import Reader, Service
-from referee.service_attention import AttentiveReader
-from referee.service_loop import FrameSource, Surroundings, run
-from referee.service_requests import asked_to_correct, attend
-from referee.service_settings import ServiceSettings
-from referee.verdict import Verdict
-from simulator.faults import Disturbance
-from simulator.faults_game import Episode, Word
-from simulator.faults_players import Start
-from simulator.faults_table import FaultyTable, faulty_setting
-from simulator.game import TurnEnd
-from simulator.player import Habits
+from referee.journal.events import Event
+from referee.judge.verdict import Verdict
+from referee.runtime.readers import AttentiveReader
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.session.loop import FrameSource, LoopPorts, run
+from referee.session.requests import asked_to_correct, dispatch
+from referee.session.service import Reader, Service
+from referee.session.settings import ServiceSettings
+from simulator.faults.disturbances import Disturbance
+from simulator.faults.game import Episode, Word
+from simulator.faults.players import Start
+from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.game import TurnEnd
+from simulator.play.ground_truth import TruthLog
+from simulator.play.players import Habits
+from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
-from simulator.truth import TruthLog
-from simulator.viewpoint import lens
 from vision.frame import Frame
 from vision.geometry import Pose
-from vision.looks import PieceLooks
-from vision.reader import TableReader
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.table_reader import TableReader
 
 FRAMES_PER_SECOND = 15.0
 REST_S = 1.5
@@ -101,7 +99,7 @@ def plan_of(
 
 
 @dataclass(frozen=True)
-class Said:
+class TimedVerdict:
     """One verdict with the frame it came after."""
 
     sequence: int
@@ -110,12 +108,12 @@ class Said:
 
 
 @dataclass
-class PlayedGame:
+class GameRecord:
     """Everything that is needed to score a game: what happened, and what the referee made of it."""
 
     plan: GamePlan
     truth: TruthLog
-    said: list[Said] = field(default_factory=list)
+    said: list[TimedVerdict] = field(default_factory=list)
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
     """Sequence, table's time and seconds of computing of every frame that reached the service."""
@@ -143,7 +141,7 @@ def _no_watch(frame: Frame | None, verdicts: list[Verdict]) -> None:
 
 
 @dataclass
-class _Ears:
+class _SignalTap:
     """Lets the virtual players see the lights."""
 
     table: FaultyTable
@@ -173,12 +171,12 @@ class _Camera:
 
 
 @cache
-def looks_of_pieces(size: tuple[int, int]) -> PieceLooks:
+def looks_of_pieces(size: tuple[int, int]) -> BlockAppearance:
     """Enrol the piece set once, on an ordinary table: as an owner does, not for each game anew."""
     return enrolled_reader(VirtualTable(1, setting=standard_setting(lens(size)))).looks
 
 
-def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
+def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     """Play and referee one game. ``watch`` sees every frame with the verdicts it led to."""
     game: Game[Any, Any] = load("deblockle")
     truth = TruthLog()
@@ -197,9 +195,9 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
         start=plan.start,
         by_occupancy=plan.eyes == "sensors",
     )
-    played = PlayedGame(plan, truth)
+    played = GameRecord(plan, truth)
     digest = hashlib.sha256()
-    felt = felt_table(table, plan.turns)
+    felt = switches_under(table, plan.turns)
     played.misfelt = felt.misfelt
     reader = _reader(plan, table, felt, game)
 
@@ -211,7 +209,7 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
 
     with Journal.in_memory(wall_clock=wall_clock) as opened:
         journal = BufferedJournal(opened, remark)
-        panel = Panel([DriverSource("players", lambda: _Ears(table, played.moods))], lambda: table.time_s, remark)
+        panel = Panel([DriverSource("players", lambda: _SignalTap(table, played.moods))], lambda: table.time_s, remark)
         settings = ServiceSettings(
             options=plan.options, turn_end=plan.turn_end, rest_s=REST_S, anywhere=plan.start != "usual"
         )
@@ -226,18 +224,18 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
             for word in table.take_words():
                 said = Correction("player", word.looks, word.state, word.to_move, word.why)
                 answers: list[Mapping[str, Any]] = []
-                attend(service, asked_to_correct(said), answers.append)
+                dispatch(service, asked_to_correct(said), answers.append)
                 played.words += [(word, dict(answer)) for answer in answers]
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
-            played.said += [Said(sequence, table.time_s, verdict) for verdict in verdicts]
+            played.said += [TimedVerdict(sequence, table.time_s, verdict) for verdict in verdicts]
             watch(frame, verdicts)
 
         source = NoCamera(table) if plan.eyes == "sensors" else table
         camera = _Timed(_Camera(table, source, digest), began)
         service.start(resume=False, seed=plan.seed)
-        run(service, camera, Surroundings(table.wait, presses=presses, on_verdicts=hear))
+        run(service, camera, LoopPorts(table.wait, presses=presses, on_verdicts=hear))
         played.events = journal.events(service.game_number)
     for _, event in played.events:
         digest.update(json.dumps([event.kind, dict(event.data), event.frame_time_s], sort_keys=True).encode())
@@ -247,10 +245,10 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> PlayedGame:
     return played
 
 
-def _reader(plan: GamePlan, table: FaultyTable, felt: FeltTable, game: Game[Any, Any]) -> Reader:
+def _reader(plan: GamePlan, table: FaultyTable, felt: TableSwitches, game: Game[Any, Any]) -> Reader:
     if plan.eyes == "sensors":
         return SensorReader(felt, game.places, game.looks)
-    seen: Reader = PerfectEyes(table, game.looks)
+    seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_eyes:
         looks = looks_of_pieces(plan.size)
         seen = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))

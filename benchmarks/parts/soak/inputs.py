@@ -1,29 +1,34 @@
-"""Perfect eyes in place of the camera and the reader: what a reader that never errs would say of each frame.
+"""What the soak's referee has in place of a camera: a reader that is told what stands where, and switches with faults.
 
-With them a soak costs no pictures, so that thousands of turns show whether players, service and judge get along;
-what then still fails with real pictures is the reader's.
+The perfect reader says of each frame what a reader that never errs would say. With it a soak costs no pictures, so
+that thousands of turns show whether players, service and judge get along.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from benchmarks.soak_geometry import covered_places, sides_in_plain_view
+import numpy as np
+
+from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
 from engine.api import EMPTY
-from simulator.faults_table import FaultyTable
-from simulator.scene import SYMBOLS, BlockPose, Scene
-from vision.errors import NotLocatedError
+from referee.sensing.values import PlaceChange, SensorSnapshot
+from simulator.faults.table import FaultyTable
+from simulator.scene.scene import SYMBOLS, BlockPose, Scene
+from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
+from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import Frame, Image
-from vision.layout import TableLayout
+from vision.geometry import CubeSolid
+from vision.layout.table import TableLayout
 from vision.reading import Hindrance, PlaceReading, Reading
-from vision.solids import BlockSolid
 
 _SURE = 0.995
 
 
 @dataclass
-class PerfectEyes:
+class PerfectReader:
     """A reader that is told what stands where, and says so as a camera would: not through hands, things or shaking."""
 
     table: FaultyTable
@@ -63,7 +68,7 @@ class PerfectEyes:
         setting = self.table.scene.setting
         layout = setting.layout
         solids = {
-            other: BlockSolid(block.x_mm, block.y_mm, layout.board_top_mm, layout.block_side_mm, block.turned_deg)
+            other: CubeSolid(block.x_mm, block.y_mm, layout.board_top_mm, layout.block_side_mm, block.turned_deg)
             for other, block in standing.items()
         }
         facing = self.table.facing(standing[place])
@@ -90,3 +95,68 @@ def _place_of(layout: TableLayout, block: BlockPose) -> str:
 def _place_of_point(layout: TableLayout, x_mm: float, y_mm: float) -> str:
     column = round(x_mm / layout.cell_mm + (layout.columns - 1) / 2)
     return f"{chr(ord('a') + column)}{round(y_mm / layout.cell_mm + (layout.rows - 1) / 2) + 1}"
+
+
+Eyes = Literal["camera", "sensors", "both"]
+EYES: tuple[Eyes, ...] = ("camera", "sensors", "both")
+
+_SECONDS_A_TURN = 7.0
+
+
+@dataclass
+class TableSwitches:
+    """What the switches say, as a board would report it: the newest snapshot, and what changed since the last one.
+
+    ``misfelt`` gathers when which switches said what is not so, or the cable was off (all of them): not for the
+    referee.
+    """
+
+    table: FaultyTable
+    switches: VirtualSwitches
+    misfelt: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    _told: SensorSnapshot | None = None
+
+    def latest(self, now_s: float) -> SensorSnapshot | None:
+        """Say what the switches say now; while the cable is off, what they said last."""
+        blocks, layout = self.table.blocks, self.table.setting.layout
+        closed = self.switches.closed(blocks, now_s)
+        if closed is None:
+            self.misfelt.append((now_s, frozenset(layout.places)))
+            return self._told
+        felt = sensed_places(layout, blocks)
+        wrong = frozenset(place for place, is_closed in closed.items() if is_closed != (place in felt))
+        if wrong:
+            self.misfelt.append((now_s, wrong))
+        before = self._told.occupied if self._told else closed
+        changed = [place for place, is_closed in closed.items() if is_closed != before[place]]
+        # A piece was lifted before it, or another one, was put down.
+        in_order = sorted(changed, key=lambda place: closed[place])
+        changes = tuple(PlaceChange(place, closed[place], now_s) for place in in_order)
+        told = SensorSnapshot(now_s, closed, changes=changes)
+        self._told = replace(told, changes=())
+        return told
+
+
+def switches_under(table: FaultyTable, turns: int) -> TableSwitches:
+    """Put switches under a table, with the faults that its seed draws for a game of so many turns."""
+    faults = drawn_switch_faults(table.setting.layout, np.random.default_rng([table.seed, 62]), turns * _SECONDS_A_TURN)
+    return TableSwitches(table, VirtualSwitches(table.setting.layout, table.seed, faults))
+
+
+@dataclass
+class NoCamera:
+    """Ticks of the table's own clock in place of frames: whatever befalls the camera, the switches are still felt."""
+
+    table: FaultyTable
+
+    def read(self, timeout_s: float) -> Frame:  # noqa: ARG002 - a tick never keeps anyone waiting
+        """Give the next tick; raises EndOfFramesError when the game is over."""
+        try:
+            return self.table.read(0.0)
+        except EndOfFramesError:
+            raise
+        except (CameraError, FrameError):
+            sequence = round(self.table.time_s * self.table.fps)
+            tick = Frame(np.zeros((1, 1, 3), np.uint8), self.table.time_s, sequence, "no camera")
+            self.table.wait(1 / self.table.fps)
+            return tick

@@ -8,10 +8,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.scene import Setting, Thing
+from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray
-from vision.geometry import Pose, project
-from vision.solids import SIDES, BlockSolid, outline_px
+from vision.geometry import SIDES, CubeSolid, Pose, outline_px, project
 
 PLAIN_HEIGHT_PX = 16.0
 """A side face that is lower in the picture than this need not be readable."""
@@ -25,7 +24,7 @@ _GRID = 8
 def sides_in_plain_view(
     setting: Setting,
     pose: Pose,
-    blocks: Mapping[str, BlockSolid],
+    blocks: Mapping[str, CubeSolid],
     place: str,
     least_height_px: float = PLAIN_HEIGHT_PX,
 ) -> list[str]:
@@ -49,14 +48,14 @@ def sides_in_plain_view(
     return found
 
 
-def covered_places(setting: Setting, pose: Pose, things: Sequence[Thing]) -> set[str]:
+def covered_places(setting: Setting, pose: Pose, things: Sequence[ForeignObject]) -> set[str]:
     """The places of which things hide something, be it of the square or of a block that stands or would stand there."""
     layout = setting.layout
     hulls = [_thing_outline(setting, pose, thing) for thing in things]
     found = set()
     for place in layout.places:
         x, y = layout.centre_mm(place)
-        outline = outline_px(BlockSolid(x, y, layout.board_top_mm, layout.block_side_mm), setting.camera, pose)
+        outline = outline_px(CubeSolid(x, y, layout.board_top_mm, layout.block_side_mm), setting.camera, pose)
         area = abs(float(cv2.contourArea(outline)))
         shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
         if shared > _COVERED_SHARE * area:
@@ -64,7 +63,7 @@ def covered_places(setting: Setting, pose: Pose, things: Sequence[Thing]) -> set
     return found
 
 
-def _distance(pose: Pose, block: BlockSolid) -> float:
+def _distance(pose: Pose, block: CubeSolid) -> float:
     x, y, _ = pose.camera_position_mm
     return float(np.hypot(block.x_mm - x, block.y_mm - y))
 
@@ -80,7 +79,7 @@ def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) 
     return 1.0 - float(np.mean(hidden))
 
 
-def _thing_outline(setting: Setting, pose: Pose, thing: Thing) -> npt.NDArray[np.float32]:
+def _thing_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
     reach = 1.4 * thing.radius_mm if thing.kind == "card" else thing.radius_mm
     angles = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
     ring = np.column_stack([thing.x_mm + reach * np.cos(angles), thing.y_mm + reach * np.sin(angles)])

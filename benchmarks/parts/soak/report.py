@@ -10,12 +10,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.soak_outcomes import GameScore, Item, Outcome
-from benchmarks.soak_play import FRAMES_PER_SECOND
-from benchmarks.soak_sensors import Eyes
+from benchmarks.parts.soak.game import FRAMES_PER_SECOND
+from benchmarks.parts.soak.inputs import Eyes
+from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from engine.registry import load
-from simulator.faults import SURROUNDINGS
-from simulator.faults_game import DOINGS, KINDS_OF_MISDEED
+from simulator.faults.disturbances import DISTURBANCE_KINDS
+from simulator.faults.game import KINDS_OF_VIOLATION, PLAYER_FAULTS
 
 MOST_NEEDLESS_SHARE = 0.01
 MOST_COMPUTING_FRAMES = 2.0
@@ -25,11 +25,11 @@ WHOLE_TURNS = 2000
 _RULES_WIDTH = 100
 _SLOWEST = 8
 _SLOW_FRAMES = 15
-_WITH_MISDEEDS = frozenset({"illegal turn"})
+_WITH_VIOLATIONS = frozenset({"illegal turn"})
 
 
 @dataclass(frozen=True)
-class Report:
+class SoakReport:
     """All games' scores; ``again`` are the options that play one of them again."""
 
     scores: Sequence[GameScore]
@@ -65,8 +65,8 @@ class Report:
     def missing(self) -> list[str]:
         """Kinds of fault that never came up, out of all that are to."""
         seen = {kind for item in self.items for kind in item.kinds}
-        asked = [*SURROUNDINGS, *(doing for doing in DOINGS if doing not in _WITH_MISDEEDS)]
-        asked += [f"illegal: {kind}" for kind in (*KINDS_OF_MISDEED, "put back turned", "another turned")]
+        asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
+        asked += [f"illegal: {kind}" for kind in (*KINDS_OF_VIOLATION, "put back turned", "another turned")]
         return [kind for kind in asked if kind not in seen]
 
     @property

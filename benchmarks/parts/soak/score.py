@@ -1,22 +1,30 @@
-"""What the referee said in one game beside what happened: an outcome for every turn and every misdeed.
+"""What the referee said in one game beside what happened: an outcome for every turn and every violation.
 
-The truth is only opened here, after the game.
+The journal is matched with what was played. The ground truth is only opened here, after the game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.soak_around import called_for, kinds_around, latency_frames, named_trouble
-from benchmarks.soak_matching import behind_s, narrowed_wrongly, resolve
-from benchmarks.soak_misdeeds import SETTLES_S, Misdeed, expected_rules, heard_about, misdeed_outcome, misdeeds_of
-from benchmarks.soak_outcomes import GameScore, Item, Outcome
-from benchmarks.soak_play import PlayedGame
+from benchmarks.parts.soak.circumstances import called_for, kinds_around, latency_frames, named_trouble
+from benchmarks.parts.soak.game import GameRecord
+from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
+from benchmarks.parts.soak.violations import (
+    SETTLES_S,
+    Violation,
+    expected_rules,
+    responses_to,
+    violation_outcome,
+    violations_of,
+)
 from engine.api import Game
 from engine.registry import load
-from referee.events import Event
-from referee.verdict import VerdictKind
+from referee.journal.events import Event
+from referee.judge.verdict import VerdictKind
+from simulator.play.ground_truth import TruthEvent
 
 COIN = "coin on a block"
 STALL_S = 26.0
@@ -25,13 +33,13 @@ STALL_S = 26.0
 _LOUD = frozenset({VerdictKind.ILLEGAL, VerdictKind.AMBIGUOUS, VerdictKind.ACCEPTED})
 
 
-def score(played: PlayedGame) -> GameScore:
+def score(played: GameRecord) -> GameScore:
     """Score a game."""
     return _Scorer(played).score()
 
 
 class _Scorer:
-    def __init__(self, played: PlayedGame) -> None:
+    def __init__(self, played: GameRecord) -> None:
         self._played = played
         self._game: Game[Any, Any] = load("deblockle")
         self._events = played.truth.events
@@ -43,7 +51,7 @@ class _Scorer:
 
     def score(self) -> GameScore:
         played = self._played
-        misdeeds = misdeeds_of(self._events)
+        misdeeds = violations_of(self._events)
         resolution = resolve(played, self._turns, [(one.event.began_s, one.over_s) for one in misdeeds])
         self._resolved = resolution.resolved
         self._honest = {
@@ -73,7 +81,7 @@ class _Scorer:
             sum(said.verdict.kind is VerdictKind.AMBIGUOUS for said in played.said),
         )
 
-    def _misdeed_item(self, misdeed: Misdeed) -> Item:
+    def _misdeed_item(self, misdeed: Violation) -> Item:
         event, until_s = misdeed.event, misdeed.until_s
         others = [said for said in self._loud if id(said) not in self._honest]
         self._charged.update(id(said) for said in others if event.began_s <= said.time_s <= until_s)
@@ -84,8 +92,8 @@ class _Scorer:
                 for said in others
                 if said.verdict.kind is not VerdictKind.ACCEPTED and until_s <= said.time_s <= misdeed.over_s
             )
-        heard = heard_about([said for said in others if event.gone_s <= said.time_s <= until_s])
-        outcome, detail = misdeed_outcome(self._game, self._played, misdeed, heard)
+        heard = responses_to([said for said in others if event.gone_s <= said.time_s <= until_s])
+        outcome, detail = violation_outcome(self._game, self._played, misdeed, heard)
         named = heard.named
         what = f"illegal: {event.misdeed}"
         return Item(
@@ -202,3 +210,92 @@ class _Scorer:
                 Item(self._played.plan.seed, -1, said.time_s, "quiet table", kinds, outcome, said.verdict.sentence)
             )
         return found
+
+
+_REFEREE_ITSELF = "button"
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """How each turn came into the journal (``turn`` or ``correction``, and when), by its number.
+
+    ``stray`` are accepted turns that nobody played and no misdeed explains; ``matched`` is time and text of the others.
+    """
+
+    resolved: Mapping[int, tuple[str, float]]
+    stray: Sequence[Event]
+    matched: frozenset[tuple[float, str]]
+
+
+def resolve(played: GameRecord, turns: Sequence[TruthEvent], misdeeds: Sequence[tuple[float, float]]) -> Resolution:
+    """Match what the journal accepted with what was played; ``misdeeds`` are when those began and were over."""
+    game: Game[Any, Any] = load("deblockle")
+    resolved: dict[int, tuple[str, float]] = {}
+    stray: list[Event] = []
+    matched: set[tuple[float, str]] = set()
+    number = 0
+    for _, event in played.events:
+        time_s = event.frame_time_s or 0.0
+        if event.kind == "correction" and event.data.get("by") != _REFEREE_ITSELF:
+            while number < len(turns) and turns[number].gone_s <= time_s:
+                resolved.setdefault(number, ("correction", time_s))
+                number += 1
+        elif event.kind == "turn":
+            turn = turns[number] if number < len(turns) else None
+            if turn is not None and turn.began_s <= time_s and board_of(game, event) == dict(turn.after):
+                resolved[number] = ("turn", time_s)
+                matched.add((time_s, str(event.data["turn"])))
+                number += 1
+            elif not any(from_s <= time_s <= to_s for from_s, to_s in misdeeds):
+                stray.append(event)
+    return Resolution(resolved, stray, frozenset(matched))
+
+
+def narrowed_wrongly(game: Game[Any, Any], played: GameRecord, turns: Sequence[TruthEvent]) -> tuple[str, ...]:
+    """Where the belief excluded the faces a block really had: a side face was misread."""
+    found: list[str] = []
+    number = 0
+    for _, event in played.events:
+        if event.kind == "turn" and number < len(turns):
+            truth = turns[number]
+            if board_of(game, event) == dict(truth.after):
+                found += _excluded(game, event, truth)
+                number += 1
+        elif event.kind == "correction" and event.data.get("by") != _REFEREE_ITSELF:
+            number = sum(one.gone_s <= (event.frame_time_s or 0.0) for one in turns)
+    return tuple(dict.fromkeys(found))
+
+
+def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str]:
+    possible = game.facings(game.parse_state(_text(event)))
+    found = []
+    for place, facing in truth.facings.items():
+        known = possible.get(place, ())
+        if known and not any(dict(one) == dict(facing) for one in known):
+            found.append(f"{place} after {truth.turn}")
+    return found
+
+
+def _text(event: Event) -> str:
+    state = event.data["state"]
+    return str(state[0]) if isinstance(state, list) else str(state)
+
+
+def board_of(game: Game[Any, Any], event: Event) -> Mapping[str, str]:
+    """What the board shows after an accepted turn."""
+    return dict(game.appearance(game.parse_state(_text(event))))
+
+
+def behind_s(frames: Sequence[tuple[int, float, float]]) -> dict[int, float]:
+    """By how long computing keeps the answer to each frame back, what is left of the frames before it included.
+
+    ``frames`` holds sequence, time in seconds and seconds of computing of each; the result goes by sequence.
+    """
+    found: dict[int, float] = {}
+    before_s, behind = None, 0.0
+    for sequence, time_s, computed_s in frames:
+        since_s = 0.0 if before_s is None else time_s - before_s
+        behind = max(0.0, behind - since_s) + computed_s
+        found[sequence] = behind
+        before_s = time_s
+    return found

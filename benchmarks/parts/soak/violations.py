@@ -1,29 +1,33 @@
-"""What became of one misdeed: named, asked about, out of sight, accepted, or passed over in silence."""
+"""What became of one violation: named, asked about, out of sight, accepted, or passed over in silence.
+
+For those that only side faces give away, geometry says whether a camera could have seen it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.soak_around import belief_at
-from benchmarks.soak_feeling import misled, seen_as, unfelt
-from benchmarks.soak_outcomes import Outcome
-from benchmarks.soak_play import PlayedGame, Said
-from benchmarks.soak_sides import sides_tell
-from engine.api import Game
+from benchmarks.parts.soak.circumstances import belief_at, misled, seen_as, undetected
+from benchmarks.parts.soak.game import GameRecord, TimedVerdict
+from benchmarks.parts.soak.occlusion import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
+from benchmarks.parts.soak.outcomes import Outcome
+from engine.api import EMPTY, Game
 from engine.errors import IllegalTurnError
-from referee.verdict import VerdictKind
-from simulator.truth import TruthEvent
+from referee.judge.verdict import VerdictKind
+from simulator.faults.table import faulty_setting
+from simulator.play.ground_truth import TruthEvent
+from vision.geometry import CubeSolid
 
-BY_SIDES = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
+ONLY_SIDE_FACES_TELL = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
 """Misdeeds that no top gives away."""
 
 SETTLES_S = 2.0
 
 
 @dataclass(frozen=True)
-class Misdeed:
+class Violation:
     """A misdeed of a game: its number among all events, and until when what is said is about it.
 
     ``put_right_s`` is when the hand that put it right was gone, ``None`` if nobody did.
@@ -41,15 +45,15 @@ class Misdeed:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Responses:
     """What was said about a misdeed: the first of it, a fault that was named, a turn that was accepted."""
 
-    first: Said | None
-    named: Said | None
-    accepted: Said | None
+    first: TimedVerdict | None
+    named: TimedVerdict | None
+    accepted: TimedVerdict | None
 
 
-def misdeeds_of(events: Sequence[TruthEvent]) -> list[Misdeed]:
+def violations_of(events: Sequence[TruthEvent]) -> list[Violation]:
     """Give every misdeed, in order."""
     found = []
     for number, event in enumerate(events):
@@ -58,30 +62,32 @@ def misdeeds_of(events: Sequence[TruthEvent]) -> list[Misdeed]:
         later = events[number + 1 :]
         until_s = later[0].began_s + 0.2 if later else float("inf")
         put_right = next((one for one in later if one.kind == "put right"), None)
-        found.append(Misdeed(number, event, until_s, put_right.gone_s if put_right else None))
+        found.append(Violation(number, event, until_s, put_right.gone_s if put_right else None))
     return found
 
 
-def heard_about(said: Sequence[Said]) -> Heard:
+def responses_to(said: Sequence[TimedVerdict]) -> Responses:
     """Sort what was said about a misdeed."""
 
-    def first_of(kind: VerdictKind) -> Said | None:
+    def first_of(kind: VerdictKind) -> TimedVerdict | None:
         return next((one for one in said if one.verdict.kind is kind), None)
 
-    return Heard(said[0] if said else None, first_of(VerdictKind.ILLEGAL), first_of(VerdictKind.ACCEPTED))
+    return Responses(said[0] if said else None, first_of(VerdictKind.ILLEGAL), first_of(VerdictKind.ACCEPTED))
 
 
-def misdeed_outcome(game: Game[Any, Any], played: PlayedGame, misdeed: Misdeed, heard: Heard) -> tuple[Outcome, str]:
+def violation_outcome(
+    game: Game[Any, Any], played: GameRecord, misdeed: Violation, heard: Responses
+) -> tuple[Outcome, str]:
     """Give what became of a misdeed, and why."""
     event, until_s = misdeed.event, misdeed.until_s
-    if event.misdeed in BY_SIDES:
+    if event.misdeed in ONLY_SIDE_FACES_TELL:
         return _by_sides(game, played, event, heard)
     if heard.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
     if _begun_within(played, event.gone_s, until_s):
         return Outcome.WRONG, "accepted as a start"
     if heard.first is None:
-        if unfelt(played, event):
+        if undetected(played, event):
             return Outcome.UNSEEN, "no switch felt it"
         if _shown_as_unfinished(played, event, until_s):
             return Outcome.AT_ONCE, "shown as a turn to finish"
@@ -91,7 +97,7 @@ def misdeed_outcome(game: Game[Any, Any], played: PlayedGame, misdeed: Misdeed, 
     return Outcome.AFTER_ASKING, heard.first.verdict.sentence
 
 
-def expected_rules(game: Game[Any, Any], played: PlayedGame, event: TruthEvent) -> tuple[str, ...]:
+def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) -> tuple[str, ...]:
     """Give the rules that a misdeed breaks as one who knows every face names them."""
     if event.misdeed.startswith("set-up"):
         try:
@@ -104,7 +110,7 @@ def expected_rules(game: Game[Any, Any], played: PlayedGame, event: TruthEvent) 
     return tuple(breach.rule for breach in game.explain(game.parse_state(event.state), event.after, facings))
 
 
-def _by_sides(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, heard: Heard) -> tuple[Outcome, str]:
+def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard: Responses) -> tuple[Outcome, str]:
     if heard.named is not None and heard.named is heard.first:
         return Outcome.AT_ONCE, ""
     if heard.first is not None and heard.first is not heard.accepted:
@@ -116,12 +122,12 @@ def _by_sides(game: Game[Any, Any], played: PlayedGame, event: TruthEvent, heard
     return Outcome.LOST, "accepted, though a side face told" if heard.accepted else "nothing was said"
 
 
-def _begun_within(played: PlayedGame, from_s: float, to_s: float) -> bool:
+def _begun_within(played: GameRecord, from_s: float, to_s: float) -> bool:
     """Whether a set-up was accepted then."""
     return VerdictKind.SET_UP in [said.verdict.kind for said in played.said if from_s <= said.time_s <= to_s]
 
 
-def _shown_as_unfinished(played: PlayedGame, event: TruthEvent, until_s: float) -> bool:
+def _shown_as_unfinished(played: GameRecord, event: TruthEvent, until_s: float) -> bool:
     """Whether a block that is missing or has not hopped was shown as such, where only rest ends a turn."""
     if played.plan.turn_end == "button":
         return False
@@ -136,7 +142,62 @@ def _shown_as_unfinished(played: PlayedGame, event: TruthEvent, until_s: float) 
     )
 
 
-def _fault_still_shown(played: PlayedGame, event: TruthEvent) -> bool:
+def _fault_still_shown(played: GameRecord, event: TruthEvent) -> bool:
     until_s = event.gone_s + 1.8
     shown = [mood for time_s, mood, _ in played.moods if time_s <= until_s]
     return bool(shown) and shown[-1] in {"fault", "question"}
+
+
+_SLACK_PX = 2.0
+"""A block stands a little off the middle of its square, so that a face just high enough there may be too low."""
+
+
+def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, believed: str) -> bool:
+    """Whether a side face in plain view contradicts all that was known of the block before the misdeed."""
+    if not believed:
+        return False
+    state = game.parse_state(believed)
+    looks = game.appearance(state)
+    possible: dict[str, list[Mapping[str, str]]] = {
+        place: [dict(facing) for facing in facings]
+        for place, facings in game.facings(state).items()
+        # Where touch ends a turn, what is believed is a turn behind.
+        if looks[place] == event.before[place]
+    }
+    if event.misdeed == "turned while hopping":
+        possible = {}
+        for turn in game.legal_turns(state):
+            after = game.apply(state, turn)
+            if dict(game.appearance(after)) == dict(event.after):
+                for place, facings in game.facings(after).items():
+                    possible.setdefault(place, []).extend(dict(facing) for facing in facings)
+    hidden = _hidden_by_things(played, event.gone_s)
+    for place, facing in event.facings.items():
+        if place in hidden:
+            continue
+        moved = event.misdeed != "turned while hopping" and event.before[place] != event.after[place]
+        if moved or not possible.get(place):
+            continue
+        seen = {side: facing[side] for side in _sides_in_view(played, event, place)}
+        if seen and not any(all(one.get(side) == symbol for side, symbol in seen.items()) for one in possible[place]):
+            return True
+    return False
+
+
+def _hidden_by_things(played: GameRecord, time_s: float) -> set[str]:
+    """The squares a thing lies over: of what stands there a camera says nothing."""
+    things = [thing for one in played.disturbances if one.holds_at(time_s) for thing in one.things]
+    setting = faulty_setting(played.plan.seed, played.plan.size)
+    return covered_places(setting, played.pose_at(time_s), things) if things else set()
+
+
+def _sides_in_view(played: GameRecord, event: TruthEvent, place: str) -> list[str]:
+    setting = faulty_setting(played.plan.seed, played.plan.size)
+    layout = setting.layout
+    solids = {
+        one: CubeSolid(*layout.centre_mm(one), layout.board_top_mm, layout.block_side_mm)
+        for one, look in event.after.items()
+        if look != EMPTY
+    }
+    least_px = PLAIN_HEIGHT_PX + _SLACK_PX
+    return sides_in_plain_view(setting, played.pose_at(event.gone_s), solids, place, least_px)

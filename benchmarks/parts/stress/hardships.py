@@ -1,28 +1,34 @@
-"""Ordinary scenes in numbers, each of which a hardship may change. Everything is drawn from seeds."""
+"""Ordinary scenes in numbers, and hardships: named levels of what makes seeing harder, each a change of such a scene.
+
+Everything is drawn from seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from simulator.pieces import varied_pieces
-from simulator.scene import (
+from simulator.scene.scene import (
     BlockLook,
     Colour,
+    ForeignObject,
     Hand,
     Lamp,
     Lighting,
+    MarkerState,
     Sensor,
     Setting,
+    Shade,
+    Surface,
     TableLook,
-    Thing,
     standard_layout,
 )
-from simulator.variety import pose_with_markers
-from simulator.viewpoint import lens, whole_table_distance_mm
-from vision.layout import TableLayout
+from simulator.scene.variety import pose_with_markers, varied_pieces
+from simulator.scene.viewpoint import lens, whole_table_distance_mm
+from vision.layout.table import TableLayout
 
 SKINS: Mapping[str, Colour] = {
     "very pale skin": (0.72, 0.8, 0.94),
@@ -62,7 +68,7 @@ class Draft:
     careless: tuple[float, float] = (3.0, 5.0)
     blocks: int = 8
     hands: tuple[Hand, ...] = ()
-    things: tuple[Thing, ...] = ()
+    things: tuple[ForeignObject, ...] = ()
 
 
 def piece_look(pieces: int) -> BlockLook:
@@ -102,3 +108,247 @@ def setting_of(draft: Draft) -> Setting:
     seen = {marker_id for marker_id in range(4) if draft.table.markers.get(marker_id) != "missing"}
     pose = pose_with_markers(camera, distance, draft.tilt_deg, draft.azimuth_deg, draft.roll_deg, (0.0, 0.0, 0.0), seen)
     return Setting(camera, pose, draft_layout(), draft.table, piece_look(draft.pieces), draft.lighting, draft.sensor)
+
+
+Change = Callable[[Draft, np.random.Generator], Draft]
+
+
+@dataclass(frozen=True)
+class Hardship:
+    """One thing that makes seeing harder, with its levels from mild to hard."""
+
+    name: str
+    levels: Mapping[str, Change]
+
+
+def _as_it_is(draft: Draft, _rng: np.random.Generator) -> Draft:
+    return draft
+
+
+def _with(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+    return replace(draft, **changes)  # type: ignore[arg-type]
+
+
+def _sensed(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+    return replace(draft, sensor=replace(draft.sensor, **changes))  # type: ignore[arg-type]
+
+
+def _lit(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+    return replace(draft, lighting=replace(draft.lighting, **changes))  # type: ignore[arg-type]
+
+
+def _looking(draft: Draft, _rng: np.random.Generator, **changes: object) -> Draft:
+    return replace(draft, table=replace(draft.table, **changes))  # type: ignore[arg-type]
+
+
+def _tilted(draft: Draft, rng: np.random.Generator, degrees: float) -> Draft:
+    return replace(draft, tilt_deg=min(45.0, degrees + float(rng.uniform(-2.0, 2.0))))
+
+
+def _from_side(draft: Draft, rng: np.random.Generator, degrees: float) -> Draft:
+    off = float(rng.uniform(-22.5, 22.5))
+    return replace(draft, azimuth_deg=degrees + off, tilt_deg=float(rng.uniform(10.0, 32.0)))
+
+
+def _surfaced(draft: Draft, rng: np.random.Generator, surface: Surface, colour: Colour) -> Draft:
+    tint = tuple(float(value) for value in np.clip(np.asarray(colour) * rng.uniform(0.85, 1.15, 3), 0.03, 0.98))
+    return _looking(draft, rng, surface=surface, colour=tint)
+
+
+def _pieced(draft: Draft, rng: np.random.Generator, first: int, count: int) -> Draft:
+    return replace(draft, pieces=first + int(rng.integers(count)))
+
+
+def _glaring(draft: Draft, rng: np.random.Generator, gloss: float) -> Draft:
+    """A lamp where the camera sees it mirrored in the board, near where it is looked at."""
+    azimuth = np.radians(draft.azimuth_deg + 180.0 + float(rng.uniform(-15.0, 15.0)))
+    across = 1000.0 * float(np.tan(np.radians(max(draft.tilt_deg, 6.0) + float(rng.uniform(-5.0, 5.0)))))
+    lamp = Lamp((across * float(np.cos(azimuth)), across * float(np.sin(azimuth)), 1000.0))
+    return _lit(draft, rng, lamps=(*draft.lighting.lamps, replace(lamp, strength=0.5)), gloss=gloss)
+
+
+def _coloured(draft: Draft, _rng: np.random.Generator, colour: Colour, ambient: float = 0.3) -> Draft:
+    lamps = tuple(replace(lamp, colour=colour) for lamp in draft.lighting.lamps)
+    even: Colour = (0.5 + 0.5 * colour[0], 0.5 + 0.5 * colour[1], 0.5 + 0.5 * colour[2])
+    return replace(draft, lighting=replace(draft.lighting, lamps=lamps, ambient=ambient, ambient_colour=even))
+
+
+def _shaded(draft: Draft, rng: np.random.Generator, left: float) -> Draft:
+    shade = Shade(float(rng.uniform(-180, 180)), float(rng.uniform(-60, 60)), float(rng.uniform(15, 90)), left)
+    return _lit(draft, rng, shade=shade, ambient=0.25)
+
+
+def _shaken(draft: Draft, rng: np.random.Generator, length_px: float) -> Draft:
+    angle = float(rng.uniform(0, np.pi))
+    return _sensed(draft, rng, shake_px=(length_px * float(np.cos(angle)), length_px * float(np.sin(angle))))
+
+
+def _marked(draft: Draft, rng: np.random.Generator, states: tuple[MarkerState, ...]) -> Draft:
+    order = [int(marker_id) for marker_id in rng.permutation(4)]
+    return _looking(draft, rng, markers=dict(zip(order, states, strict=False)))
+
+
+def _thing(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
+    radius = {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
+    colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
+    if kind == "coin":
+        colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
+    if on_board:
+        x, y = (float(value) for value in rng.uniform(-130, 130, 2))
+        base = draft_layout().board_top_mm
+    else:
+        away = 140.0 + radius + float(rng.uniform(6.0, 30.0))
+        along, side = float(rng.uniform(-110, 110)), int(rng.integers(4))
+        x, y = ((away, along), (-away, along), (along, away), (along, -away))[side]
+        base = 0.0
+    return replace(draft, things=(*draft.things, ForeignObject(kind, x, y, colour, base, radius)))  # type: ignore[arg-type]
+
+
+def _reaching(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
+    """A hand over the board, from any side."""
+    angle = float(rng.uniform(-np.pi, np.pi))
+    outwards = np.array([np.cos(angle), np.sin(angle)])
+    tip = rng.uniform(-110.0, 110.0, 2)
+    elbow = tip + outwards * float(rng.uniform(330.0, 420.0))
+    ground = draft_layout().board_top_mm
+    skins, sleeves = list(SKINS), list(SLEEVES)
+    hand = Hand(
+        (float(tip[0]), float(tip[1]), ground + float(rng.uniform(20.0, 60.0))),
+        (float(elbow[0]), float(elbow[1]), float(rng.uniform(110.0, 170.0))),
+        SKINS[skin or skins[int(rng.integers(len(skins)))]],
+        SLEEVES[sleeve or sleeves[int(rng.integers(len(sleeves)))]],
+        float(rng.uniform(0.0, 0.6)),
+        float(rng.uniform(0.0, 1.0)),
+    )
+    return replace(draft, hands=(hand,))
+
+
+def _hand_beside(draft: Draft, rng: np.random.Generator) -> Draft:
+    """A hand resting on the table beside the board; its shadow may fall on the board."""
+    angle = float(rng.uniform(-np.pi, np.pi))
+    outwards = np.array([np.cos(angle), np.sin(angle)])
+    tip = outwards * (140.0 / float(np.abs(outwards).max()) + float(rng.uniform(55.0, 75.0)))
+    elbow = tip + outwards * 380.0
+    skins, sleeves = list(SKINS.values()), list(SLEEVES.values())
+    hand = Hand(
+        (float(tip[0]), float(tip[1]), 12.0),
+        (float(elbow[0]), float(elbow[1]), 90.0),
+        skins[int(rng.integers(len(skins)))],
+        sleeves[int(rng.integers(len(sleeves)))],
+        float(rng.uniform(0.0, 0.6)),
+        float(rng.uniform(0.0, 1.0)),
+    )
+    return replace(draft, hands=(hand,))
+
+
+_BOARDS: Mapping[str, Colour] = {
+    "maple board": (0.58, 0.73, 0.86),
+    "walnut board": (0.2, 0.3, 0.42),
+    "white board": (0.88, 0.9, 0.9),
+    "green board": (0.3, 0.5, 0.28),
+    "slate board": (0.32, 0.3, 0.29),
+    "red board": (0.2, 0.22, 0.6),
+}
+_SURFACES: Mapping[str, tuple[Surface, Colour]] = {
+    "wood": ("wood", (0.36, 0.47, 0.6)),
+    "dark wood": ("dark wood", (0.36, 0.47, 0.6)),
+    "checks": ("checks", (0.75, 0.8, 0.85)),
+    "red checks": ("checks", (0.25, 0.25, 0.8)),
+    "marble": ("marble", (0.8, 0.8, 0.8)),
+    "green cloth": ("cloth", (0.28, 0.48, 0.22)),
+    "black cloth": ("cloth", (0.1, 0.1, 0.1)),
+    "plain": ("plain", (0.55, 0.53, 0.52)),
+}
+
+
+def _levels(change: Callable[..., Draft], name: str, values: Mapping[str, object]) -> dict[str, Change]:
+    return {level: partial(change, **{name: value}) for level, value in values.items()}
+
+
+def _board(draft: Draft, rng: np.random.Generator, colour: Colour) -> Draft:
+    dark = float(np.mean(colour)) < 0.45
+    lines: Colour = (0.75, 0.75, 0.72) if dark and rng.random() < 0.5 else (0.12, 0.12, 0.14)
+    return _looking(draft, rng, board_colour=colour, line_colour=lines)
+
+
+def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
+    """Every hardship by name; piece sets are drawn from ``piece_seed`` on, ``piece_sets`` of them."""
+    sizes = ((640, 480), (800, 600), (1280, 720), (1296, 972), (1920, 1080))
+    listed = [
+        Hardship("ordinary", {"as it is": _as_it_is}),
+        Hardship("resolution", _levels(_with, "size", {f"{w}x{h}": (w, h) for w, h in sizes})),
+        Hardship("lens", _levels(_with, "view_deg", {f"{deg}° wide": float(deg) for deg in (50, 80, 95, 110)})),
+        Hardship("distortion", _levels(_with, "bend", {f"k1 {k:+.2f}": k for k in (-0.3, -0.2, 0.08)})),
+        Hardship("tilt", _levels(_tilted, "degrees", {f"{deg}°": float(deg) for deg in (0, 15, 30, 38, 45)})),
+        Hardship("rotation", _levels(_from_side, "degrees", {f"{deg}°": float(deg) for deg in range(-180, 180, 45)})),
+        Hardship("table", {name: partial(_surfaced, surface=s, colour=c) for name, (s, c) in _SURFACES.items()}),
+        Hardship("board", _levels(_board, "colour", dict(_BOARDS))),
+        Hardship("block colours", {"any two": partial(_pieced, first=piece_seed, count=piece_sets)}),
+        Hardship("glare", _levels(_glaring, "gloss", {f"gloss {gloss}": gloss for gloss in (0.2, 0.5, 1.0)})),
+        Hardship(
+            "lamp colour",
+            _levels(
+                _coloured,
+                "colour",
+                {
+                    "warm": (0.65, 0.9, 1.15),
+                    "candle": (0.3, 0.7, 1.2),
+                    "cold": (1.3, 1.0, 0.8),
+                    "green": (0.7, 1.2, 0.7),
+                    "pink": (1.1, 0.75, 1.2),
+                },
+            ),
+        ),
+        Hardship("side in shadow", _levels(_shaded, "left", {f"{s:.0%} of the lamp": s for s in (0.4, 0.15, 0.0)})),
+        Hardship("exposure", _levels(_sensed, "exposure", {f"x {x}": x for x in (0.15, 0.3, 0.5, 1.3, 1.7)})),
+        Hardship("noise", _levels(_sensed, "noise", {f"{n} levels": float(n) for n in (4, 8, 14)})),
+        Hardship("motion blur", _levels(_shaken, "length_px", {f"{px} px": float(px) for px in (3, 5, 8, 12)})),
+        Hardship("defocus", _levels(_sensed, "defocus_px", {f"sigma {px} px": px for px in (1.0, 1.6, 2.2, 3.0)})),
+        Hardship("compression", _levels(_sensed, "jpeg_quality", {f"JPEG {q}": q for q in (70, 40, 20)})),
+        Hardship(
+            "markers",
+            _levels(
+                _marked,
+                "states",
+                {
+                    "1 half covered": ("half covered",),
+                    "1 missing": ("missing",),
+                    "2 missing": ("missing", "missing"),
+                    "1 missing, 2 half": ("missing", "half covered", "half covered"),
+                    "3 missing": ("missing", "missing", "missing"),
+                },
+            ),
+        ),
+        Hardship("off centre", _levels(_with, "careless", {f"{mm} mm": (float(mm), 5.0) for mm in (5, 8)})),
+        Hardship("turned", _levels(_with, "careless", {f"{deg}°": (2.0, float(deg)) for deg in (10, 20, 30)})),
+        Hardship(
+            "things",
+            {
+                f"{kind} {'on' if on else 'beside'}": partial(_thing, kind=kind, on_board=on)
+                for on in (False, True)
+                for kind in ("coin", "cup", "card")
+            },
+        ),
+        Hardship(
+            "hands",
+            {f"{skin}": partial(_reaching, skin=skin) for skin in SKINS}
+            | {sleeve: partial(_reaching, sleeve=sleeve) for sleeve in SLEEVES}
+            | {"beside": _hand_beside},
+        ),
+    ]
+    known = {hardship.name: hardship for hardship in listed}
+    everything = Hardship(
+        "everything",
+        {"some of all": partial(_everything, known, 0.3), "most of all": partial(_everything, known, 0.65)},
+    )
+    return known | {everything.name: everything}
+
+
+def _everything(known: Mapping[str, Hardship], share: float, draft: Draft, rng: np.random.Generator) -> Draft:
+    """Many hardships at once, each at any of its levels."""
+    for hardship in known.values():
+        seldom = hardship.name in {"hands", "things"}
+        if rng.random() < share * (0.5 if seldom else 1.0):
+            levels = list(hardship.levels.values())
+            draft = levels[int(rng.integers(len(levels)))](draft, rng)
+    return draft

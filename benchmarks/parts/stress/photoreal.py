@@ -1,29 +1,37 @@
-"""Taken pictures of a table made harder: light, lens, sensor, hands and things laid over a picture that is there.
+"""Photoreal pictures with known truth, as they are and made harder.
 
-A ray-traced or photographed table has light and surfaces that the virtual one lacks; with a hardship laid over it, it
-tries what neither does alone. Light is changed in linear light, where lamps add up and shadows multiply.
+Light, lens, sensor, hands and objects are laid over a picture that is there, in the words of the hardships.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
 
-from benchmarks.stress_drafts import SKINS, SLEEVES
-from simulator.coverage import Coverage
-from simulator.hands import hand_sprite, paint_hand_shadow
-from simulator.optics import shade_table, streak
-from simulator.scene import Hand, Lighting, Sensor, Setting, Thing
-from simulator.sprites import paste
-from simulator.things import paint_thing
-from vision.frame import FloatArray, Image
+from benchmarks.parts.stress.hardships import SKINS, SLEEVES
+from benchmarks.parts.stress.score import PictureScore, score
+from benchmarks.photoreal import Cameras, enrolled_looks
+from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
+from simulator.rendering.optics import shade_table, streak
+from simulator.rendering.sprites import paint_foreign_object, paste
+from simulator.scene.scene import ForeignObject, Hand, Lighting, Sensor, Setting
+from vision.errors import EnrolmentError
+from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout import TableLayout
+from vision.images import load_image
+from vision.layout.table import TableLayout, load_layout
+from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance, look_name
+from vision.readers.table_reader import TableReader
+from vision.reading import EMPTY
 from vision.sampling import FloatImage, linear_light
 
 ORDINARY_LIGHT = 0.35
@@ -179,7 +187,7 @@ def reached_over(taken: Taken, rng: np.random.Generator, skin: str | None = None
     sprite = hand_sprite(setting, hand)
     if sprite is not None:
         paste(image, sprite)
-    covered = Coverage(setting).covered((hand,), taken.occupied)
+    covered = HandOcclusion(setting).covered((hand,), taken.occupied)
     state = "over" if covered or taken.hand == "over" else "at the rim"
     return replace(taken, image=image, covered=tuple({*taken.covered, *covered}), hand=state)
 
@@ -200,8 +208,8 @@ def with_thing(taken: Taken, rng: np.random.Generator, kind: str) -> Taken:
         away, along = half[0] + radius + float(rng.uniform(100.0, 130.0)), float(rng.uniform(-100.0, 100.0))
         (x, y), base = ((away, along), (-away, along))[int(rng.integers(2))], 0.0
     image = taken.image.copy()
-    thing = Thing(kind, float(x), float(y), colour, base, radius)  # type: ignore[arg-type]
-    paint_thing(_setting(taken), image, thing, _board_side_px(taken) / (2 * float(half[0])))
+    thing = ForeignObject(kind, float(x), float(y), colour, base, radius)  # type: ignore[arg-type]
+    paint_foreign_object(_setting(taken), image, thing, _board_side_px(taken) / (2 * float(half[0])))
     return replace(taken, image=image, thing=True)
 
 
@@ -270,3 +278,96 @@ def picture_levels() -> list[tuple[str, str]]:
     kinds: tuple[Mapping[str, Mapping[str, object]], ...] = (IN_THE_SCENE, IN_THE_LIGHT, IN_THE_CAMERA)
     single = [(name, level) for kind in kinds for name, levels in kind.items() for level in levels]
     return [*single, *(("everything", level) for level in AT_ONCE)]
+
+
+AS_IT_IS = "photoreal"
+
+
+@dataclass(frozen=True)
+class PhotorealTask:
+    """One picture of a set, by its file name; ``hardship`` is ``AS_IT_IS`` or one that is laid over it."""
+
+    file: str
+    hardship: str
+    level: str
+    number: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """A file name's worth."""
+        return f"{Path(self.file).stem}-{self.hardship}-{self.level}-{self.number:03d}".replace(" ", "-")
+
+
+class PhotorealSet:
+    """A set of pictures with its cameras and the looks of its pieces, learned once.
+
+    Raises EnrolmentError for a set without enrolment pictures.
+    """
+
+    def __init__(self, set_dir: Path, calibration: Path) -> None:
+        self._folder = set_dir
+        self._layout: TableLayout = load_layout(set_dir / "layout.json")
+        index: Mapping[str, Any] = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
+        cameras = Cameras(calibration)
+        self.files = [path.name for path in sorted(set_dir.glob("[0-9]*.jpg"))]
+        self._cameras: Mapping[str, CameraModel] = {name: cameras[index[name]["camera"]] for name in self.files}
+        looks = enrolled_looks(set_dir, index, cameras, self._layout)
+        if looks is None:
+            raise EnrolmentError(f"{set_dir} has no enrolment pictures (enrol*.jpg); a set with them is needed")
+        self._looks: BlockAppearance = looks
+
+    def tasks(self, harder_pictures: int, seed: int) -> list[PhotorealTask]:
+        """Every picture as it is, then so many with a hardship: half one at a time, half many at once."""
+        plain = [PhotorealTask(name, AS_IT_IS, "as it is", number, seed) for number, name in enumerate(self.files)]
+        levels = picture_levels()
+        single = [one for one in levels if one[0] != "everything"]
+        together = [one for one in levels if one[0] == "everything"]
+        rng = np.random.default_rng([seed, 77])
+        order = [single[int(index)] for index in rng.permutation(len(single))]
+        files = [self.files[int(index)] for index in rng.permutation(len(self.files))]
+        chosen = [
+            (order[number // 2 % len(order)] if number % 2 == 0 else together[number // 2 % len(together)])
+            for number in range(harder_pictures)
+        ]
+        return plain + [
+            PhotorealTask(files[(number + number // len(files)) % len(files)], *one, number, seed)
+            for number, one in enumerate(chosen)
+        ]
+
+    def taken(self, task: PhotorealTask) -> tuple[Taken, dict[str, str]]:
+        """The picture of a task with what it truly shows, and the look of each place.
+
+        Of a picture with a hand the truth does not tell what the hand hides, so all its places count as covered.
+        """
+        path = self._folder / task.file
+        truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        looks = dict.fromkeys(self._layout.places, EMPTY)
+        looks |= {block["cell"]: look_name(block["colour"], block["top"]) for block in truth["blocks"]}
+        image, camera = load_image(path), self._cameras[task.file]
+        taken = Taken(
+            image,
+            camera,
+            locate(image, camera, self._layout).pose,
+            self._layout,
+            tuple(place for place, look in looks.items() if look != EMPTY),
+            tuple(self._layout.places) if truth["occluded"] else (),
+            "over" if truth["occluded"] else "beside",
+        )
+        if task.hardship != AS_IT_IS:
+            rng = np.random.default_rng([task.seed, task.number, *task.file.encode(), *task.level.encode()])
+            taken = harder(taken, task.hardship, task.level, rng)
+        return taken, looks
+
+    def look_at(self, task: PhotorealTask) -> tuple[PictureScore, Taken, Sequence[str]]:
+        """Read a picture by itself; its score, the picture, and what the reading names that is in the way."""
+        taken, looks = self.taken(task)
+        reader = TableReader(taken.camera, self._layout, self._looks)
+        start = time.perf_counter()
+        reading = reader.read(Frame(taken.image, 0.0, 0, task.file))
+        spent_ms = (time.perf_counter() - start) * 1000
+        name = (task.name, task.hardship, task.level, task.number)
+        result = score(
+            name, reading, looks, covered=taken.covered, hand=taken.hand, thing=taken.thing, spent_ms=spent_ms
+        )
+        return result, taken, [hindrance.message for hindrance in reading.hindrances]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.stress_score import BINS, Calibration, PictureScore, SquareScore, Tally, calibration_of, tally
+from benchmarks.parts.stress.score import BINS, Calibration, PictureScore, SquareScore, Tally, calibration_of, tally
 
 _HEAD = (
     "| {first} | pictures | located | wholly right | blocks right | places right | wrong and certain | unsure | hidden "

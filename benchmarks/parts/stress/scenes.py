@@ -7,19 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.stress_drafts import Draft, draft_layout, ordinary_draft, setting_of
-from benchmarks.stress_hardships import Hardship
-from simulator.coverage import Coverage
-from simulator.cube import direction, net_side
-from simulator.hands import cover_mask
-from simulator.scene import (
-    SYMBOLS,
-    BlockPose,
-    Scene,
-    block_on,
-)
+from benchmarks.parts.stress.hardships import Draft, Hardship, draft_layout, ordinary_draft, setting_of
+from simulator.rendering.hands import HandOcclusion, cover_mask
+from simulator.scene.cube import direction, net_side
+from simulator.scene.scene import SYMBOLS, BlockPose, Scene, block_on
 from vision.geometry import back_project
-from vision.layout import TableLayout
+from vision.layout.table import TableLayout
 
 EMPTY = "empty"
 GAP_MM = 1.5
@@ -58,7 +51,7 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
     for block in scene.blocks:
         looks[_place_of(layout, block)] = f"{block.colour} block, {block.up} up"
     occupied = [place for place, look in looks.items() if look != EMPTY]
-    covered = Coverage(scene.setting).covered(scene.hands, occupied)
+    covered = HandOcclusion(scene.setting).covered(scene.hands, occupied)
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.announcing import ordinary_announcements
 from engine.api import (
     Announcement,
     Appearance,
@@ -28,24 +27,25 @@ from engine.api import (
     Tally,
     Unfinished,
 )
-from engine.blockade import state as states
-from engine.blockade import text as state_text
-from engine.blockade import turn_text
-from engine.blockade.amending import amended, set_up_state
-from engine.blockade.board import PLACES, PLAYERS, Stacks
-from engine.blockade.explain import explain_change
-from engine.blockade.hinting import hinted
-from engine.blockade.listing import turns_of
-from engine.blockade.playing import play
-from engine.blockade.playouts import play_at_random
-from engine.blockade.rules import RULES
-from engine.blockade.settings import OPTIONS, read_settings
-from engine.blockade.showing import diagram_of, summary_of, unfinished_positions
-from engine.blockade.state import LOOKS, BlockadeState, BlockadeTurn, not_now
-from engine.dice import ORDINARY_DIE, possible_rolls
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutPoints, WithoutSideFaces
+from engine.games.blockade.advice.hints import find_hint
+from engine.games.blockade.advice.playouts import play_random_games
+from engine.games.blockade.play import state as states
+from engine.games.blockade.play.board import PLACES, PLAYERS, Stacks
+from engine.games.blockade.play.moves import play
+from engine.games.blockade.play.options import OPTIONS, options_from
+from engine.games.blockade.play.rules import RULES
+from engine.games.blockade.play.state import LOOKS, BlockadeState, BlockadeTurn, breach_of_timing
+from engine.games.blockade.play.turns import turns_of
+from engine.games.blockade.table.explain import explain_change
+from engine.games.blockade.table.set_up import amended, set_up_state
+from engine.games.blockade.text import states as state_text
+from engine.games.blockade.text import turns
+from engine.games.blockade.text.display import diagram_of, summary_of, unfinished_positions
 from engine.search.budget import Deadline
+from engine.support.announcements import common_announcements
+from engine.support.dice import ORDINARY_DIE, possible_rolls
+from engine.support.traits import OneAtATime, WithoutPoints, WithoutSideFaces
 
 _ROLLS = possible_rolls((ORDINARY_DIE, ORDINARY_DIE))
 
@@ -72,7 +72,7 @@ class Blockade(
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> BlockadeState:
         """Give the starting state, who starts still to be rolled for unless agreed; raises OptionError."""
-        return states.new_state(read_settings(options))
+        return states.new_state(options_from(options))
 
     def set_up(
         self,
@@ -85,7 +85,7 @@ class Blockade(
 
         Raises IllegalTurnError with breaches when the table shows another, UnreadableError for what isn't a look.
         """
-        return set_up_state(appearance, read_settings(options))
+        return set_up_state(appearance, options_from(options))
 
     def legal_turns(self, state: BlockadeState, roll: Roll | None = None) -> Sequence[BlockadeTurn]:
         """List one turn for each end position that the roll allows, the one where nothing moves first.
@@ -137,19 +137,19 @@ class Blockade(
 
     def announcements(self, state: BlockadeState) -> Sequence[Announcement]:
         """List what may be said: either resigns, or both agree on a draw."""
-        return () if state.to_move is None else ordinary_announcements(PLAYERS)
+        return () if state.to_move is None else common_announcements(PLAYERS)
 
     def announce(self, state: BlockadeState, announcement: Announcement) -> BlockadeState:
         """Give the state after an announcement; raises IllegalTurnError."""
         if announcement not in self.announcements(state):
-            over = not_now(state, PLAYERS[0]) if state.to_move is None else None
+            over = breach_of_timing(state, PLAYERS[0]) if state.to_move is None else None
             why = over.sentence if over else "Players may resign, or agree on a draw."
             raise IllegalTurnError(f"{announcement} can't be said now: {why}", (over,) if over else ())
-        return states.settled(replace(state, announced=announcement))
+        return states.with_end_noticed(replace(state, announced=announcement))
 
     def playouts(self, state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play games at random; see ``engine.blockade.playouts`` for how a turn is drawn, which isn't evenly."""
-        return play_at_random(state, count, rng, most_plies)
+        """Play games at random; ``engine.games.blockade.advice.playouts`` says how a turn is drawn: unevenly."""
+        return play_random_games(state, count, rng, most_plies)
 
     def hint(
         self,
@@ -162,7 +162,7 @@ class Blockade(
         better: Callable[[Hint[BlockadeTurn]], None] | None = None,
     ) -> Hint[BlockadeTurn]:
         """Find a good turn within the time; raises IllegalTurnError when there is none to play."""
-        return hinted(state, Deadline.after(deadline_s, clock), rng, strength, better)
+        return find_hint(state, Deadline.after(deadline_s, clock), rng, strength, better)
 
     def certainty(self, state: BlockadeState, turn: BlockadeTurn) -> Certainty:
         """Say whether the turn is legal: certain or impossible, since nothing is hidden."""
@@ -176,10 +176,10 @@ class Blockade(
         return states.state_after(state, stacks)
 
     def _followed(self, state: BlockadeState, turn: BlockadeTurn) -> tuple[Stacks, tuple[Breach, ...]]:
-        wrong = not_now(state, turn.player)
+        wrong = breach_of_timing(state, turn.player)
         if wrong is not None:
             return state.stacks, (wrong,)
-        played = play(state, turn.player, state.roll, turn_text.paths_of(turn))
+        played = play(state, turn.player, state.roll, turns.paths_of(turn))
         return played.stacks, played.breaches
 
     def combine(self, turns: Sequence[BlockadeTurn]) -> BlockadeTurn:
@@ -230,15 +230,15 @@ class Blockade(
 
     def format_turn(self, turn: BlockadeTurn) -> str:
         """Write a turn in its strict text form."""
-        return turn_text.format_turn(turn)
+        return turns.format_turn(turn)
 
     def parse_turn(self, state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
         """Read a turn's text leniently, any legal way to its end position; raises UnreadableError, IllegalTurnError."""
-        return turn_text.parse_turn(state, text, player)
+        return turns.parse_turn(state, text, player)
 
     def written_turn(self, state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
         """Read a turn as it is written, legal or not, without looking for the one of its end position."""
-        return turn_text.turn_as_written(state, text, player)
+        return turns.turn_as_written(state, text, player)
 
     def format_roll(self, roll: Roll) -> str:
         """Write a roll, ``4,1``: the die of red or green first."""
@@ -256,8 +256,8 @@ class Blockade(
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force."""
-        return summary_of(read_settings(options))
+        return summary_of(options_from(options))
 
     def describe(self, turn: BlockadeTurn) -> str:
         """Say the turn in a short sentence for a person."""
-        return turn_text.describe_turn(turn)
+        return turns.describe_turn(turn)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from engine.announcing import RESIGN, format_announcement
 from engine.api import (
     Announcement,
     Appearance,
@@ -27,19 +26,24 @@ from engine.api import (
     Tally,
     Unfinished,
 )
-from engine.blokus_dice import drawing, hinting, misdeeds, rolling, scoring, setting_up, turn_text
-from engine.blokus_dice import playouts as random_games
-from engine.blokus_dice import state as states
-from engine.blokus_dice import text as state_text
-from engine.blokus_dice import turns as playing
-from engine.blokus_dice.explain import explain_change
-from engine.blokus_dice.rules import RULES
-from engine.blokus_dice.settings import OPTIONS, PLAYERS, read_settings
-from engine.blokus_dice.sheet_file import format_sheet, house_file, read_sheet_file
-from engine.blokus_dice.state import LOOKS, BlokusState, BlokusTurn
-from engine.blokus_dice.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutSideFaces
+from engine.games.blokus_dice.advice import hints
+from engine.games.blokus_dice.advice import playouts as random_games
+from engine.games.blokus_dice.play import rolls, violations
+from engine.games.blokus_dice.play import state as states
+from engine.games.blokus_dice.play import turns as playing
+from engine.games.blokus_dice.play.options import OPTIONS, PLAYERS, options_from
+from engine.games.blokus_dice.play.rules import RULES
+from engine.games.blokus_dice.play.sheet import format_sheet, house_file, read_sheet_file
+from engine.games.blokus_dice.play.state import LOOKS, BlokusState, BlokusTurn
+from engine.games.blokus_dice.table import set_up
+from engine.games.blokus_dice.table.explain import explain_change
+from engine.games.blokus_dice.table.unfinished import unfinished_positions
+from engine.games.blokus_dice.text import display
+from engine.games.blokus_dice.text import states as state_text
+from engine.games.blokus_dice.text import turns as turn_text
+from engine.support.announcements import RESIGN, format_announcement
+from engine.support.traits import OneAtATime, WithoutSideFaces
 
 
 class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusState, BlokusTurn]):
@@ -61,7 +65,7 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> BlokusState:
         """Give the start, a roll awaited; raises OptionError for a bad option."""
-        return setting_up.new_state(read_settings(options))
+        return set_up.new_state(options_from(options))
 
     def set_up(
         self,
@@ -74,14 +78,14 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
         Raises IllegalTurnError with breaches when something is drawn already.
         """
-        return setting_up.set_up_state(appearance, read_settings(options))
+        return set_up.set_up_state(appearance, options_from(options))
 
     def legal_turns(self, state: BlokusState, roll: Roll | None = None) -> Sequence[BlokusTurn]:
         """List every turn, by die, without strikes first, by shape, then by squares; made one by one when asked for.
 
         Raises IllegalTurnError for a roll that can't be.
         """
-        ready = state if roll is None else rolling.rolled(state, roll)
+        ready = state if roll is None else rolls.rolled(state, roll)
         return playing.turns_of(ready, playing.choices(ready))
 
     def counted_turns(self, state: BlokusState) -> Sequence[BlokusTurn]:
@@ -90,7 +94,7 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def count_from(self, state: BlokusState, roll: Roll | None, colour: str | None) -> BlokusState:
         """Give the state whose turns are counted for a roll, and for a colour in the hand of the player to move."""
-        return rolling.counted_from(state, roll, colour)
+        return rolls.counted_from(state, roll, colour)
 
     def count_results(self, state: BlokusState) -> int:
         """Give the number of counted turns."""
@@ -98,15 +102,15 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def possible_rolls(self, state: BlokusState) -> Sequence[PossibleRoll]:
         """List every roll that may come up now, one die for each player still in the game."""
-        return rolling.rolls_awaited(state)
+        return rolls.possible_rolls_of(state)
 
     def awaits_roll(self, state: BlokusState) -> bool:
         """Say whether the game waits for dice to be rolled."""
-        return rolling.awaits_roll(state)
+        return rolls.awaits_roll(state)
 
     def rolled(self, state: BlokusState, roll: Roll) -> BlokusState:
         """Give the state after an observed roll, players who can place nothing passed over; raises IllegalTurnError."""
-        return rolling.rolled(state, roll)
+        return rolls.rolled(state, roll)
 
     def roll_of(self, state: BlokusState) -> Roll | None:
         """Give the dice that are still on the table."""
@@ -132,11 +136,11 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def scores(self, state: BlokusState) -> Mapping[Player, int]:
         """Give how many squares everyone has filled."""
-        return scoring.scores_of(state)
+        return playing.scores_of(state)
 
     def playouts(self, state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play games at random to their end, each turn and roll drawn evenly among the legal ones."""
-        return random_games.played_out(state, count, rng, most_plies)
+        return random_games.play_random_games(state, count, rng, most_plies)
 
     def hint(
         self,
@@ -152,11 +156,11 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
         Raises IllegalTurnError when there is no turn to play: the game is over, or dice must be rolled first.
         """
-        return hinting.find_hint(state, deadline_s, rng, clock, strength, better)
+        return hints.find_hint(state, deadline_s, rng, clock, strength, better)
 
     def certainty(self, state: BlokusState, turn: BlokusTurn) -> Certainty:
         """Say whether the turn is legal; nothing is hidden here."""
-        legal = self._is_of(state, turn) and not misdeeds.breaches_of_turn(state, turn)
+        legal = self._is_of(state, turn) and not violations.breaches_of_turn(state, turn)
         return Certainty.CERTAIN if legal else Certainty.IMPOSSIBLE
 
     def _is_of(self, state: BlokusState, turn: BlokusTurn) -> bool:
@@ -174,7 +178,7 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
                 f"{turn_text.format_turn(turn)} by {turn.player} is no turn of this game; expected one of "
                 f"{', '.join(state.settings.names)} and squares from {names[0]} to {names[-1]}"
             )
-        breaches = misdeeds.breaches_of_turn(state, turn)
+        breaches = violations.breaches_of_turn(state, turn)
         if breaches:
             why = " ".join(each.sentence for each in breaches)
             raise IllegalTurnError(f"{turn_text.format_turn(turn)} is not legal here: {why}", breaches)
@@ -195,7 +199,7 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def outcome(self, state: BlokusState) -> Outcome | None:
         """Say who won and by what, or ``None`` while the game goes on."""
-        return scoring.outcome_of(state)
+        return playing.outcome_of(state)
 
     def appearance(self, state: BlokusState) -> Appearance:
         """Map every open square of every sheet to its look, p1's a1 first."""
@@ -203,7 +207,7 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def amend(self, state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
         """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""
-        return setting_up.amended(state, looks, to_move)
+        return set_up.amended(state, looks, to_move)
 
     def explain(
         self,
@@ -235,19 +239,19 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
 
     def format_roll(self, roll: Roll) -> str:
         """Write a roll in its strict text form, such as ``1,2,3,4``."""
-        return rolling.format_roll(roll)
+        return rolls.format_roll(roll)
 
     def parse_roll(self, state: BlokusState, text: str) -> Roll:
         """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError for one that can't be here."""
-        return rolling.parse_roll(state, text)
+        return rolls.parse_roll(state, text)
 
     def diagram(self, state: BlokusState) -> str:
         """Draw every sheet, what is left on it, the dice and the markers."""
-        return drawing.diagram(state)
+        return display.diagram_of(state)
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force."""
-        return drawing.summary(read_settings(options))
+        return display.summary_of(options_from(options))
 
     def describe(self, turn: BlokusTurn) -> str:
         """Say the turn in a short sentence for a person."""
@@ -264,4 +268,4 @@ class BlokusDice(OneAtATime[BlokusState, BlokusTurn], WithoutSideFaces[BlokusSta
     def draw_sheet(self, text: str) -> str:
         """Draw the sheet of a sheet file as it is printed; raises UnreadableError, a line for every fault."""
         title, sheet = read_sheet_file(text)
-        return "\n".join([*([title, ""] if title else []), drawing.sheet_drawn(sheet)])
+        return "\n".join([*([title, ""] if title else []), display.sheet_drawn(sheet)])

@@ -26,23 +26,26 @@ from engine.api import (
     Tally,
     Unfinished,
 )
-from engine.deblockle import announcing, board, drawing, setting_up, turn_text
-from engine.deblockle import state as states
-from engine.deblockle import text as state_text
-from engine.deblockle import turns as playing
-from engine.deblockle.amending import amended
-from engine.deblockle.explain import explain_change
-from engine.deblockle.fast import core_of, known_position
-from engine.deblockle.hinting import hinted
-from engine.deblockle.playouts import played_out
-from engine.deblockle.rules import RULES
-from engine.deblockle.settings import OPTIONS, read_settings
-from engine.deblockle.state import LOOKS, DeblockleState, DeblockleTurn
-from engine.deblockle.summary import rules_in_short
-from engine.deblockle.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutDice, WithoutPoints
+from engine.games.deblockle.advice.hints import find_hint
+from engine.games.deblockle.advice.playouts import play_random_games
+from engine.games.deblockle.play import announcements, board
+from engine.games.deblockle.play import state as states
+from engine.games.deblockle.play import turns as playing
+from engine.games.deblockle.play.fast_rules import fast_rules_of, known_position
+from engine.games.deblockle.play.options import OPTIONS, options_from
+from engine.games.deblockle.play.rules import RULES
+from engine.games.deblockle.play.state import LOOKS, DeblockleState, DeblockleTurn
+from engine.games.deblockle.table import set_up
+from engine.games.deblockle.table.explain import explain_change
+from engine.games.deblockle.table.set_up import amended
+from engine.games.deblockle.table.unfinished import unfinished_positions
+from engine.games.deblockle.text import display
+from engine.games.deblockle.text import states as state_text
+from engine.games.deblockle.text import turns as turn_text
+from engine.games.deblockle.text.display import summary_of
 from engine.search.budget import Deadline
+from engine.support.traits import OneAtATime, WithoutDice, WithoutPoints
 
 
 class Deblockle(
@@ -66,7 +69,7 @@ class Deblockle(
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> DeblockleState:
         """Give the starting state, every net known; raises OptionError for a bad option."""
-        return setting_up.new_state(read_settings(options))
+        return set_up.new_state(options_from(options))
 
     def set_up(
         self,
@@ -80,7 +83,7 @@ class Deblockle(
         A star may be up. ``anywhere`` allows any squares but the stars, and one to four blocks a side whatever the
         options say. Raises IllegalTurnError with breaches when it is no legal start.
         """
-        return setting_up.set_up_state(appearance, read_settings(options), anywhere=anywhere)
+        return set_up.set_up_state(appearance, options_from(options), anywhere=anywhere)
 
     def legal_turns(self, state: DeblockleState, roll: Roll | None = None) -> Sequence[DeblockleTurn]:
         """List every turn that is certain or not known yet, by start square, roll, then end.
@@ -101,22 +104,22 @@ class Deblockle(
     def count_results(self, state: DeblockleState) -> int:
         """Give the number of counted turns, without listing them where every face is known."""
         position = known_position(state)
-        return len(playing.legal_turns(state)) if position is None else core_of(state.settings).count(position)
+        return len(playing.legal_turns(state)) if position is None else fast_rules_of(state.settings).count(position)
 
     def announcements(self, state: DeblockleState) -> Sequence[Announcement]:
         """List what may be announced now: resignations, an agreed draw, a claimed repetition where it was agreed."""
-        return announcing.announcements_in(state)
+        return announcements.announcements(state)
 
     def announce(self, state: DeblockleState, announcement: Announcement) -> DeblockleState:
         """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
-        return announcing.announced(state, announcement)
+        return announcements.announced(state, announcement)
 
     def playouts(self, state: DeblockleState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play games at random to their end, each turn drawn evenly among the legal ones.
 
         Where faces are hidden, each game is played in a world of its own, every world as likely as any other.
         """
-        return played_out(state, count, rng, most_plies)
+        return play_random_games(state, count, rng, most_plies)
 
     def hint(
         self,
@@ -132,7 +135,7 @@ class Deblockle(
 
         Where faces are hidden, the best in most of the worlds that may be; its symbol is then the likeliest one.
         """
-        return hinted(state, Deadline.after(deadline_s, clock), rng, strength, better)
+        return find_hint(state, Deadline.after(deadline_s, clock), rng, strength, better)
 
     def certainty(self, state: DeblockleState, turn: DeblockleTurn) -> Certainty:
         """Say whether the turn is legal in every, in no, or in some possibility the state holds."""
@@ -225,11 +228,11 @@ class Deblockle(
 
     def diagram(self, state: DeblockleState) -> str:
         """Draw the board, list what is known of the blocks' sides, and say who is to move."""
-        return drawing.draw(state)
+        return display.diagram_of(state)
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force; raises OptionError for a bad option."""
-        return rules_in_short(read_settings(options))
+        return summary_of(options_from(options))
 
     def describe(self, turn: DeblockleTurn) -> str:
         """Say the turn in a short sentence for a person."""

@@ -25,22 +25,25 @@ from engine.api import (
     Tally,
     Unfinished,
 )
-from engine.diaballik import board, claims, setting_up, telling, turn_text
-from engine.diaballik import state as states
-from engine.diaballik import text as state_text
-from engine.diaballik import turns as playing
-from engine.diaballik.amending import amended
-from engine.diaballik.explain import explain_change
-from engine.diaballik.hinting import hinted
-from engine.diaballik.listing import LegalTurns, packed_results
-from engine.diaballik.misplayed import breaches_of_actions
-from engine.diaballik.playouts import played_out
-from engine.diaballik.rules import RULES
-from engine.diaballik.settings import OPTIONS, read_settings
-from engine.diaballik.state import LOOKS, DiaballikState, DiaballikTurn
-from engine.diaballik.unfinished import unfinished_positions
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.playing import OneAtATime, WithoutDice, WithoutPoints, WithoutSideFaces
+from engine.games.diaballik.advice.hints import find_hint
+from engine.games.diaballik.advice.playouts import play_random_games
+from engine.games.diaballik.play import announcements, board
+from engine.games.diaballik.play import state as states
+from engine.games.diaballik.play import turns as playing
+from engine.games.diaballik.play.options import OPTIONS, options_from
+from engine.games.diaballik.play.rules import RULES
+from engine.games.diaballik.play.state import LOOKS, DiaballikState, DiaballikTurn
+from engine.games.diaballik.play.turns import LegalTurns, packed_results
+from engine.games.diaballik.play.violations import breaches_of_actions
+from engine.games.diaballik.table import set_up
+from engine.games.diaballik.table.explain import explain_change
+from engine.games.diaballik.table.set_up import amended
+from engine.games.diaballik.table.unfinished import unfinished_positions
+from engine.games.diaballik.text import display
+from engine.games.diaballik.text import states as state_text
+from engine.games.diaballik.text import turns as turn_text
+from engine.support.traits import OneAtATime, WithoutDice, WithoutPoints, WithoutSideFaces
 
 
 class Diaballik(
@@ -61,7 +64,7 @@ class Diaballik(
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> DiaballikState:
         """Give the starting state; raises OptionError for a bad option."""
-        return setting_up.new_state(read_settings(options))
+        return set_up.new_state(options_from(options))
 
     def set_up(
         self,
@@ -75,7 +78,7 @@ class Diaballik(
         ``anywhere`` allows any squares, but no ball on the row where it wins. Raises IllegalTurnError with breaches
         when it is no legal start.
         """
-        return setting_up.set_up_state(appearance, read_settings(options), anywhere=anywhere)
+        return set_up.set_up_state(appearance, options_from(options), anywhere=anywhere)
 
     def legal_turns(self, state: DiaballikState, roll: Roll | None = None) -> Sequence[DiaballikTurn]:
         """List one turn for each distinct result, then those after which anti-play is announced; lazily.
@@ -98,15 +101,15 @@ class Diaballik(
 
     def announcements(self, state: DiaballikState) -> Sequence[Announcement]:
         """List what may be announced now: anti-play, a repetition, an agreed draw, resignations."""
-        return claims.announcements(state, playing.claimants(state))
+        return announcements.announcements(state, playing.claimants(state))
 
     def announce(self, state: DiaballikState, announcement: Announcement) -> DiaballikState:
         """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
-        return claims.announced(state, announcement, playing.claimants(state))
+        return announcements.announced(state, announcement, playing.claimants(state))
 
     def playouts(self, state: DiaballikState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play ``count`` games to their end from ``state``, each turn drawn evenly among the legal ones."""
-        return played_out(state, count, rng, most_plies)
+        return play_random_games(state, count, rng, most_plies)
 
     def hint(
         self,
@@ -122,7 +125,7 @@ class Diaballik(
 
         A win at once, anti-play to be called and the only turn are given without further thought.
         """
-        return hinted(state, deadline_s, rng, clock=clock, strength=strength, better=better)
+        return find_hint(state, deadline_s, rng, clock=clock, strength=strength, better=better)
 
     def certainty(self, state: DiaballikState, turn: DiaballikTurn) -> Certainty:
         """Say whether the turn is legal: nothing is hidden, so it is certain or impossible."""
@@ -201,11 +204,11 @@ class Diaballik(
 
     def diagram(self, state: DiaballikState) -> str:
         """Draw the board for a person at a terminal."""
-        return telling.diagram(state)
+        return display.diagram_of(state)
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force; raises OptionError for a bad one."""
-        return telling.summary(read_settings(options))
+        return display.summary_of(options_from(options))
 
     def describe(self, turn: DiaballikTurn) -> str:
         """Say the turn in a short sentence."""

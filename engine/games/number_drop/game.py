@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.announcing import DRAW, RESIGN, format_announcement
 from engine.api import (
     Announcement,
     Appearance,
@@ -29,21 +28,25 @@ from engine.api import (
     Unfinished,
 )
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.notation import words
-from engine.number_drop import chance, drawing, flow, setting_up, turn_text
-from engine.number_drop import state as states
-from engine.number_drop import text as state_text
-from engine.number_drop import turns as playing
-from engine.number_drop.components_file import components_file, drawn_file, options_of_file
-from engine.number_drop.explain import explain_change
-from engine.number_drop.hinting import best_turn
-from engine.number_drop.judging import breaches_of
-from engine.number_drop.playing_out import play_out_fast
-from engine.number_drop.rules import RULES
-from engine.number_drop.settings import OPTIONS, read_settings
-from engine.number_drop.sheet import Sheet
-from engine.number_drop.state import LOOKS, PLACES, PLAYERS, NumberDropState, NumberDropTurn, Phase
-from engine.playing import WithoutSideFaces
+from engine.games.number_drop.advice.hints import find_hint
+from engine.games.number_drop.advice.playouts import play_random_games
+from engine.games.number_drop.play import flow, rolls
+from engine.games.number_drop.play import state as states
+from engine.games.number_drop.play import turns as playing
+from engine.games.number_drop.play.components import components_file, drawn_file, options_of_file
+from engine.games.number_drop.play.options import OPTIONS, options_from
+from engine.games.number_drop.play.rules import RULES
+from engine.games.number_drop.play.sheet import Sheet
+from engine.games.number_drop.play.state import LOOKS, PLACES, PLAYERS, NumberDropState, NumberDropTurn, Phase
+from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.table import set_up
+from engine.games.number_drop.table.explain import explain_change
+from engine.games.number_drop.text import display
+from engine.games.number_drop.text import states as state_text
+from engine.games.number_drop.text import turns as turn_text
+from engine.support.announcements import DRAW, RESIGN, format_announcement
+from engine.support.notation import words
+from engine.support.traits import WithoutSideFaces
 
 
 class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
@@ -63,7 +66,7 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> NumberDropState:
         """Give the starting state, sheets empty and the tiles still to be drawn; raises OptionError."""
-        return flow.new_state(read_settings(options))
+        return flow.new_state(options_from(options))
 
     def set_up(
         self,
@@ -77,7 +80,7 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
         Raises IllegalTurnError with breaches when more is written. The lowest line has no suggested cells, so
         ``anywhere`` makes no difference.
         """
-        return setting_up.set_up_state(appearance, read_settings(options))
+        return set_up.set_up_state(appearance, options_from(options))
 
     def players_to_move(self, state: NumberDropState) -> tuple[Player, ...]:
         """Name everyone who may write now, clockwise from the first; who rolls where a roll is awaited."""
@@ -101,13 +104,13 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
         """
         if colour is not None:
             raise IllegalTurnError(f"got the colour {colour!r}, but in {self.title} nobody holds one; leave it out")
-        faces = state.roll if roll is None else chance.read_dice_roll(state.settings.components, roll.faces)
+        faces = state.roll if roll is None else rolls.read_dice_roll(state.settings.components, roll.faces)
         if roll is None and state.busy() and state.phase is not Phase.SETUP:
             return state
         if not faces:
             raise IllegalTurnError(f"{self.title} waits for a roll, and none is given; give one such as 1,3,4,5,T")
         player = PLAYERS.index(state.to_move) if state.to_move else state.first
-        tiles = state.tiles or chance.tile_draws(state.settings)[0].roll.faces
+        tiles = state.tiles or rolls.tile_draws(state.settings)[0].roll.faces
         sheets = state.sheets if state.tiles else (Sheet(),) * state.settings.players
         return replace(
             state, phase=Phase.DROP, tiles=tiles, sheets=sheets, roll=faces, first=player, playing=1 << player,
@@ -117,8 +120,8 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
     def possible_rolls(self, state: NumberDropState) -> Sequence[PossibleRoll]:
         """List every draw of the tiles at the start, later every roll of the five dice; empty when none is awaited."""
         if state.phase is Phase.TILES:
-            return chance.tile_draws(state.settings)
-        return chance.dice_rolls(state.settings.components) if state.phase is Phase.ROLL else ()
+            return rolls.tile_draws(state.settings)
+        return rolls.dice_rolls(state.settings.components) if state.phase is Phase.ROLL else ()
 
     def awaits_roll(self, state: NumberDropState) -> bool:
         """Say whether the tiles are to be drawn or the dice to be rolled."""
@@ -130,11 +133,11 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
         Faces of dice may be given in any order; those of tiles are in the order of their slots.
         """
         if state.phase is Phase.TILES:
-            return flow.tiles_drawn(state, chance.read_tile_draw(state.settings, roll.faces))
+            return flow.tiles_drawn(state, rolls.read_tile_draw(state.settings, roll.faces))
         if state.phase is not Phase.ROLL:
             waits = "the game is over" if state.to_move is None else f"{state.to_move} is still to play"
             raise IllegalTurnError(f"got a roll of {self.format_roll(roll)}, but {waits}")
-        return flow.dice_rolled(state, chance.read_dice_roll(state.settings.components, roll.faces))
+        return flow.dice_rolled(state, rolls.read_dice_roll(state.settings.components, roll.faces))
 
     def roll_of(self, state: NumberDropState) -> Roll | None:
         """Give the roll that is still to be dropped, or ``None``; a roll that let a penalty strike is used up."""
@@ -171,7 +174,7 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
 
     def playouts(self, state: NumberDropState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
         """Play ``count`` games to their end, each turn and roll drawn evenly among the legal ones."""
-        return play_out_fast(state, count, rng, most_plies)
+        return play_random_games(state, count, rng, most_plies)
 
     def hint(
         self,
@@ -184,7 +187,7 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
         better: Callable[[Hint[NumberDropTurn]], None] | None = None,
     ) -> Hint[NumberDropTurn]:
         """Find a good turn of ``state.to_move`` in time; raises IllegalTurnError when there is none to play."""
-        return best_turn(state, deadline_s, rng, clock=clock, strength=strength, better=better)
+        return find_hint(state, deadline_s, rng, clock=clock, strength=strength, better=better)
 
     def certainty(self, state: NumberDropState, turn: NumberDropTurn) -> Certainty:
         """Say whether the turn is legal; nothing is hidden, so it is certain or impossible."""
@@ -225,7 +228,7 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
         self, state: NumberDropState, looks: Mapping[Place, LookName], to_move: Player | None = None
     ) -> NumberDropState:
         """Give the state as a person puts it right; raises UnreadableError for what can't be a position."""
-        return setting_up.amended(state, looks, to_move)
+        return set_up.amended(state, looks, to_move)
 
     def explain(
         self,
@@ -287,16 +290,16 @@ class NumberDrop(WithoutSideFaces[NumberDropState, NumberDropTurn]):
                 )
         self.rolled(state, Roll(faces))
         if state.phase is Phase.TILES:
-            return Roll(chance.read_tile_draw(state.settings, faces))
-        return Roll(chance.read_dice_roll(state.settings.components, faces))
+            return Roll(rolls.read_tile_draw(state.settings, faces))
+        return Roll(rolls.read_dice_roll(state.settings.components, faces))
 
     def diagram(self, state: NumberDropState) -> str:
         """Draw the sheets and what lies on the table."""
-        return drawing.diagram_of(state)
+        return display.diagram_of(state)
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force."""
-        return drawing.summary_of(read_settings(options))
+        return display.summary_of(options_from(options))
 
     def describe(self, turn: NumberDropTurn) -> str:
         """Say the turn in a short sentence for a person."""

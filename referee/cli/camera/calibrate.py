@@ -59,9 +59,8 @@ def command(
       referee calibrate calibration/*.jpg --out camera.json --preview straight.png
       referee calibrate 0 --pictures 20 --out camera.json
     """
-    from referee.cli.seeing import save_image
-    from vision.calibration import calibrate, parse_board
-    from vision.calibration_files import save_calibration, undistorted_preview
+    from referee.cli.camera.pictures import save_image
+    from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
 
     spec = parse_board(board)
     progress_console = progress_output()
@@ -83,8 +82,8 @@ def _load(
 ) -> tuple[list[Image], list[str]]:
     from rich.progress import track
 
-    from referee.cli.seeing import pictures_in
-    from vision.frames import load_image
+    from referee.cli.camera.pictures import pictures_in
+    from vision.images import load_image
 
     if any(not Path(source).exists() for source in sources) or _is_device(sources[0]):
         if len(sources) > 1:

@@ -40,13 +40,12 @@ def command(
       referee enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
       referee enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
     """
-    from referee.cli.positions import read_positions
-    from referee.cli.seeing import camera_of
-    from referee.layouts import layout_for
-    from vision.enrolment import EnrolmentPicture, enrol
-    from vision.frames import load_image
-    from vision.locating import locate
-    from vision.looks import save_looks
+    from referee.cli.camera.pictures import camera_of, read_positions
+    from referee.settings.table_layout import layout_for
+    from vision.images import load_image
+    from vision.locating.location import locate
+    from vision.readers.blocks.appearance import save_appearance
+    from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
 
     if len(positions) not in {1, len(images)}:
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
@@ -60,5 +59,5 @@ def command(
         pose = locate(image, camera, table).pose
         pictures.append(EnrolmentPicture(image, camera, pose, known[index if len(known) > 1 else 0], str(path)))
     looks = enrol(pictures, table)
-    save_looks(looks, out)
+    save_appearance(looks, out)
     click.echo(f"{', '.join(looks.colours)} with {', '.join(looks.symbols)} in {out}")

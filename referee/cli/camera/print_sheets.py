@@ -9,7 +9,7 @@ import click
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE
-from referee.print_markers import PAPERS_MM
+from referee.rendering.printed_sheets import PAPERS_MM
 
 _PAPER = click.option(
     "--paper", type=click.Choice(list(PAPERS_MM)), default="a4", show_default=True, help="The paper to print on."
@@ -37,8 +37,8 @@ def markers(context: CommandContext, layout: Path | None, paper: str, out: Path)
       referee print markers --out markers.pdf
       referee print markers --layout my-table.json --paper letter --out markers.pdf
     """
-    from referee.layouts import layout_for
-    from referee.print_markers import plan_markers, write_pdf
+    from referee.rendering.printed_sheets import plan_markers, write_pdf
+    from referee.settings.table_layout import layout_for
 
     settings = context.configuration({"table.layout": layout}).settings
     table = layout_for(settings.game.name, settings.table.layout)
@@ -62,7 +62,7 @@ def charuco(board: str, paper: str, out: Path) -> None:
     Examples:
       referee print charuco --out calibration-board.pdf
     """
-    from referee.print_markers import plan_charuco, write_pdf
+    from referee.rendering.printed_sheets import plan_charuco, write_pdf
     from vision.calibration import parse_board
 
     write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")

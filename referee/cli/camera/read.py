@@ -37,17 +37,16 @@ def command(
       referee read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
     """
     from engine import registry
-    from referee.cli.reading_json import reading_to_json
-    from referee.cli.seeing import camera_of, save_image
-    from referee.layouts import layout_for
+    from referee.cli.camera.pictures import camera_of, reading_to_json, save_image
+    from referee.settings.table_layout import layout_for
     from vision.drawing import draw
-    from vision.drawing_blocks import draw_blocks, draw_coverings
-    from vision.enrolment import learn_colours
     from vision.frame import Frame
-    from vision.frames import load_image
-    from vision.locating import locate
-    from vision.looks import load_looks, plain_looks
-    from vision.reader import TableReader
+    from vision.images import load_image
+    from vision.locating.location import locate
+    from vision.readers.blocks.appearance import drawn_appearance, load_appearance
+    from vision.readers.blocks.drawing import draw_blocks, draw_occlusions
+    from vision.readers.blocks.enrolment import learn_colours
+    from vision.readers.table_reader import TableReader
 
     settings = context.configuration(
         {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
@@ -56,18 +55,18 @@ def command(
     table = layout_for(settings.game.name, settings.table.layout)
     picture = load_image(image)
     if settings.table.looks is not None:
-        known = load_looks(settings.table.looks)
+        known = load_appearance(settings.table.looks)
     else:
         pose = locate(picture, camera, table).pose
         symbols = tuple(dict.fromkeys(table.net.values()))
         players = registry.load(settings.game.name).players
-        known = learn_colours(picture, camera, pose, table, plain_looks(symbols), players)
+        known = learn_colours(picture, camera, pose, table, drawn_appearance(symbols), players)
     reader = TableReader(camera, table, known)
     if debug_image is not None:
         located = locate(picture, camera, table)
         stages = reader.stages(picture, located.pose)
         drawn = draw_blocks(draw(picture, located, table, camera), stages.blocks, camera, located.pose)
-        save_image(debug_image, draw_coverings(drawn, stages.board, stages.coverings))
+        save_image(debug_image, draw_occlusions(drawn, stages.board, stages.coverings))
     reading = reader.read(Frame(picture, 0.0, 0, str(image)))
     click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     return OK if reading.places else CHECK_FAILED

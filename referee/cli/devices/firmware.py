@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware_bridge.pin_map_boards import BOARDS
+from firmware_bridge.pin_maps.boards import BOARDS
 from referee.cli.context import CommandContext, output, print_table, progress_output
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE
 
 if TYPE_CHECKING:
-    from firmware_bridge.finding import WantedBoard
-    from firmware_bridge.install_reaching import Surroundings
-    from firmware_bridge.manifest import Firmware
-    from firmware_bridge.pin_map import PinMap
-    from referee.config_wire import BoardSettings
+    from firmware_bridge.install.access import InstallEnvironment
+    from firmware_bridge.install.manifest import Firmware
+    from firmware_bridge.pin_maps.pin_map import PinMap
+    from firmware_bridge.ports.selection import WantedBoard
+    from referee.settings.sections import BoardSection
 
 _WORDS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fault": ("wrong", "bold red")}
 _PORT = click.option("--port", help="The board's serial port.  [default: as in the settings; the only board there is]")
@@ -53,9 +53,9 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
       referee firmware install --pins pins.toml
       referee firmware install --port /dev/ttyACM0
     """
-    from firmware_bridge.install import KEPT_MAIN_FILE, install
-    from firmware_bridge.install_check import equipment
-    from firmware_bridge.manifest import version_text
+    from firmware_bridge.install.check import equipment
+    from firmware_bridge.install.installation import KEPT_MAIN_FILE, install
+    from firmware_bridge.install.manifest import version_text
 
     wanted, pin_map = _asked(context, port, pins)
     with _progress() as progress:
@@ -95,7 +95,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
     from rich.table import Table
     from rich.text import Text
 
-    from firmware_bridge.install_check import check
+    from firmware_bridge.install.check import check
 
     wanted, pin_map = _asked(context, port, pins)
     with _progress() as progress:
@@ -126,9 +126,9 @@ def pins(file: Path | None, example: bool, board: str) -> None:
       referee firmware pins --example --board esp32-s3 > pins.toml
       referee firmware pins pins.toml
     """
-    from firmware_bridge.pin_map_example import example_pin_map
-    from firmware_bridge.pin_map_file import read_pin_map
-    from hardware.pins import BUTTON_ROLES
+    from firmware_bridge.pin_maps.example import example_pin_map
+    from firmware_bridge.pin_maps.file import read_pin_map
+    from hardware.pins.pin_map import BUTTON_ROLES
 
     if example == (file is not None):
         raise click.UsageError("give a FILE to check, or --example")
@@ -146,8 +146,8 @@ def pins(file: Path | None, example: bool, board: str) -> None:
 
 def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
     """The board and the pin map that options and settings mean."""
-    from firmware_bridge.pin_map_file import read_pin_map
-    from hardware.pins import BUTTON_ROLES
+    from firmware_bridge.pin_maps.file import read_pin_map
+    from hardware.pins.pin_map import BUTTON_ROLES
 
     board = context.configuration().settings.board
     file = pins or board.pin_map
@@ -157,9 +157,9 @@ def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tupl
     return _wanted(board, port), pin_map
 
 
-def _wanted(board: BoardSettings, port: str | None) -> WantedBoard:
-    from firmware_bridge.finding import WantedBoard
-    from referee.config_wire import AUTO_PORT
+def _wanted(board: BoardSection, port: str | None) -> WantedBoard:
+    from firmware_bridge.ports.selection import WantedBoard
+    from referee.settings.sections import AUTO_PORT
 
     if port is not None:
         return WantedBoard(port, baud=board.baud)
@@ -175,15 +175,15 @@ def _wanted(board: BoardSettings, port: str | None) -> WantedBoard:
 def _firmware() -> Firmware:
     from importlib.resources import files
 
-    from firmware_bridge.manifest import our_firmware
+    from firmware_bridge.install.manifest import our_firmware
 
     return our_firmware(files("firmware_bridge") / "firmware")
 
 
-def _surroundings() -> Surroundings:
-    from firmware_bridge.install_reaching import Surroundings
+def _surroundings() -> InstallEnvironment:
+    from firmware_bridge.install.access import InstallEnvironment
 
-    return Surroundings(say=lambda sentence: click.echo(sentence, err=True))
+    return InstallEnvironment(say=lambda sentence: click.echo(sentence, err=True))
 
 
 def _warn(pin_map: PinMap) -> None:

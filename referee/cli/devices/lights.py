@@ -53,7 +53,7 @@ def map_lights(
       referee lights map --out lights.toml
       referee lights map --camera 0 --calibration camera.json
     """
-    from referee.mapping_lights import LightMapOptions, map_lights
+    from referee.mapping.lights import LightMapOptions, map_lights
 
     configuration = context.configuration(
         {
@@ -78,6 +78,6 @@ def test_lights(context: CommandContext, seconds: float) -> int:
       referee lights test
       referee lights test --seconds 5
     """
-    from referee.mapping_lights import show_every_light
+    from referee.mapping.lights import show_every_light
 
     return show_every_light(context.configuration(), seconds, output())

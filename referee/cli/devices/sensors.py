@@ -42,7 +42,7 @@ def show(context: CommandContext, once: bool) -> int:
       referee sensors show
       referee sensors show --once
     """
-    from referee.mapping_sensors import show_sensors
+    from referee.mapping.sensors import show_sensors
 
     console = output()
     return show_sensors(context.configuration(), console, once=once or not console.is_terminal)
@@ -63,7 +63,7 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
       referee sensors map --out sensors.toml
       referee sensors map --by-switch
     """
-    from referee.mapping_sensors import SensorMapOptions, map_sensors
+    from referee.mapping.sensors import SensorMapOptions, map_sensors
 
     configuration = context.configuration({"game.name": game_name})
     options = SensorMapOptions(out or configuration.settings.sensors.map or Path("sensors.toml"), by_switch)
@@ -84,10 +84,10 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
       referee sensors put-back c3
       referee sensors put-back c3 --by Ann
     """
-    from referee.board_health import put_back
-    from referee.cli.told import IDLE, tell_referee, user_name
-    from referee.service_events import note_event
-    from referee.service_requests import asked_to_put_back, put_back_sentence
+    from referee.cli.table.client import IDLE, tell_referee, user_name
+    from referee.sensing.health_file import put_back
+    from referee.session.event_records import note_event
+    from referee.session.requests import asked_to_put_back, put_back_sentence
 
     square, name = place.strip().lower(), by or user_name()
     path = context.configuration({"journal.path": journal}).settings.journal.path

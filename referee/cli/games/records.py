@@ -1,4 +1,4 @@
-"""``referee replay``: check a game record or a journal, and tell what happened."""
+"""``referee replay`` and ``referee export``: check a game, tell what happened, write it as a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
-from referee.cli.options import game_number_option
+from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ _SQLITE_BEGINS_WITH = b"SQLite format 3\x00"
     help="Write the pictures each verdict rests on into this folder (journals only).",
 )
 @click.pass_obj
-def command(context: CommandContext, file: Path | None, game_number: int | None, evidence: Path | None) -> None:
+def replay_command(context: CommandContext, file: Path | None, game_number: int | None, evidence: Path | None) -> None:
     """Check a game or journal and tell what happened.
 
     Without FILE: the journal of the settings. `-` reads a record from standard input.
@@ -66,7 +66,7 @@ def _record_text(file: Path | None) -> str | None:
 
 def _replay_record(console: Console, text: str) -> None:
     from engine import registry
-    from engine.record import read, replay, result_of
+    from engine.records.record import read, replay, result_of
 
     record = read(text)
     played = replay(record)
@@ -81,8 +81,8 @@ def _replay_record(console: Console, text: str) -> None:
 
 def _told(game: Game[Any, Any], step: Any) -> str:
     """Say one line of a record."""
-    from engine.announcing import format_announcement
     from engine.api import Announcement, Roll
+    from engine.support.announcements import format_announcement
 
     match step:
         case None:
@@ -98,15 +98,15 @@ def _told(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    from referee.cli.journals import events_of_game
-    from referee.evidence import write_evidence
+    from referee.cli.table.client import events_of_game
     from referee.journal import fold
-    from referee.journal.telling import tell
+    from referee.journal.exports import write_evidence
+    from referee.journal.narration import event_lines
 
     with context.open_journal(file) as journal:
         journal.check()
         game, events = events_of_game(journal, game_number)
-        for line in tell(game, events):
+        for line in event_lines(game, events):
             console.print(f"{line.number:5}  {line.wall_time:24}  {line.kind:10}  {line.sentence}", markup=False)
         folded = fold(game, events)
         if folded.outcome is not None:
@@ -120,3 +120,32 @@ def _replay_journal(
             written = write_evidence(journal, events, evidence)
             kept = sum(picture.path is not None for picture in written)
             console.print(f"{kept} pictures in {evidence}, {len(written) - kept} no longer kept", markup=False)
+
+
+@click.command(cls=ExampleCommand)
+@journal_option
+@game_number_option
+@click.option("--out", type=WRITABLE_FILE, help="The file to write. Default: standard output.")
+@click.pass_obj
+def export_command(context: CommandContext, journal: Path | None, game_number: int | None, out: Path | None) -> None:
+    """Write a game of the journal as a game record.
+
+    Header tags come first, then one turn a line.
+
+    Examples:
+      referee export
+      referee export --game 3 --out game3.txt
+      referee export --journal demo.sqlite | referee replay -
+    """
+    from engine.records.record import write
+    from referee.cli.table.client import events_of_game
+    from referee.journal.exports import record_of
+
+    with context.open_journal(journal) as opened:
+        game, events = events_of_game(opened, game_number)
+    text = write(record_of(game, events))
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+        click.echo(f"{len(text.splitlines())} lines in {out}")

@@ -11,7 +11,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE
 
 if TYPE_CHECKING:
-    from engine.printed import HasSheet
+    from engine.capabilities import HasSheet
 
 _GAME = click.option(
     "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game it belongs to."
@@ -57,7 +57,7 @@ def check(file: Path, game_name: str) -> None:
     Examples:
       referee sheet check ours.toml
     """
-    from referee.sheet_files import read_text
+    from referee.settings.game_options import read_text
 
     game = _game(game_name)
     values = game.read_sheet_file(read_text(file))
@@ -77,7 +77,7 @@ def show(file: Path | None, game_name: str) -> None:
       referee sheet show
       referee sheet show ours.toml
     """
-    from referee.sheet_files import read_text
+    from referee.settings.game_options import read_text
 
     game = _game(game_name)
     click.echo(game.draw_sheet(game.sheet_file() if file is None else read_text(file)))
@@ -85,7 +85,7 @@ def show(file: Path | None, game_name: str) -> None:
 
 def _game(name: str) -> HasSheet:
     from engine import registry
-    from engine.printed import has_sheet
+    from engine.capabilities import has_sheet
 
     game = registry.load(name)
     if not has_sheet(game):

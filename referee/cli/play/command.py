@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.api import Game
-    from referee.cli.play_game import GameSoFar
+    from referee.cli.play.game import GameSoFar
 
 
 @click.command(cls=ExampleCommand)
@@ -78,8 +78,8 @@ def command(
 
     from engine import registry
     from engine.api import Strength
-    from referee.cli.play_players import read_players
-    from referee.cli.play_session import PlaySession, PlaySettings
+    from referee.cli.play.players import read_players
+    from referee.cli.play.session import PlaySession, PlaySettings
 
     if sum(given is not None for given in (position, load)) + bool(options) > 1:
         raise click.UsageError("a position and a record carry their own options; give one of the three.")
@@ -128,7 +128,7 @@ def _begun(
     tags: tuple[tuple[str, str], ...],
 ) -> GameSoFar:
     from engine.errors import UnreadableError
-    from referee.cli.play_game import GameSoFar, game_of_record
+    from referee.cli.play.game import GameSoFar, game_of_record
 
     if load is not None:
         try:
@@ -141,7 +141,7 @@ def _begun(
 
 def _playing(so_far: GameSoFar) -> list[str]:
     """Who is in the game: whoever could give it up."""
-    from engine.announcing import RESIGN
+    from engine.support.announcements import RESIGN
 
     said = so_far.game.announcements(so_far.state)
     return [str(each.player) for each in said if each.kind == RESIGN]
@@ -184,7 +184,7 @@ def _line_reader() -> Callable[[str], str | None]:
 
 
 def _keep(so_far: GameSoFar, file: Path | None) -> None:
-    from engine.record import write
+    from engine.records.record import write
 
     path = file or _free_name(f"{so_far.game.name}-{utc_now():%Y-%m-%d-%H%M%S}")
     text = write(so_far.record())

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine import record
 from engine.api import Announcement, Game, Player, Roll
+from engine.records import record
 
 
 @dataclass(frozen=True)

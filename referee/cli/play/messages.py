@@ -1,13 +1,13 @@
-"""What a game at the terminal says: refusals, hints, turns that were played, the end."""
+"""What a game at the terminal says: refusals, announcements, the end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from engine.announcing import DRAW, EVERYONE, RESIGN
 from engine.api import Announcement, Game, Player
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.support.announcements import DRAW, EVERYONE, RESIGN
 from referee.errors import PlayError
 
 HELP = """\

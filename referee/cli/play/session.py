@@ -9,18 +9,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from engine.announcing import DRAW, REPETITION, RESIGN, parse_announcement
 from engine.api import Announcement, Clock, Hint, Player, Strength
 from engine.errors import EngineError
 from engine.options import written_options
-from engine.record import is_costly_to_count, write
-from referee.cli import play_words as words
-from referee.cli.play_game import GameSoFar, game_of_record, player_meant
-from referee.cli.play_players import Program, draw_roll, program_rng, turns_of
-from referee.cli.rules import told
+from engine.records.record import is_costly_to_count, write
+from engine.support.announcements import DRAW, REPETITION, RESIGN, parse_announcement
+from referee.cli.games.rules import told
+from referee.cli.play import messages as words
+from referee.cli.play.game import GameSoFar, game_of_record, player_meant
+from referee.cli.play.players import Program, draw_roll, program_rng, turns_of
 from referee.errors import PlayError
-from referee.hinting import RULED_OUT, Stage, advice_of
-from referee.hinting import told as told_hint
+from referee.hints.advice import RULED_OUT, Stage, advice_of
+from referee.hints.advice import hint_text as told_hint
 
 _MOST_LISTED_ON_DEMAND = 60
 _MOST_SEARCHED = 100_000

@@ -1,4 +1,4 @@
-"""Telling the running referee something, or its journal when none is running."""
+"""Reaching the running referee, or its journal when none is running."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.errors import CorrectionError, JournalBusyError, UnreachableError
-from referee.requests import ask, door_of
+from engine import registry
+from referee.commands.command_socket import ask, socket_path
+from referee.errors import CorrectionError, JournalBusyError, JournalMissingError, UnreachableError
 
 if TYPE_CHECKING:
+    from engine.api import Game
     from referee.cli.context import CommandContext
     from referee.journal import Journal
+    from referee.journal.events import Event
 
 STARTING_S = 5.0
 """How long a referee that has its journal may take until it listens."""
@@ -54,7 +57,7 @@ def tell_referee(
             with context.open_journal(journal, read_only=False) as opened:
                 return f"{directly(opened)} {idle}".rstrip()
         except JournalBusyError as busy:
-            if door_of(journal).exists():
+            if socket_path(journal).exists():
                 return f"{_answered(journal, asked)} {running}".rstrip()
             if time.monotonic() > deadline_s:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
@@ -69,3 +72,17 @@ def _answered(journal: Path, asked: Mapping[str, Any]) -> str:
     if "done" not in answer:
         raise CorrectionError(str(answer.get("refused", f"the referee answered {dict(answer)!r}")))
     return str(answer["done"])
+
+
+def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
+    """Give the rules and the (number, event) pairs of one game, the last one when ``number`` is ``None``.
+
+    Raises JournalMissingError when there is no such game and UnknownGameError for rules we do not have.
+    """
+    chosen = journal.latest_game() if number is None else number
+    events = [] if chosen is None else journal.events(chosen)
+    if not events:
+        numbers = [game.number for game in journal.games()]
+        held = f"it has games {numbers[0]} to {numbers[-1]}" if numbers else "it has no game yet"
+        raise JournalMissingError(f"there is no game {'' if number is None else f'{number} '}in {journal.path}; {held}")
+    return registry.load(str(events[0][1].data["game"])), events

@@ -1,4 +1,4 @@
-"""``referee correct``: a person puts the game right, whether a referee is running or not."""
+"""``referee correct`` and ``referee take-back``: a person puts the game right, whether a referee is running or not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @by_option
 @journal_option
 @click.pass_obj
-def command(
+def correct_command(
     context: CommandContext,
     squares: tuple[str, ...],
     position: str,
@@ -43,11 +43,10 @@ def command(
       referee correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
     from engine import registry
-    from referee.cli.journals import events_of_game
-    from referee.cli.told import tell_referee, user_name
-    from referee.correcting import Correction, read_looks
-    from referee.correcting_journal import correct_journal
-    from referee.service_requests import asked_to_correct
+    from referee.cli.table.client import events_of_game, tell_referee, user_name
+    from referee.commands.corrections import Correction, read_looks
+    from referee.session.idle_journal import correct_journal
+    from referee.session.requests import asked_to_correct
 
     with context.open_journal(journal) as opened:
         path = opened.path
@@ -59,3 +58,31 @@ def command(
         return correct_journal(opened, *events_of_game(opened, None), correction)
 
     click.echo(tell_referee(context, path, asked_to_correct(correction), directly))
+
+
+@click.command("take-back", cls=ExampleCommand)
+@by_option
+@journal_option
+@click.pass_obj
+def take_back_command(context: CommandContext, by: str | None, journal: Path | None) -> None:
+    """Take the last turn back.
+
+    It stays in the journal and no longer counts. Then put the pieces back as they were before it.
+
+    Examples:
+      referee take-back
+      referee take-back --by Ann
+    """
+    from referee.cli.table.client import events_of_game, tell_referee, user_name
+    from referee.session.idle_journal import take_back_in_journal
+    from referee.session.requests import asked_to_take_back
+
+    with context.open_journal(journal) as opened:
+        path = opened.path
+        events_of_game(opened, None)
+    name = by or user_name()
+
+    def directly(opened: Journal) -> str:
+        return take_back_in_journal(opened, *events_of_game(opened, None), name)
+
+    click.echo(tell_referee(context, path, asked_to_take_back(name), directly))

@@ -13,7 +13,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE
 
 if TYPE_CHECKING:
-    from referee.demo import LinkFaults
+    from referee.demo.run import LinkFaults
 
 
 @click.command(cls=ExampleCommand)
@@ -66,8 +66,8 @@ def command(
       referee demo --fast --still demo.png
       referee demo --lights pico --eyes both --link-faults "all=0.05, unplugs_at_s=4"
     """
-    from referee.demo import DemoOptions, run_demo
-    from referee.hinting import HintSettings
+    from referee.demo.run import DemoOptions, run_demo
+    from referee.hints.advice import HintSettings
 
     configured = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings
     settings = configured.demo
@@ -88,7 +88,7 @@ def command(
 
 
 def _faults(text: str | None, *, used: bool) -> LinkFaults | None:
-    from referee.demo import LinkFaults
+    from referee.demo.run import LinkFaults
 
     if text is None:
         return None

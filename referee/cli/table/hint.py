@@ -13,7 +13,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import by_option, journal_option
 
 if TYPE_CHECKING:
-    from referee.hinting import HintSettings
+    from referee.hints.advice import HintSettings
     from referee.journal import Journal
 
 
@@ -52,7 +52,7 @@ def command(
       referee hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
     from referee.errors import CorrectionError
-    from referee.hinting import RULED_OUT, HintSettings
+    from referee.hints.advice import RULED_OUT, HintSettings
 
     configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
     # A flag must not bring back what the players ruled out, so it is looked at before the flag is.
@@ -71,28 +71,27 @@ def command(
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:
     from engine import registry
     from referee.errors import CorrectionError
-    from referee.hinting import Question, Stage, told, worked_out
+    from referee.hints.advice import Question, Stage, answer_question, hint_text
 
     game = registry.load(name)
     state = game.parse_state(position)
     if roll is not None:
         state = game.rolled(state, game.parse_roll(state, roll))
-    answer = worked_out(
+    answer = answer_question(
         Question(0, game.name, game.format_state(state), settings.strength, settings.seconds), time.monotonic
     )
     if answer.advice is None:
         raise CorrectionError(f"No hint: {answer.refused}")
     stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"
-    words = told(game, state, answer.advice, stage).words
+    words = hint_text(game, state, answer.advice, stage).words
     # The turn as text too, to be typed, or read by a program.
     return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words
 
 
 def _for_table(context: CommandContext, journal: Path | None, by: str | None, settings: HintSettings) -> str:
-    from referee.cli.journals import events_of_game
-    from referee.cli.told import tell_referee, user_name
-    from referee.hint_journal import hint_in_journal
-    from referee.service_requests import asked_for_hint
+    from referee.cli.table.client import events_of_game, tell_referee, user_name
+    from referee.session.idle_journal import hint_in_journal
+    from referee.session.requests import asked_for_hint
 
     with context.open_journal(journal) as opened:
         path = opened.path

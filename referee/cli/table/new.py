@@ -35,10 +35,10 @@ def command(
       referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
     from engine import registry
-    from referee.config_game import table_options
-    from referee.layouts import kept_by_text
-    from referee.service_events import new_game_event
-    from vision.layout import games_with_layouts
+    from referee.session.event_records import new_game_event
+    from referee.settings.game_options import table_options
+    from referee.settings.table_layout import kept_by_text
+    from vision.layout.table import games_with_layouts
 
     settings = context.configuration({"game.name": game_name}).settings
     game = registry.load(settings.game.name)

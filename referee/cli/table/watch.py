@@ -74,12 +74,11 @@ def command(
       referee watch --eyes sensors
     """
     from engine import registry
-    from referee.board_plan import plan_to_play_by
-    from referee.config_game import table_options
-    from referee.config_hardware import button_settings, light_settings
-    from referee.config_journal import evidence_limits
-    from referee.hinting import HintSettings
-    from referee.watch import WatchOptions, watch
+    from referee.hints.advice import HintSettings
+    from referee.runtime.watch import WatchOptions, watch
+    from referee.settings.conversions import button_settings, evidence_limits, light_settings
+    from referee.settings.game_options import table_options
+    from referee.wiring.plan import playable_plan
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
@@ -103,7 +102,7 @@ def command(
     game = registry.load(settings.game.name)
     rules = table_options(game, {**settings.game.options, **read_pairs(options)})
     lights = light_settings(settings.lights, game.places)
-    wire, wrong = plan_to_play_by(settings, configuration.sources, game.places)
+    wire, wrong = playable_plan(settings, configuration.sources, game.places)
     console = output()
     if wrong:
         lights = replace(lights, drivers=tuple(dict.fromkeys(("terminal", *lights.drivers))))

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import BoardEvent, ConnectionState
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import BoardEvent, ConnectionState
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.codec import decode_message, encode_message
 from firmware_bridge.protocol.messages import LightFrame, Message, Ping, Pong, Refused, SensorReport, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame

@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
+    ButtonChanged,
     ConnectionState,
-    FaultTold,
+    FaultReported,
     Linked,
     LogLine,
     Lost,
     SensorsReported,
 )
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.protocol.errors import MessageError
+from firmware_bridge.errors import MessageError
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import (
     ButtonReport,
     Configure,
@@ -105,17 +105,17 @@ def test_reports_have_the_hosts_time(board: Any, connect: Connect, until: Until)
     board.tell(ButtonReport(1, 1, 1, board.time_ms - 30, 0))
     board.tell(ButtonReport(2, 1, 3, board.time_ms, 250))
     board.tell(FaultReport(3, 850, "current limited"))
-    events = until(connection, has(FaultTold))
+    events = until(connection, has(FaultReported))
     (report,) = of(SensorsReported, events)
     assert report.closed == (True, False, False, False)
     assert report.doubtful == (False, True, False, False)
     (change,) = report.changes
     assert (change.switch, change.closed) == (0, True)
     assert report.time_s - change.time_s == pytest.approx(0.04)
-    pressed, released = of(ButtonMoved, events)
+    pressed, released = of(ButtonChanged, events)
     assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
     assert (released.action, released.held_s) == (ButtonAction.RELEASED, 0.25)
-    (fault,) = of(FaultTold, events)
+    (fault,) = of(FaultReported, events)
     assert (fault.code, fault.number, fault.text) == (3, 850, "current limited")
     now_s = time.monotonic()
     # The board's clock leapt five seconds, but nothing can have happened after it was told; the press was 30 ms old.
@@ -256,7 +256,7 @@ def test_a_device_that_says_one_byte_at_a_time_is_understood(
     connection = connect()
     until(connection, has(Linked))
     board.tell(FaultReport(1, 2, "slowly"))
-    (fault,) = of(FaultTold, until(connection, has(FaultTold)))
+    (fault,) = of(FaultReported, until(connection, has(FaultReported)))
     assert fault.text == "slowly"
 
 

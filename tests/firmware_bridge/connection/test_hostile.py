@@ -10,22 +10,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import (
     BoardEvent,
     ConnectionState,
     EventsDropped,
-    FaultTold,
+    FaultReported,
     Linked,
     LogLine,
     Lost,
 )
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.opening import OpenedPort, open_port
+from firmware_bridge.ports.port import OpenedPort, open_port
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.delivery import MIN_TIMEOUT_S
 from firmware_bridge.protocol.messages import FaultReport, Log, Restarted
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, packet_frame
-from firmware_bridge.protocol.timer import SHORTEST_S
 from tests.guard import GUARD_S
 
 Connect = Callable[..., BoardConnection]
@@ -103,7 +103,7 @@ def test_on_a_uart_the_link_allows_for_its_rate(board: Any, ports: Any, record: 
     ) as connection:
         until(connection, has(Linked))
         # A hundred bytes of an answer take so long at 9600 bits a second.
-        assert connection.statistics.link.timeout_s >= SHORTEST_S + 1000 / 9600
+        assert connection.statistics.link.timeout_s >= MIN_TIMEOUT_S + 1000 / 9600
 
 
 def test_without_a_board_the_thread_sleeps_from_one_attempt_to_the_next(ports: Any) -> None:
@@ -219,7 +219,7 @@ def test_a_board_that_floods_its_log_costs_no_memory_and_no_press(board: Any, co
             read = before + number
             assert connection.wait_for(lambda read=read: connection.statistics.link.packets >= read, GUARD_S)
     board.tell(FaultReport(1, 0, "the last word"))
-    events = until(connection, has(FaultTold))
+    events = until(connection, has(FaultReported))
     lines = len([event for event in events if isinstance(event, LogLine)])
     dropped = [event for event in events if isinstance(event, EventsDropped)]
     assert lines + sum(event.others for event in dropped) == count

@@ -11,21 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.conversation import session_without_interrupt
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
+    ButtonChanged,
     EventsDropped,
-    FaultTold,
+    FaultReported,
     LogLine,
     SensorsReported,
     SwitchChanged,
 )
-from firmware_bridge.connection_queue import EventQueue
-from firmware_bridge.connection_strangers import WLED, certain_stranger, is_known_stranger, stranger_error
-from firmware_bridge.connection_talk import quiet_session
-from firmware_bridge.connection_troubles import Troubles
-from firmware_bridge.connection_waiter import Waiter
+from firmware_bridge.connection.mailbox import EventQueue
+from firmware_bridge.connection.outages import OutageTracker
+from firmware_bridge.connection.thread import WakeablePoll
 from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
@@ -37,13 +36,14 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
+from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.messages import Hello
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 
 
-def press(number: int) -> ButtonMoved:
-    return ButtonMoved(number, ButtonAction.PRESSED, float(number), 0.0)
+def press(number: int) -> ButtonChanged:
+    return ButtonChanged(number, ButtonAction.PRESSED, float(number), 0.0)
 
 
 def report(number: int) -> SensorsReported:
@@ -54,8 +54,8 @@ def line(number: int) -> LogLine:
     return LogLine(float(number), 20, str(number), 0)
 
 
-def fault(number: int) -> FaultTold:
-    return FaultTold(float(number), 1, number, "")
+def fault(number: int) -> FaultReported:
+    return FaultReported(float(number), 1, number, "")
 
 
 def test_events_are_taken_once_in_order() -> None:
@@ -79,7 +79,7 @@ def test_reports_become_one_before_any_press_is_dropped() -> None:
     for event in (report(1), press(2), report(3), report(4), fault(5)):
         queue.put(event)
     taken = queue.take()
-    assert [type(event) for event in taken] == [ButtonMoved, SensorsReported, FaultTold]
+    assert [type(event) for event in taken] == [ButtonChanged, SensorsReported, FaultReported]
     assert isinstance(taken[1], SensorsReported)
     assert (taken[1].time_s, taken[1].closed) == (4.0, (False,))
     assert [change.time_s for change in taken[1].changes] == [1.0, 3.0, 4.0]
@@ -116,7 +116,7 @@ def test_whatever_comes_the_newest_report_is_kept_and_every_lost_press_told(make
         assert len(queue) <= most
     taken = list(queue.take())
     dropped = taken.pop(0) if taken and isinstance(taken[0], EventsDropped) else EventsDropped(0.0, 0, 0)
-    presses = [event for event in taken if isinstance(event, ButtonMoved)]
+    presses = [event for event in taken if isinstance(event, ButtonChanged)]
     assert isinstance(dropped, EventsDropped)
     assert len(presses) + dropped.presses == makers.count(press)
     assert presses == sorted(presses, key=lambda event: event.time_s)
@@ -125,12 +125,12 @@ def test_whatever_comes_the_newest_report_is_kept_and_every_lost_press_told(make
         newest = max(number for number, make in enumerate(makers) if make is report)
         assert reports[-1].time_s == newest
     if dropped.presses:
-        assert not [event for event in taken if isinstance(event, LogLine | FaultTold)]
+        assert not [event for event in taken if isinstance(event, LogLine | FaultReported)]
         assert len(reports) <= 1
 
 
 def test_what_holds_is_said_once() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     assert troubles.failed(PortMissingError("no board"), 0.0) == "no board"
     for attempt in range(1, 100):
         assert troubles.failed(PortMissingError("no board"), float(attempt)) is None
@@ -144,7 +144,7 @@ def test_what_holds_is_said_once() -> None:
 
 
 def test_what_passes_right_after_plugging_in_is_not_said() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     troubles.worked(0.0, "/dev/ttyACM0")
     troubles.failed(PortGoneError("unplugged"), 0.5)
     assert troubles.failed(PortDeniedError("may not"), 1.0) is None
@@ -159,7 +159,7 @@ def test_what_passes_right_after_plugging_in_is_not_said() -> None:
 
 
 def test_a_board_that_is_back_is_told_once() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     troubles.worked(0.0, "/dev/ttyACM0")
     troubles.failed(PortGoneError("unplugged"), 1.0)
     assert troubles.worked(2.0, "/dev/ttyACM1") == (
@@ -169,11 +169,11 @@ def test_a_board_that_is_back_is_told_once() -> None:
 
 
 def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:
-    assert Troubles().worked(0.0, "/dev/ttyACM0") is None
+    assert OutageTracker().worked(0.0, "/dev/ttyACM0") is None
 
 
 def test_a_loose_contact_is_not_announced_at_every_jolt() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     words = []
     for jolt in range(20):
         words.append(troubles.failed(PortGoneError("unplugged"), 2.0 * jolt))
@@ -189,7 +189,7 @@ def test_a_loose_contact_is_not_announced_at_every_jolt() -> None:
 
 def test_attempts_become_rarer() -> None:
     def waits(error: BridgeError, attempts: int = 12) -> list[float]:
-        troubles = Troubles()
+        troubles = OutageTracker()
         found = []
         for _ in range(attempts):
             troubles.failed(error, 100.0)
@@ -205,7 +205,7 @@ def test_attempts_become_rarer() -> None:
 
 
 def test_a_board_that_worked_is_tried_again_soon() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     for _ in range(20):
         troubles.failed(PortMissingError("gone"), 0.0)
     troubles.worked(1.0, "")
@@ -214,7 +214,7 @@ def test_a_board_that_worked_is_tried_again_soon() -> None:
 
 
 def test_a_restart_is_said_at_most_once_a_minute() -> None:
-    troubles = Troubles()
+    troubles = OutageTracker()
     assert troubles.restarted(0.0, "/dev/ttyACM0", 2) == (
         "the board on /dev/ttyACM0 restarted by itself; lights and settings are as before"
     )
@@ -232,15 +232,15 @@ def test_no_greeting_holds_a_control_c() -> None:
     drawn = iter(range(1, 3000))
     before = 0
     for expected in quiet[:500]:
-        session = quiet_session(lambda: next(drawn), before)
+        session = session_without_interrupt(lambda: next(drawn), before)
         assert session == expected
         before = session
     again = iter([quiet[0], quiet[0], quiet[1]])
-    assert quiet_session(lambda: next(again), quiet[0]) == quiet[1]
+    assert session_without_interrupt(lambda: next(again), quiet[0]) == quiet[1]
 
 
 def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
-    waiter = Waiter(time.monotonic)
+    waiter = WakeablePoll(time.monotonic)
     read, write = os.pipe()
     try:
         waiter.wake()
@@ -272,21 +272,21 @@ def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
 
 @given(st.binary(max_size=300))
 def test_whatever_is_heard_makes_one_sentence(heard: bytes) -> None:
-    error = stranger_error("/dev/ttyACM0", heard, 115200)
+    error = foreign_device_error("/dev/ttyACM0", heard, 115200)
     assert "/dev/ttyACM0" in str(error)
     assert "\n" not in str(error)
-    if certain_stranger(heard) is not None:
-        assert is_known_stranger(heard)
+    if certain_foreign_device(heard) is not None:
+        assert is_known_device(heard)
         assert type(error) is WrongDeviceError
 
 
 def test_ordinary_words_are_no_known_stranger() -> None:
-    assert not is_known_stranger(b"\x00\x04\x01 ok then, hello world\n")
+    assert not is_known_device(b"\x00\x04\x01 ok then, hello world\n")
 
 
 def test_only_what_can_never_be_ours_is_a_certain_stranger() -> None:
-    assert certain_stranger(b"$GPGGA,1,2\r\n") == "a GPS receiver (NMEA)"
-    assert certain_stranger(b"WLED 2410270\r\n") == WLED
+    assert certain_foreign_device(b"$GPGGA,1,2\r\n") == "a GPS receiver (NMEA)"
+    assert certain_foreign_device(b"WLED 2410270\r\n") == WLED
     # What an Espressif chip says when it starts, with WLED as with our firmware; and a board at its prompt.
     for ours in (b"ESP-ROM:esp32s3-20210327\r\nrst:0x1 (POWERON)\r\n", b">>> ", b""):
-        assert certain_stranger(ours) is None
+        assert certain_foreign_device(ours) is None

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import ConnectionState
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import ConnectionState
 from firmware_bridge.errors import (
     BridgeError,
     NoFirmwareError,
@@ -20,7 +20,7 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Refused
 from tests.guard import GUARD_S
 

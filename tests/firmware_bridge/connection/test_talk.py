@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from firmware_bridge.connection_events import BoardEvent, Linked, Lost, SensorsReported
-from firmware_bridge.connection_strangers import QUESTION
-from firmware_bridge.connection_talk import BoardTalk
+from firmware_bridge.connection.conversation import BoardConversation
+from firmware_bridge.connection.events import BoardEvent, Linked, Lost, SensorsReported
 from firmware_bridge.errors import ConnectionLostError, NoFirmwareError, SilentDeviceError, WrongDeviceError
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.ports.foreign_devices import PROBE
+from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import (
     DeviceMessage,
@@ -51,8 +51,8 @@ class Table:
         self._session = 0
         self._expected = 0
         self._next = 0
-        self.talk = BoardTalk(HostLink(), lambda: next(self._sessions))
-        self.talk.opened(PORT, 115200, rounds, self.now_s, Line())
+        self.talk = BoardConversation(HostLink(), lambda: next(self._sessions))
+        self.talk.opened(PORT, 115200, rounds, self.now_s, SerialLine())
 
     def run(self, seconds: float) -> None:
         """Let so much time pass, or less if the talk ends before."""
@@ -164,7 +164,7 @@ def test_patience_lasts_for_its_rounds_then_a_question_is_asked() -> None:
         table.run(100.0)
         assert isinstance(table.talk.ended, SilentDeviceError)
         assert table.now_s == pytest.approx(1000 + 2 * rounds + 0.5)
-        assert table.raw.count(QUESTION) == 1
+        assert table.raw.count(PROBE) == 1
 
 
 def test_a_board_that_starts_late_is_still_welcome() -> None:
@@ -184,7 +184,7 @@ def test_a_certain_stranger_is_named_after_the_first_round() -> None:
     table.run(100.0)
     assert isinstance(table.talk.ended, WrongDeviceError)
     assert table.now_s == pytest.approx(1002.0)
-    assert QUESTION not in table.raw
+    assert PROBE not in table.raw
 
 
 def test_a_board_with_the_firmware_that_does_not_greet_is_not_called_silent(table: Table) -> None:

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import (
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import (
     BoardEvent,
     ButtonAction,
-    ButtonMoved,
+    ButtonChanged,
     ConnectionState,
     Linked,
     Lost,
     SensorsReported,
 )
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from tests.guard import GUARD_S
@@ -84,8 +84,8 @@ def test_switches_and_presses_have_times_of_the_host(
     (change,) = [change for event in events if isinstance(event, SensorsReported) for change in event.changes]
     assert (change.switch, change.closed) == (3, True)
     chip.press(1)
-    events = until(connection, lambda events: len([e for e in events if isinstance(e, ButtonMoved)]) == 2)
-    pressed, released = (event for event in events if isinstance(event, ButtonMoved))
+    events = until(connection, lambda events: len([e for e in events if isinstance(e, ButtonChanged)]) == 2)
+    pressed, released = (event for event in events if isinstance(event, ButtonChanged))
     assert (pressed.button, pressed.action) == (1, ButtonAction.PRESSED)
     assert (released.button, released.action) == (1, ButtonAction.RELEASED)
     assert released.held_s > 0

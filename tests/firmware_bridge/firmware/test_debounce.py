@@ -9,9 +9,17 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bounce_play import operations, play_button, play_switch, random_chatter, recorded_chatter
-from benchmarks.bounce_traces import ROCKER, TRACES, WORN
 from benchmarks.debounce import main as measure
+from benchmarks.parts.bouncing_contacts import (
+    ROCKER,
+    TRACES,
+    WORN,
+    operations,
+    play_button,
+    play_switch,
+    random_chatter,
+    recorded_chatter,
+)
 from firmware_bridge.firmware.core.debounce import (
     CHATTERING_MS,
     HELD,

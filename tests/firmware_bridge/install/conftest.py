@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install_reaching import Surroundings
-from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, our_firmware
-from firmware_bridge.pin_map import PinMap
-from firmware_bridge.pin_map_example import example_pin_map
-from firmware_bridge.pin_map_file import parse_pin_map
-from hardware.pins import BUTTON_ROLES
+from firmware_bridge.install.access import InstallEnvironment
+from firmware_bridge.install.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, our_firmware
+from firmware_bridge.pin_maps.example import example_pin_map
+from firmware_bridge.pin_maps.file import parse_pin_map
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
+from hardware.pins.pin_map import BUTTON_ROLES
 from tests.guard import GUARD_S
 
 MICROPYTHON = Path(__file__).resolve().parents[2] / "micropython"
@@ -59,9 +59,9 @@ class InterpreterBoard:
         return WantedBoard(self.port)
 
     @property
-    def around(self) -> Surroundings:
+    def around(self) -> InstallEnvironment:
         """The edges through which it is reached."""
-        return Surroundings(list_ports=lambda: [], say=self.said.append)
+        return InstallEnvironment(list_ports=lambda: [], say=self.said.append)
 
     def order(self, order: str, **rest: object) -> Any:
         """Give an order and wait for the answer."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import ConnectionState
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import ConnectionState
 from firmware_bridge.errors import NoFirmwareError
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.ports.selection import WantedBoard
 from tests.guard import GUARD_S
 
 

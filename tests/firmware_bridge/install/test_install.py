@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from serial.tools.list_ports_common import ListPortInfo
 
-from firmware_bridge.finding import WantedBoard
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
-from firmware_bridge.install import KEPT_MAIN_FILE, install
-from firmware_bridge.install_check import BoardCheck, check
-from firmware_bridge.install_console import BareBoard, BoardFullError, InstallError
-from firmware_bridge.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, version_text
-from firmware_bridge.pin_map import PinMap, SerialWires
+from firmware_bridge.install.check import BoardCheck, check
+from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError
+from firmware_bridge.install.installation import KEPT_MAIN_FILE, install
+from firmware_bridge.install.manifest import MANIFEST_FILE, PIN_MAP_FILE, Firmware, version_text
+from firmware_bridge.pin_maps.pin_map import PinMap, SerialWires
+from firmware_bridge.ports.selection import WantedBoard
 from tests.firmware_bridge.install.conftest import InterpreterBoard
 
 NewBoard = Callable[..., InterpreterBoard]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
-from firmware_bridge.manifest import (
+from firmware_bridge.install.manifest import (
     MANIFEST_FILE,
     NEW_SUFFIX,
     Firmware,

@@ -15,14 +15,14 @@ from firmware_bridge.errors import (
     PortTakenError,
     WrongDeviceError,
 )
-from firmware_bridge.finding import WantedBoard
-from firmware_bridge.install import check_machine, install
-from firmware_bridge.install_check import compare_versions
-from firmware_bridge.install_console import BareBoard, InstallError, Survey
-from firmware_bridge.install_reaching import Reached, Surroundings, bare_board, one_port, same_board
-from firmware_bridge.manifest import Firmware
-from firmware_bridge.pin_map import PinMap
-from firmware_bridge.ports import SerialPort
+from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, one_port, same_board
+from firmware_bridge.install.check import compare_versions
+from firmware_bridge.install.console import BareBoard, InstallError, Survey
+from firmware_bridge.install.installation import check_machine, install
+from firmware_bridge.install.manifest import Firmware
+from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.ports.selection import WantedBoard
+from firmware_bridge.ports.serial_ports import SerialPort
 
 PICO = SerialPort("/dev/ttyACM0", "Board CDC", 0x2E8A, 0x0005, "E6614103E72B8F2A", "MicroPython")
 
@@ -34,9 +34,9 @@ def record(device: str, vendor_id: int, serial_number: str) -> Any:
     )
 
 
-def around(*records: Any) -> Surroundings:
+def around(*records: Any) -> InstallEnvironment:
     """A computer with these ports."""
-    return Surroundings(list_ports=lambda: records, wait=lambda _: None)
+    return InstallEnvironment(list_ports=lambda: records, wait=lambda _: None)
 
 
 def test_without_a_board_it_is_said_how_micropython_gets_there() -> None:
@@ -78,20 +78,22 @@ def test_what_is_certainly_something_else_is_left_alone() -> None:
 
     with pytest.raises(WrongDeviceError, match="3D printer"):
         bare_board(
-            Reached(SerialPort("/dev/ttyUSB0", vendor_id=0x1A86), None, printer),
+            ReachedBoard(SerialPort("/dev/ttyUSB0", vendor_id=0x1A86), None, printer),
             115200,
-            Surroundings(list_ports=list, open_port=no_opening),
+            InstallEnvironment(list_ports=list, open_port=no_opening),
         )
 
 
 def test_a_board_that_never_comes_to_a_prompt_is_given_up() -> None:
     clock = iter(range(1000))
     silent = WrongDeviceError("/dev/ttyACM0 speaks something else than the referee's protocol")
-    edges = Surroundings(list_ports=list, open_port=_missing, clock=lambda: float(next(clock)), wait=lambda _: None)
+    edges = InstallEnvironment(
+        list_ports=list, open_port=_missing, clock=lambda: float(next(clock)), wait=lambda _: None
+    )
     with pytest.raises(WrongDeviceError, match=r"does not come to MicroPython's prompt.*BOOTSEL"):
-        bare_board(Reached(PICO, None, silent), 115200, edges)
+        bare_board(ReachedBoard(PICO, None, silent), 115200, edges)
     with pytest.raises(InstallError, match=r"went to its prompt and did not come back.*files go over USB"):
-        bare_board(Reached(SerialPort("/dev/ttyAMA0"), None, None), 115200, edges)
+        bare_board(ReachedBoard(SerialPort("/dev/ttyAMA0"), None, None), 115200, edges)
 
 
 def _missing(name: str, baud: int) -> Any:

@@ -20,7 +20,7 @@ from firmware_bridge.protocol.messages import (
     Welcome,
 )
 from firmware_bridge.protocol.packets import Kind, Packet, PacketReader, is_sequenced, packet_frame
-from firmware_bridge.protocol.states import LinkState, LossCause
+from firmware_bridge.protocol.status import LinkState, LossCause
 
 WINDOW = 4
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware_bridge.errors import MessageError, UnknownKindError
 from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.errors import MessageError, UnknownKindError
 from firmware_bridge.protocol.messages import (
-    MOST_LIGHTS,
+    MAX_LIGHTS,
     ButtonReport,
     Configure,
     FaultReport,
@@ -136,9 +136,9 @@ def test_lights_never_take_more_than_either_way(colours: bytes) -> None:
 
 
 def test_as_many_lights_as_fit() -> None:
-    encode_message(LightFrame(b"\xff" * 3 * MOST_LIGHTS))
+    encode_message(LightFrame(b"\xff" * 3 * MAX_LIGHTS))
     with pytest.raises(MessageError, match="LightFrame: 1025 bytes of payload; 1024 is the most"):
-        encode_message(LightFrame(b"\xff" * 3 * MOST_LIGHTS + b"\x01\x01\x01"))
+        encode_message(LightFrame(b"\xff" * 3 * MAX_LIGHTS + b"\x01\x01\x01"))
 
 
 @pytest.mark.parametrize(

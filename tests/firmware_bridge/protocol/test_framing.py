@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.protocol.errors import PacketLongError
-from firmware_bridge.protocol.framing import LARGEST_ENCODED, LARGEST_PACKET, FrameReader, encode_frame
-from firmware_bridge.protocol.packets import PacketReader
+from firmware_bridge.errors import PacketLongError
+from firmware_bridge.protocol.packets import LARGEST_ENCODED, LARGEST_PACKET, FrameReader, PacketReader, encode_frame
 from tests.firmware_bridge.protocol import oracle, strategies
 
 

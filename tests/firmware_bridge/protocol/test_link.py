@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from firmware_bridge.errors import MessageError
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.errors import MessageError
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import LIGHTS_AHEAD_S
 from firmware_bridge.protocol.messages import ButtonReport, Configure, Leave, LightFrame, Snapshot, Sound, Tone, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet
@@ -35,7 +35,7 @@ def test_a_newer_frame_replaces_one_that_waits_but_never_one_that_was_sent() -> 
 
 def test_on_a_slow_line_the_newest_frame_goes_when_the_line_is_nearly_free() -> None:
     bench = Bench()
-    bench.link.use_line(Line(1000.0))
+    bench.link.use_line(SerialLine(1000.0))
     first = LightFrame(bytes(range(1, 100)))
     bench.link.send(first)
     frame_s = len(bench.link.outgoing(bench.now_s)) / 1000

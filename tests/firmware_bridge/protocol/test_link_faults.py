@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.messages import ButtonReport, Configure, LightFrame, SensorReport, Sound, Tone, Welcome
-from firmware_bridge.protocol.states import LinkState
+from firmware_bridge.protocol.status import LinkState
 from tests.firmware_bridge.protocol.peer import Faults, Table
 
 EVERYTHING = Faults(lose=0.05, flip=0.05, repeat=0.05, split=0.05, garbage=0.05, delay_s=0.02)
@@ -164,7 +164,7 @@ def test_a_slow_wire_is_measured_and_not_flooded(baud: int, count: int) -> None:
 @pytest.mark.parametrize("count", [20, 64, 300])
 def test_on_a_line_of_a_known_rate_nothing_is_sent_again(baud: int, count: int) -> None:
     table = Table(Faults(bytes_per_s=baud / 10))
-    table.host.use_line(Line(baud / 10))
+    table.host.use_line(SerialLine(baud / 10))
     table.begin()
     for number in range(100):
         table.host.send(LightFrame(bytes((1 + number, 7, 7)) * count))
@@ -195,7 +195,7 @@ def test_a_device_that_is_slow_with_large_frames_gets_none_twice(count: int) -> 
 @pytest.mark.parametrize("baud", [9600, 115_200])
 def test_a_slow_line_that_loses_brings_everything(baud: int) -> None:
     table = Table(Faults(lose=0.2, bytes_per_s=baud / 10))
-    table.host.use_line(Line(baud / 10))
+    table.host.use_line(SerialLine(baud / 10))
     table.begin()
     for number in range(200):
         table.host.send(lights(number))

@@ -7,7 +7,7 @@ import pytest
 from firmware_bridge.protocol.codec import decode_message
 from firmware_bridge.protocol.messages import Configure, Hello, Pong, Refused, Restarted, Snapshot, Sound, Tone, Welcome
 from firmware_bridge.protocol.packets import Kind, Packet
-from firmware_bridge.protocol.states import LinkState, LossCause
+from firmware_bridge.protocol.status import LinkState, LossCause
 from tests.firmware_bridge.protocol.link_bench import RED, REPORT, SESSION, WELCOME, Bench
 
 

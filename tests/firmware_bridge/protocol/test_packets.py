@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.errors import BridgeError
-from firmware_bridge.protocol.errors import (
+from firmware_bridge.errors import (
+    BridgeError,
     PacketChecksumError,
     PacketError,
     PacketLongError,

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from firmware_bridge.firmware.core import events, window
-from firmware_bridge.protocol import framing, greeting, heartbeat, link, messages, packets, receiver, timer
-from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.fields import LONGEST_TEXT
+from firmware_bridge.protocol import delivery, link, messages, packets, session
+from firmware_bridge.protocol.codec import LONGEST_TEXT, encode_message
 from firmware_bridge.protocol.messages import (
     ButtonReport,
     Configure,
@@ -140,30 +139,30 @@ def seconds(*values_s: float) -> str:
 
 
 def test_the_numbers_are_those_of_the_code() -> None:
-    hellos = [f"{pause:g} s" for pause in greeting.HELLO_AGAIN_S]
+    hellos = [f"{pause:g} s" for pause in session.HELLO_INTERVALS_S]
     expected = {
         "largest payload": f"{packets.LARGEST_PAYLOAD} bytes",
-        "largest packet, largest encoded": f"{framing.LARGEST_PACKET}, {framing.LARGEST_ENCODED} bytes",
-        "lights in one frame": f"{messages.MOST_LIGHTS} in LIGHTS_ALL; "
+        "largest packet, largest encoded": f"{packets.LARGEST_PACKET}, {packets.LARGEST_ENCODED} bytes",
+        "lights in one frame": f"{messages.MAX_LIGHTS} in LIGHTS_ALL; "
         f"{(packets.LARGEST_PAYLOAD - 2) // 5} lit ones of 65536 in LIGHTS_LIT",
         "window from the host, light frames in it": f"{link.WINDOW}, {link.LIGHT_FRAMES_OUTSTANDING}",
         "window from the device": f"{window.SLOTS}",
         "host's timer: shortest, before it measured, longest": seconds(
-            timer.SHORTEST_S, timer.FIRST_S, timer.LONGEST_S
+            delivery.MIN_TIMEOUT_S, delivery.INITIAL_TIMEOUT_S, delivery.MAX_TIMEOUT_S
         ),
         "device's timer: first, longest": seconds(window.FIRST_WAIT_MS / 1000, window.LONGEST_WAIT_MS / 1000),
         "HELLO again after": ", ".join([*hellos, hellos[-1]]) + " …",
         "no WELCOME, silence, nothing acknowledged, a gap": seconds(
-            greeting.WELCOME_WITHIN_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S, link.INCOMPLETE_AFTER_S
+            session.WELCOME_TIMEOUT_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S, link.INCOMPLETE_AFTER_S
         ),
-        "PING after, at the latest": ", ".join(f"{s:g} s" for s in (heartbeat.PING_AFTER_S, heartbeat.PING_EVERY_S)),
-        "MISSING again after, RESTARTED again after": f"{seconds(receiver.COMPLAIN_AGAIN_S)}, 100 ms",
+        "PING after, at the latest": ", ".join(f"{s:g} s" for s in (session.PING_AFTER_S, session.PING_EVERY_S)),
+        "MISSING again after, RESTARTED again after": f"{seconds(delivery.COMPLAIN_AGAIN_S)}, 100 ms",
     }
     assert {row[0]: row[1] for row in rows(section("Numbers"))} == expected
     assert f"text of at most {LONGEST_TEXT} bytes" in PAGE
     assert f"{events.MOST_PRESSES} presses" in PAGE
     assert f"again every {link.REFUSED_RETRY_S:g} s" in PAGE
-    assert f"{round(greeting.HELLO_NOT_SOONER_S, 3):g} s after the last" in " ".join(PAGE.split())
+    assert f"{round(session.MIN_HELLO_INTERVAL_S, 3):g} s after the last" in " ".join(PAGE.split())
     assert f"version {messages.NEWEST_VERSION} of the protocol" in PAGE
 
 

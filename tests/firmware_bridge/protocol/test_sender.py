@@ -4,13 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware_bridge.protocol.heartbeat import Heartbeat
-from firmware_bridge.protocol.line import Line
+from firmware_bridge.protocol.delivery import (
+    HANDLING_S_PER_BYTE,
+    INITIAL_TIMEOUT_S,
+    MAX_TIMEOUT_S,
+    MIN_TIMEOUT_S,
+    Arrival,
+    Receiver,
+    RetransmissionTimer,
+    SendWindow,
+    SerialLine,
+)
 from firmware_bridge.protocol.packets import Kind
-from firmware_bridge.protocol.presses import PressFilter
-from firmware_bridge.protocol.receiver import Arrival, Receiver
-from firmware_bridge.protocol.sender import HANDLING_S_A_BYTE, SendWindow
-from firmware_bridge.protocol.timer import FIRST_S, LONGEST_S, SHORTEST_S, RetransmissionTimer
+from firmware_bridge.protocol.session import DuplicatePressFilter, Heartbeat
 
 
 def window(size: int = 4) -> SendWindow:
@@ -57,7 +63,7 @@ def test_all_is_sent_again_when_the_timer_runs_out_and_later_each_time() -> None
     sender = window()
     for _ in range(3):
         sender.send(Kind.SOUND, b"", 0.0)
-    assert not sender.time_out(FIRST_S - 0.001)
+    assert not sender.time_out(INITIAL_TIMEOUT_S - 0.001)
     assert sender.resend(0.2) == ()
     waits, now_s = [], 0.0
     for _ in range(4):
@@ -67,7 +73,7 @@ def test_all_is_sent_again_when_the_timer_runs_out_and_later_each_time() -> None
         now_s = due_s
         assert sender.time_out(now_s)
         assert [sent.sequence for sent in sender.resend(now_s)] == [0, 1, 2]
-    assert waits == [FIRST_S, 1.5 * FIRST_S, 2.25 * FIRST_S, 3 * FIRST_S]
+    assert waits == [INITIAL_TIMEOUT_S, 1.5 * INITIAL_TIMEOUT_S, 2.25 * INITIAL_TIMEOUT_S, 3 * INITIAL_TIMEOUT_S]
 
 
 def test_all_is_sent_again_once_when_something_is_missing() -> None:
@@ -82,8 +88,8 @@ def test_all_is_sent_again_once_when_something_is_missing() -> None:
     assert sender.resend(0.02) == ()
     sender.missing(2, 0.03)
     assert [sent.sequence for sent in sender.resend(0.03)] == [2, 3]
-    assert sender.time_out(0.03 + FIRST_S)
-    sender.resend(0.03 + FIRST_S)
+    assert sender.time_out(0.03 + INITIAL_TIMEOUT_S)
+    sender.resend(0.03 + INITIAL_TIMEOUT_S)
     sender.missing(2, 1.0)
     assert [sent.sequence for sent in sender.resend(1.0)] == [2, 3]
     sender.missing(4, 1.1)
@@ -124,7 +130,7 @@ def test_being_stuck_counts_from_the_last_progress() -> None:
 
 def test_the_timer_follows_rfc_6298() -> None:
     timer = RetransmissionTimer()
-    assert (timer.timeout_s, timer.round_trip_s) == (FIRST_S, None)
+    assert (timer.timeout_s, timer.round_trip_s) == (INITIAL_TIMEOUT_S, None)
     timer.acknowledged(0.1, is_resent=False)
     assert timer.round_trip_s == 0.1
     assert timer.timeout_s == pytest.approx(0.1 + 4 * 0.05)
@@ -150,7 +156,7 @@ def test_the_timer_stays_between_its_bounds(happenings: list[tuple[str, float]])
             assert timer.round_trip_s is None
         elif happening == "resent" and timer.round_trip_s is not None:
             assert timer.round_trip_s >= (smoothed_s or 0.0)
-        assert SHORTEST_S <= timer.timeout_s <= LONGEST_S
+        assert MIN_TIMEOUT_S <= timer.timeout_s <= MAX_TIMEOUT_S
 
 
 def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then_that_one() -> None:
@@ -171,40 +177,40 @@ def test_a_long_wait_is_twice_the_measured_one_once_the_window_moves_on_and_then
 
 
 def test_a_line_carries_one_thing_after_the_other() -> None:
-    line = Line(100.0)
+    line = SerialLine(100.0)
     assert [line.carried_s(count, 5.0) for count in (10, 20)] == pytest.approx([5.1, 5.3])
     assert line.carried_s(10, 6.0) == pytest.approx(6.1)
-    assert Line().carried_s(10**9, 5.0) == 5.0
+    assert SerialLine().carried_s(10**9, 5.0) == 5.0
     for nonsense in (0.0, -1.0, float("nan")):
         with pytest.raises(ValueError, match="expected more than 0, or None"):
-            Line(nonsense)
+            SerialLine(nonsense)
 
 
 def test_on_a_slow_line_the_shortest_wait_allows_for_the_answer() -> None:
-    assert (Line(1000.0).takes_s(100), Line().takes_s(100)) == (0.1, 0.0)
+    assert (SerialLine(1000.0).takes_s(100), SerialLine().takes_s(100)) == (0.1, 0.0)
     timer = RetransmissionTimer()
     timer.acknowledged(0.001, is_resent=False)
-    assert timer.timeout_s == SHORTEST_S
+    assert timer.timeout_s == MIN_TIMEOUT_S
     timer.allow(0.1)
-    assert timer.timeout_s == pytest.approx(SHORTEST_S + 0.1)
+    assert timer.timeout_s == pytest.approx(MIN_TIMEOUT_S + 0.1)
     timer.acknowledged(0.001, is_resent=False)
-    assert timer.timeout_s == pytest.approx(SHORTEST_S + 0.1)
+    assert timer.timeout_s == pytest.approx(MIN_TIMEOUT_S + 0.1)
     timer.allow(5.0)
-    assert timer.timeout_s == LONGEST_S
+    assert timer.timeout_s == MAX_TIMEOUT_S
     timer.allow(0.0)
     timer.acknowledged(0.001, is_resent=False)
-    assert timer.timeout_s == SHORTEST_S
+    assert timer.timeout_s == MIN_TIMEOUT_S
 
 
 def test_a_device_has_time_to_handle_a_large_packet() -> None:
     sender = window()
     sender.send(Kind.LIGHTS_ALL, bytes(900), 1.0)
     sender.send(Kind.SOUND, b"", 1.0)
-    assert sender.due_s == pytest.approx(1.0 + 900 * HANDLING_S_A_BYTE + FIRST_S)
-    assert 0.05 < 900 * HANDLING_S_A_BYTE < 0.06
+    assert sender.due_s == pytest.approx(1.0 + 900 * HANDLING_S_PER_BYTE + INITIAL_TIMEOUT_S)
+    assert 0.05 < 900 * HANDLING_S_PER_BYTE < 0.06
     sender.acknowledge(1, 1.0)
     assert sender.due_s is not None
-    assert sender.due_s < 1.0 + FIRST_S
+    assert sender.due_s < 1.0 + INITIAL_TIMEOUT_S
     sender.acknowledge(2, 1.0)
     assert sender.due_s is None
 
@@ -215,7 +221,7 @@ def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
     for sequence, carried_s in ((0, 2.0), (1, 3.0)):
         sender.send(Kind.SOUND, b"", 0.0)
         sender.carried(sequence, carried_s)
-    assert sender.due_s == 2.0 + FIRST_S
+    assert sender.due_s == 2.0 + INITIAL_TIMEOUT_S
     sender.acknowledge(1, 2.1)
     assert timer.round_trip_s == pytest.approx(0.1)
     assert sender.due_s == pytest.approx(3.0 + timer.timeout_s)
@@ -293,7 +299,7 @@ def test_only_the_last_pings_are_remembered() -> None:
 
 
 def test_a_press_is_handed_on_once_a_start() -> None:
-    presses = PressFilter()
+    presses = DuplicatePressFilter()
     assert [presses.is_new(7, event) for event in (65_534, 65_534, 65_535, 0, 65_535, 3, 1)] == [
         *(True, False, True, True, False, True, False)
     ]

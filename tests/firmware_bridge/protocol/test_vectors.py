@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from firmware_bridge.protocol.codec import decode_message, encode_message
-from firmware_bridge.protocol.framing import encode_frame
 from firmware_bridge.protocol.messages import Message
 from firmware_bridge.protocol.packets import (
     Kind,
     Packet,
     PacketReader,
     decode_packet,
+    encode_frame,
     encode_packet,
     may_come_from_device,
     may_come_from_host,

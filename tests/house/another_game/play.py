@@ -13,20 +13,20 @@ import numpy as np
 from rich.console import Console
 
 from engine.api import EMPTY
-from engine.playthrough import playthrough, replayed
-from engine.record import make, read, replay, write
+from engine.records.playthrough import playthrough, replayed
+from engine.records.record import make, read, replay, write
 from engine.registry import load
-from hardware.factory import LightSettings, driver_sources
-from hardware.panel import Panel
-from hardware.terminal import Grid
-from referee.board_view import beside, board_text
+from hardware.factory import DriverSettings, driver_sources
+from hardware.lights.panel import Panel
+from hardware.lights.terminal import Grid
 from referee.cli.context import utc_now
-from referee.events import Event
 from referee.journal import Journal
-from referee.service import Service
-from referee.service_settings import ServiceSettings
+from referee.journal.events import Event
+from referee.rendering.board_picture import beside_camera, board_text
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
 from vision.frame import Frame, Image
-from vision.layout import default_layout
+from vision.layout.table import default_layout
 from vision.reading import PlaceReading, Reading
 
 FPS = 10.0
@@ -58,7 +58,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     screen = io.StringIO()
     console = Console(file=screen, width=100)
     said: list[str] = []
-    panel = Panel(driver_sources(LightSettings(), grid, console), lambda: 0.0, said.append, said.append)
+    panel = Panel(driver_sources(DriverSettings(), grid, console), lambda: 0.0, said.append, said.append)
     reader = ScriptedReader(game.looks)
     verdicts: list[tuple[str, str, tuple[str, ...]]] = []
     sequence = 0
@@ -100,7 +100,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     turn = game.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.apply(start, turn), "")]))
     final = reader.shown
-    signal = beside(picture, final, grid, panel.signal, height_px=400)
+    signal = beside_camera(picture, final, grid, panel.signal, height_px=400)
     return {
         "verdicts": verdicts,
         "finished": finished,

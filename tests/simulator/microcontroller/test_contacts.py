@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.microcontroller.contacts import MOST_BOUNCE_S, Contact, columns_read
+from simulator.microcontroller.board import MOST_BOUNCE_S, Contact, columns_read
 
 CELLS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
 

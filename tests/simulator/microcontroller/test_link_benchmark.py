@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks import link_fuzz
-from benchmarks.link_exchange import TO_DEVICE, TO_HOST, Exchange, wire_faults
-from benchmarks.link_fuzz import Fuzzed, FuzzSource, HostParser, fuzz
-from benchmarks.link_ledger import Ledger, number_in, numbered_fault, numbered_lights, numbered_sound
-from benchmarks.link_presses import Pressed, press_buttons
-from benchmarks.link_slow import SlowLine, show_lights
+from benchmarks.parts.link import parser_fuzz
+from benchmarks.parts.link.exchange import TO_DEVICE, TO_HOST, Exchange, wire_faults
+from benchmarks.parts.link.ledger import Ledger, number_in, numbered_fault, numbered_lights, numbered_sound
+from benchmarks.parts.link.parser_fuzz import Fuzzed, FuzzSource, HostParser, fuzz
+from benchmarks.parts.link.whole_firmware import Pressed, SlowLine, press_buttons, show_lights
 from firmware_bridge.firmware.core.packets import PacketReader as DeviceReader
 from firmware_bridge.protocol.codec import encode_message
+from firmware_bridge.protocol.delivery import Arrival, Receiver, SendWindow
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
-from firmware_bridge.protocol.receiver import Arrival, Receiver
-from firmware_bridge.protocol.sender import SendWindow
 from simulator.microcontroller.stepped import IDLE_LOOP_S
 
 NUMBERS = st.integers(0, 2**32 - 1)
@@ -159,7 +157,7 @@ def test_a_sender_that_gives_up_what_was_lost_is_found_out(monkeypatch: pytest.M
     assert Exchange(wire_faults(0.05), 3).run(500).wrong_count > 0
 
 
-@pytest.mark.parametrize("parser", link_fuzz.PARSERS)
+@pytest.mark.parametrize("parser", parser_fuzz.PARSERS)
 def test_the_parsers_take_only_what_was_sent(parser: str) -> None:
     result = fuzz(parser, 100_000, 1)
     assert result.met

@@ -9,9 +9,16 @@ from dataclasses import replace
 import pytest
 import serial
 
-from firmware_bridge.connection import BoardConnection
-from firmware_bridge.connection_events import BoardEvent, ButtonAction, ButtonMoved, FaultTold, Linked, SensorsReported
-from firmware_bridge.finding import WantedBoard
+from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.events import (
+    BoardEvent,
+    ButtonAction,
+    ButtonChanged,
+    FaultReported,
+    Linked,
+    SensorsReported,
+)
+from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure
 from simulator.microcontroller.board import ShownFrame
 from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
@@ -62,7 +69,7 @@ class Table:
 
     def moved(self) -> list[tuple[int, ButtonAction]]:
         self.events += self.connection.poll()
-        return [(event.button, event.action) for event in self.events if isinstance(event, ButtonMoved)]
+        return [(event.button, event.action) for event in self.events if isinstance(event, ButtonChanged)]
 
 
 @contextmanager
@@ -86,7 +93,7 @@ def test_lights_and_presses_arrive_under_each_fault(pin_map: bytes, wire: str) -
             at.connection.show_lights(colours)
             at.wait_for_lights(colours)
             at.board.press(number, held_s=0.04)
-            at.wait_for(ButtonMoved, count=2 * (number + 1))
+            at.wait_for(ButtonChanged, count=2 * (number + 1))
         assert at.moved() == [(number, action) for number in range(3) for action in PRESS]
         assert at.board.boots == 1
         if wire in FRAME_FAULTS:
@@ -136,7 +143,7 @@ def test_a_hang_ends_with_the_watchdog_and_the_host_hears_of_it(pin_map: bytes) 
     with table(pin_map, watchdog_s=0.3) as at:
         at.wait_for(Linked)
         at.board.hang()
-        at.wait_for(FaultTold)
+        at.wait_for(FaultReported)
         assert at.board.boots == 2
 
 

@@ -1,7 +1,7 @@
-"""What a piece set looks like, as learned from enrolment pictures: face colours against ink, and symbol masks.
+"""What a set of blocks looks like: face colours against ink, symbol masks, and the file they are kept in.
 
-A colour is kept as the log of the face's linear light over the ink's, per channel: face and ink lie side by side
-under the same lamp, so the ratio hardly changes with lamp, exposure or white balance.
+A colour is kept as the log of the face's linear light over the ink's, per channel. Face and ink lie side by side under
+the same lamp, so the ratio hardly changes with lamp, exposure or white balance.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from vision.durable import write_durably
+from common.durable import write_durably
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
-from vision.symbols import Mask, drawn_masks
+from vision.readers.blocks.symbols import Mask, drawn_masks
 
-LOOKS_FORMAT = "tabletop-referee looks 1"
+APPEARANCE_FORMAT = "tabletop-referee looks 1"
 RATIO_FLOOR = 0.04
 MASK_SIDE_PX = 60
 
@@ -41,7 +41,7 @@ def log_ratio(face: FloatArray, ink: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class PieceLooks:
+class BlockAppearance:
     """A piece set: ``colours`` maps names to log ratios (blue, green, red), ``masks`` symbols to face masks."""
 
     colours: Mapping[str, FloatArray]
@@ -58,12 +58,12 @@ class PieceLooks:
         return tuple(look_name(colour, symbol) for colour in self.colours for symbol in self.masks)
 
 
-def plain_looks(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> PieceLooks:
+def drawn_appearance(symbols: tuple[str, ...], colours: Mapping[str, FloatArray] | None = None) -> BlockAppearance:
     """Looks with drawn symbols and the colours given, for a set that has not been enrolled."""
-    return PieceLooks(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
+    return BlockAppearance(dict(colours or {}), drawn_masks(symbols, MASK_SIDE_PX))
 
 
-def looks_to_json(looks: PieceLooks) -> dict[str, Any]:
+def appearance_to_json(looks: BlockAppearance) -> dict[str, Any]:
     """Give the looks as JSON values: numbers for colours, a PNG in base64 for each mask."""
     masks = {}
     for symbol, mask in looks.masks.items():
@@ -72,17 +72,17 @@ def looks_to_json(looks: PieceLooks) -> dict[str, Any]:
             raise EnrolmentError(f"the mask of {symbol!r} cannot be written as PNG")
         masks[symbol] = base64.b64encode(png.tobytes()).decode("ascii")
     return {
-        "format": LOOKS_FORMAT,
+        "format": APPEARANCE_FORMAT,
         "colours": {name: [round(float(v), 4) for v in ratio] for name, ratio in looks.colours.items()},
         "masks": masks,
     }
 
 
-def looks_from_json(data: Mapping[str, Any]) -> PieceLooks:
+def appearance_from_json(data: Mapping[str, Any]) -> BlockAppearance:
     """Read looks back; raises EnrolmentError that says what is wrong with the file."""
-    if data.get("format") != LOOKS_FORMAT:
+    if data.get("format") != APPEARANCE_FORMAT:
         raise EnrolmentError(
-            f"these looks have format {data.get('format')!r}; expected {LOOKS_FORMAT!r}: enrol the piece set again"
+            f"these looks have format {data.get('format')!r}; expected {APPEARANCE_FORMAT!r}: enrol the piece set again"
         )
     try:
         colours = {str(name): np.asarray(ratio, dtype=np.float64).reshape(3) for name, ratio in data["colours"].items()}
@@ -97,15 +97,15 @@ def looks_from_json(data: Mapping[str, Any]) -> PieceLooks:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, cv2.error) as wrong:
         raise EnrolmentError(f"these looks cannot be read ({wrong}): enrol the piece set again") from wrong
-    return PieceLooks(colours, masks)
+    return BlockAppearance(colours, masks)
 
 
-def save_looks(looks: PieceLooks, path: Path) -> None:
+def save_appearance(looks: BlockAppearance, path: Path) -> None:
     """Write the looks to a file, whole or not at all; raises OSError."""
-    write_durably(path, json.dumps(looks_to_json(looks), indent=1) + "\n")
+    write_durably(path, json.dumps(appearance_to_json(looks), indent=1) + "\n")
 
 
-def load_looks(path: Path) -> PieceLooks:
+def load_appearance(path: Path) -> BlockAppearance:
     """Read looks from a file; raises EnrolmentError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -115,4 +115,4 @@ def load_looks(path: Path) -> PieceLooks:
         raise EnrolmentError(f"the looks {path} are not JSON: {error}") from error
     if not isinstance(data, dict):
         raise EnrolmentError(f"the looks {path} hold a {type(data).__name__}; expected an object")
-    return looks_from_json(data)
+    return appearance_from_json(data)

@@ -1,4 +1,4 @@
-"""Drawing what the block reader and the covering finder saw, for a person to check at a glance."""
+"""Drawing blocks and occlusions onto the picture, for a person to check."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 import cv2
 import numpy as np
 
-from vision.block_reading import BlockSight
-from vision.board_view import BoardView
-from vision.coverings import Covering
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
-from vision.solids import SIDES
+from vision.geometry import SIDES, CameraModel, Pose, project
+from vision.readers.blocks.reader import BlockSighting
+from vision.surface.occlusion import Occlusion
+from vision.surface.view import RectifiedView
 
 _SURE, _UNSURE, _SIDE, _COVERED = (80, 220, 80), (60, 60, 255), (255, 200, 60), (200, 60, 200)
 
 
-def draw_blocks(image: Image, blocks: Mapping[str, BlockSight], camera: CameraModel, pose: Pose) -> Image:
+def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: CameraModel, pose: Pose) -> Image:
     """Give a copy of the picture with every block's outline, top symbol and readable sides written on it.
 
     Green is sure, red is not (log-odds at or below 0, which are written beside it).
@@ -46,7 +45,7 @@ def draw_blocks(image: Image, blocks: Mapping[str, BlockSight], camera: CameraMo
     return picture
 
 
-def draw_coverings(image: Image, board: BoardView, coverings: Sequence[Covering]) -> Image:
+def draw_occlusions(image: Image, board: RectifiedView, coverings: Sequence[Occlusion]) -> Image:
     """Give a copy of the picture with everything that covers the board tinted, and what it was taken for."""
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
     height, width = picture.shape[0], picture.shape[1]

@@ -1,4 +1,4 @@
-"""Learning what a piece set looks like from pictures of known positions, or its colours from a set-up alone."""
+"""Learning a set's appearance from pictures of known positions, or its colours from a set-up alone."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from vision.block_reading import REACH_MM, BlockReader, BlockSight
-from vision.blocks import fit_face
 from vision.errors import EnrolmentError
-from vision.faces import FaceFinder, FaceFit, rough_sights
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout
-from vision.looks import MASK_SIDE_PX, PieceLooks, plain_looks
+from vision.layout.table import TableLayout
+from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
+from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_fits
+from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting
+from vision.readers.blocks.symbols import Mask, scaled_mask
 from vision.sampling import FloatImage, PlaneWindow, linear_light, plane_map, sample
-from vision.symbols import Mask, scaled_mask
 
 ENROL_PX_PER_MM = 2.0
 AROUND_MM = 45.0
@@ -40,7 +39,7 @@ class EnrolmentPicture:
     name: str = "the picture"
 
 
-def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLooks:
+def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> BlockAppearance:
     """Learn colours and symbol masks from pictures of known positions.
 
     Every symbol of every colour need not be shown: masks are shared by the colours. Symbols of the layout's net that no
@@ -55,11 +54,11 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLoo
         raise EnrolmentError(
             f"the picture is said to show {', '.join(unknown)}; the layout's net has {', '.join(symbols)}"
         )
-    drawn = plain_looks(symbols)
+    drawn = drawn_appearance(symbols)
     ratios: dict[str, list[FloatArray]] = {}
     masks: dict[str, list[Mask]] = {}
     for picture in pictures:
-        light, window = _tops(picture, layout)
+        light, window = _top_plane(picture, layout)
         for place, (colour, symbol) in picture.position.items():
             fit, like = _fit_known(light, window, layout, drawn.masks[symbol], place, symbol)
             if fit is None or fit.fit < SMALLEST_FIT:
@@ -82,7 +81,7 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> PieceLoo
         learned[symbol] = np.asarray(np.median(np.stack(seen), axis=0), dtype=np.float32)
     colours = {colour: np.median(np.stack(seen), axis=0) for colour, seen in ratios.items()}
     _check_apart(colours)
-    return PieceLooks(colours, learned)
+    return BlockAppearance(colours, learned)
 
 
 def learn_colours(
@@ -90,21 +89,21 @@ def learn_colours(
     camera: CameraModel,
     pose: Pose,
     layout: TableLayout,
-    looks: PieceLooks,
+    looks: BlockAppearance,
     names: tuple[str, ...],
-) -> PieceLooks:
+) -> BlockAppearance:
     """Learn the colours of an unknown set from its set-up, where each player's blocks stand on their own side.
 
     ``names`` go from the first player (nearest) to the last. The masks are those of ``looks``, at
     the size they turn out to have. Raises EnrolmentError
     when the blocks seen don't fall into that many colours.
     """
-    best: dict[str, tuple[BlockSight, float]] = {}
+    best: dict[str, tuple[BlockSighting, float]] = {}
     # no block starts on a star square, but the star printed there looks like one with dark ink
     looked_at = [place for place in layout.places if place not in layout.star_places]
     for scale in SYMBOL_SCALES:
         scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in looks.masks.items()}
-        seen = BlockReader(layout, PieceLooks({}, scaled)).read(image, camera, pose, only=looked_at)
+        seen = BlockReader(layout, BlockAppearance({}, scaled)).read(image, camera, pose, only=looked_at)
         for place, sight in seen.items():
             clear = sight.fit.fit > SET_UP_FIT and sight.log_odds > 0
             if clear and (place not in best or sight.fit.fit > best[place][0].fit.fit):
@@ -136,14 +135,14 @@ def learn_colours(
     groups.sort(key=lambda group: group[0])
     colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
     _check_apart(colours)
-    return PieceLooks(colours, masks)
+    return BlockAppearance(colours, masks)
 
 
-def _fits_well(found: tuple[BlockSight, float] | None) -> bool:
+def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
     return found is not None and found[0].fit.fit > GOOD_FIT
 
 
-def _masks_at_scale(looks: PieceLooks, seen: Sequence[tuple[BlockSight, float]]) -> dict[str, Mask]:
+def _masks_at_scale(looks: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
     """Each symbol's mask at the scale it was seen best at; symbols not seen take the usual scale."""
     usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
     masks = {}
@@ -174,8 +173,8 @@ def _check_apart(colours: Mapping[str, FloatArray]) -> None:
                 )
 
 
-def _tops(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, PlaneWindow]:
-    window = BlockReader(layout, plain_looks(())).window(ENROL_PX_PER_MM)
+def _top_plane(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, PlaneWindow]:
+    window = BlockReader(layout, drawn_appearance(())).window(ENROL_PX_PER_MM)
     return linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window))), window
 
 
@@ -203,8 +202,8 @@ def _fit_known(
     middle = np.array([window.to_pixels(*layout.centre_mm(place))])
     for scale in SYMBOL_SCALES:
         scaled = scaled_mask(mask, scale)
-        finder = FaceFinder(PieceLooks({}, {symbol: scaled}), layout.block_side_mm, ENROL_PX_PER_MM)
-        sight = rough_sights(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
+        finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), layout.block_side_mm, ENROL_PX_PER_MM)
+        sight = rough_fits(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
         x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
         y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
         fit = fit_face(finder, light, window, (x, y), 1.0)

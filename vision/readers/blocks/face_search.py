@@ -1,8 +1,8 @@
-"""Close fits of faces, all first sights of a picture at once: how each is turned, which symbol it shows, and where.
+"""Searching a whole picture for faces: first roughly near every place, then closely where something was found.
 
-The square's edges say how a block is turned; each symbol is then judged against those turns, so that a cross is told
-from an x. Patches are sampled already turned upright, so that one bank of upright masks serves all of them.
-``vision.blocks.fit_face`` does the same for one face by sliding turned masks over it.
+The rough search works on patches around each place, sampled at half a pixel a millimetre. The close fit samples them
+again, turned upright, so that one bank of upright masks serves all turnings. The square's edges say how a block is
+turned; each symbol is judged against those turnings. ``faces.fit_face`` does the same for a single face.
 """
 
 from __future__ import annotations
@@ -14,13 +14,21 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.blocks import EDGE_WEIGHT, LARGEST_TURN_DEG, TURNS_DEG, UPRIGHT_WEIGHT
-from vision.faces import FaceFit, edge_samples, face_and_ink, view_weights
 from vision.frame import FloatArray, Image
-from vision.looks import PieceLooks
-from vision.rough_faces import PATCH_HALF_MM, Patches, RoughFace, stacked
+from vision.layout.table import TableLayout
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.blocks.faces import (
+    EDGE_WEIGHT,
+    LARGEST_TURN_DEG,
+    TURNS_DEG,
+    UPRIGHT_WEIGHT,
+    FaceFit,
+    edge_samples,
+    face_and_ink,
+    view_weights,
+)
+from vision.readers.blocks.symbols import TemplateBank, likeness, peak_between, windows_of
 from vision.sampling import FloatImage, PlaneGrid, linear_light, sample
-from vision.template_bank import TemplateBank, likeness, windows_of
 
 COARSE_PX_PER_MM, FINE_PX_PER_MM = 0.75, 1.5
 COARSE_REACH_PX, FINE_REACH_PX = 2, 1
@@ -43,7 +51,7 @@ class _Turned:
 class CloseFitter:
     """Fits the faces of one piece set closely."""
 
-    def __init__(self, looks: PieceLooks, face_mm: float) -> None:
+    def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
         self._looks = looks
         self._face_mm = face_mm
         self._coarse = TemplateBank.of(looks.masks, face_mm, COARSE_PX_PER_MM, COARSE_BLURS_PX)
@@ -234,3 +242,98 @@ def _moved(turned: _Turned, row: int, down: int, across: int, reach_px: int, px_
     cosine, sine = float(np.cos(angle)), float(np.sin(angle))
     x, y = turned.middles_mm[row]
     return float(x + right * cosine - up * sine), float(y + right * sine + up * cosine)
+
+
+PATCH_HALF_MM = 30
+HALVED_PX_PER_MM = 0.5
+REACH_PX = 4
+BLUR_PX = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Patches:
+    """Square patches around places, one pixel a millimetre, +x to the right and +y up, the place in the middle.
+
+    ``light`` is linear light, (places, 60, 60, 3).
+    """
+
+    places: tuple[str, ...]
+    middles_mm: FloatArray
+    light: FloatImage
+
+
+@dataclass(frozen=True, eq=False)
+class RoughFace:
+    """A first sight of a face near a place: its middle in the world, how well it fits (-1 to 1), and the two ends of
+    the best fit in linear light, blue-green-red.
+    """
+
+    place: str
+    x_mm: float
+    y_mm: float
+    fit: float
+    face: FloatArray
+    ink: FloatArray
+
+
+def patches_around(image: Image, grid: PlaneGrid, layout: TableLayout, places: Sequence[str]) -> Patches:
+    """Sample the plane of a grid around some places of a picture."""
+    side = 2 * PATCH_HALF_MM
+    # patches lie on the grid's own points, so nothing is interpolated twice
+    columns = [round(layout.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
+    rows = [round(grid.far_mm - layout.centre_mm(place)[1] + 0.5) for place in places]
+    maps = [grid.around(row, column, PATCH_HALF_MM) for row, column in zip(rows, columns, strict=True)]
+    middles = np.array(
+        [(grid.left_mm + column - 0.5, grid.far_mm - row + 0.5) for row, column in zip(rows, columns, strict=True)]
+    )
+    seen = sample(image, np.concatenate(maps)) if maps else np.zeros((0, side, 3), dtype=np.uint8)
+    light = linear_light(seen)
+    return Patches(tuple(places), middles.reshape(-1, 2), light.reshape(len(places), side, side, -1))
+
+
+class RoughFinder:
+    """Finds first sights of one piece set's faces."""
+
+    def __init__(self, looks: BlockAppearance, face_mm: float) -> None:
+        self._bank = TemplateBank.of(looks.masks, face_mm, HALVED_PX_PER_MM, (BLUR_PX,))
+        self._weights = view_weights(looks)
+
+    def find(self, patches: Patches, least_fit: float) -> list[RoughFace]:
+        """Give for each place what looks most like a face within a centimetre of it, where it fits well enough."""
+        count, side = patches.light.shape[:2]
+        if count == 0 or len(self._bank) == 0:
+            return []
+        tall = patches.light.reshape(count * side, side, 3)
+        halved: FloatImage = np.asarray(
+            cv2.resize(tall, (side // 2, count * side // 2), interpolation=cv2.INTER_AREA), dtype=np.float32
+        )
+        inner = self._bank.side_px
+        # the face's middle may be REACH_PX away from the patch's
+        margin = (side // 2 - inner) // 2 - REACH_PX
+        near = slice(margin, margin + inner + 2 * REACH_PX)
+        light = halved.reshape(count, side // 2, side // 2, 3)[:, near, near]
+        views = len(self._weights)
+        shown = cv2.transform(halved, self._weights).reshape(count, side // 2, side // 2, views)[:, near, near]
+        rows = np.ascontiguousarray(shown.transpose(0, 3, 1, 2), dtype=np.float32).reshape(-1, *shown.shape[1:3])
+        scores = likeness(windows_of(rows, inner), self._bank.rows)
+        scores = scores.reshape(count, views, *scores.shape[1:])
+        best = scores.reshape(count, -1).argmax(axis=1)
+        found = []
+        first_mm = (margin + (inner - 1) / 2 + 0.5) / HALVED_PX_PER_MM - PATCH_HALF_MM
+        for index in range(count):
+            view, down, across, template = np.unravel_index(int(best[index]), scores.shape[1:])
+            fit = float(scores[index, view, down, across, template])
+            if fit < least_fit:
+                continue
+            window = light[index, down : down + inner, across : across + inner]
+            face, ink = face_and_ink(window, self._bank.masks[template])
+            off_down, off_across = peak_between(scores[index, view, :, :, template], int(down), int(across))
+            x_mm = float(patches.middles_mm[index, 0] + first_mm + (across + off_across) / HALVED_PX_PER_MM)
+            y_mm = float(patches.middles_mm[index, 1] - first_mm - (down + off_down) / HALVED_PX_PER_MM)
+            found.append(RoughFace(patches.places[index], x_mm, y_mm, fit, face, ink))
+        return found
+
+
+def stacked(patches: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Patches (n, rows, columns, ...) one below the other as one picture."""
+    return patches.reshape(patches.shape[0] * patches.shape[1], *patches.shape[2:])

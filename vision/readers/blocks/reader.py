@@ -1,7 +1,7 @@
-"""Reading the blocks of a table: rough sights of faces, close fits, and a decision that looks at them together.
+"""The block reader: rough fits of faces, close fits, and a decision that looks at them together.
 
 Tops are looked for in the plane they lie in. A far block's side face can fill a nearer square in that plane and look
-like a top there; so squares are judged from near to far, each with what its own sides show and what nearer blocks hide.
+like a top there. So squares are judged from near to far, each with what its own sides show and what nearer blocks hide.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
-from vision.blocks import ColourJudge
-from vision.close_faces import CloseFitter
-from vision.faces import FaceFit
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose
-from vision.layout import TableLayout
-from vision.looks import PieceLooks
-from vision.rough_faces import RoughFinder, patches_around
+from vision.geometry import CameraModel, CubeSolid, Pose, corners_px, hull_px, outline_px
+from vision.layout.table import TableLayout
+from vision.readers.blocks.appearance import BlockAppearance
+from vision.readers.blocks.face_search import CloseFitter, RoughFinder, patches_around
+from vision.readers.blocks.faces import ColourMetric, FaceFit
+from vision.readers.blocks.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
 from vision.sampling import PlaneGrid, PlaneWindow
-from vision.sides import SideReader, SideView, neighbours_in_net, side_probabilities, side_views, support
-from vision.solids import BlockSolid, corners_px, hull_px, outline_px
 
 MARGIN_MM = 38.0
 REACH_MM = 10.0
@@ -48,14 +45,14 @@ ODD_COLOUR, ODDEST_COLOUR = 1.7, 2.2
 
 
 @dataclass(frozen=True, eq=False)
-class BlockSight:
+class BlockSighting:
     """A block as seen at a place: its face, its solid, how far each colour is off, log-odds that it is there, and the
     probabilities of the symbols on each side the camera sees.
     """
 
     place: str
     fit: FaceFit
-    solid: BlockSolid
+    solid: CubeSolid
     colour_distance: Mapping[str, float]
     log_odds: float
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -69,13 +66,13 @@ class BlockSight:
 class BlockReader:
     """Reads the blocks of one piece set on one layout; keeps what can be made ready once."""
 
-    def __init__(self, layout: TableLayout, looks: PieceLooks) -> None:
+    def __init__(self, layout: TableLayout, looks: BlockAppearance) -> None:
         self.layout = layout
         self.looks = looks
         self._rough = RoughFinder(looks, layout.block_side_mm)
         self._close = CloseFitter(looks, layout.block_side_mm)
         self._sides = SideReader(looks)
-        self._judge = ColourJudge(looks.colours, COLOUR_SPREAD)
+        self._judge = ColourMetric(looks.colours, COLOUR_SPREAD)
         self._grid: tuple[CameraModel, Pose, PlaneGrid] | None = None
 
     def window(self, px_per_mm: float) -> PlaneWindow:
@@ -92,8 +89,8 @@ class BlockReader:
         pose: Pose,
         *,
         only: Collection[str] | None = None,
-        before: Mapping[str, BlockSight] | None = None,
-    ) -> dict[str, BlockSight]:
+        before: Mapping[str, BlockSighting] | None = None,
+    ) -> dict[str, BlockSighting]:
         """Give every block that may be there, by place, with log-odds above those of a mere chance likeness.
 
         With ``only``, other places are taken from ``before``, a reading of an earlier frame from the same pose.
@@ -105,10 +102,10 @@ class BlockReader:
         corners = corners_px(list(solids.values()), camera, pose)
         outlines = {place: hull_px(corner) for place, corner in zip(solids, corners, strict=True)}
         views = dict(zip(solids, side_views(image, corners), strict=True))
-        found: dict[str, BlockSight] = {}
+        found: dict[str, BlockSighting] = {}
         nearer = np.zeros(image.shape[:2], dtype=np.uint8)
         for place in order:
-            block: BlockSight | None
+            block: BlockSighting | None
             if place in fits:
                 seen = [view.behind(nearer) for view in views[place]] if found else views[place]
                 block = self._judged(place, fits[place], solids[place], seen)
@@ -154,9 +151,9 @@ class BlockReader:
             self._grid = (camera, pose, PlaneGrid.of(camera, pose, half, height))
         return self._grid[2]
 
-    def _solid(self, fit: FaceFit) -> BlockSolid:
+    def _solid(self, fit: FaceFit) -> CubeSolid:
         layout = self.layout
-        return BlockSolid(fit.x_mm, fit.y_mm, layout.board_top_mm, layout.block_side_mm, fit.turned_deg)
+        return CubeSolid(fit.x_mm, fit.y_mm, layout.board_top_mm, layout.block_side_mm, fit.turned_deg)
 
     def _near_to_far(self, pose: Pose) -> list[str]:
         x, y, _ = pose.camera_position_mm
@@ -164,11 +161,11 @@ class BlockReader:
         away = [math.hypot(column - x, row - y) for column, row in map(self.layout.centre_mm, places)]
         return [place for _, place in sorted(zip(away, places, strict=True))]
 
-    def _overlap(self, first: BlockSolid, second: BlockSolid) -> bool:
+    def _overlap(self, first: CubeSolid, second: CubeSolid) -> bool:
         apart = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm)
         return apart < OVERLAP_SHARE * self.layout.block_side_mm
 
-    def _judged(self, place: str, fit: FaceFit, solid: BlockSolid, seen: Sequence[SideView]) -> BlockSight:
+    def _judged(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
         layout = self.layout
         distances = self._judge.distances(fit.face, fit.ink)
         log_odds = FIT_SLOPE * (fit.fit - FIT_MIDDLE)
@@ -193,7 +190,7 @@ class BlockReader:
             probabilities = side_probabilities(view, side_fit.fits, possible)
             if probabilities is not None:
                 sides[view.side] = probabilities
-        return BlockSight(place, fit, solid, distances, log_odds, sides)
+        return BlockSighting(place, fit, solid, distances, log_odds, sides)
 
 
 def _printed_star_cost(edges: float, colour_distance: float | None) -> float:

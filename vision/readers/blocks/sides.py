@@ -1,4 +1,4 @@
-"""Reading the side faces of a block that the camera sees, and telling from them that a block is there at all."""
+"""Reading the side faces that the camera sees, and what they say for a block being there at all."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.faces import face_and_ink, view_weights
 from vision.frame import FloatArray, Image
-from vision.looks import PieceLooks, log_ratio
+from vision.geometry import SIDE_CORNERS, SIDES
+from vision.readers.blocks.appearance import BlockAppearance, log_ratio
+from vision.readers.blocks.faces import face_and_ink, view_weights
+from vision.readers.blocks.symbols import distinct_quarter_turns, likeness, unit_rows
 from vision.sampling import FloatImage, PixelMap, linear_light, sample
-from vision.solids import SIDE_CORNERS, SIDES
-from vision.symbols import distinct_quarter_turns
-from vision.template_bank import likeness, unit_rows
 
 SIDE_PX = 36
 RIM_PX = 3
@@ -131,7 +130,7 @@ class SideFit:
 class SideReader:
     """Fits symbols to side faces; keeps the masks it made for faces of about the same size."""
 
-    def __init__(self, looks: PieceLooks) -> None:
+    def __init__(self, looks: BlockAppearance) -> None:
         self._looks = looks
         self._weights = view_weights(looks)
         self._colours = {name: index for index, name in enumerate(looks.colours)}

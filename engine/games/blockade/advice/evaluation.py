@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BLUE,
     CLEAR,
     GREEN,
@@ -28,9 +28,9 @@ from engine.blockade.board import (
     other,
     size_of,
 )
-from engine.blockade.playing import allocations
-from engine.blockade.stacks import is_blockade, walls_against
-from engine.blockade.terrain import BLACK_MARKS, Layout, Terrain
+from engine.games.blockade.play.enumeration.terrain import BLACK_MARKS, Layout, Terrain
+from engine.games.blockade.play.moves import allocations
+from engine.games.blockade.play.stacks import is_blockade, walls_against
 
 _MOST_TURNS = 40
 _BACK_AGAIN = 2
@@ -55,7 +55,7 @@ Against five mediums there one alone costs nothing, the first two together five 
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ColourProgress:
     """What matters of one colour: its larges without a tower, and where its loose mediums and smalls lie."""
 
     larges: tuple[int, ...]
@@ -90,7 +90,7 @@ class Standing:
         return min(_HOPELESS, mediums + smalls)
 
 
-def standing_of(stacks: Stacks, colour: int) -> Standing:
+def progress_of(stacks: Stacks, colour: int) -> ColourProgress:
     """What matters of a colour in these stacks."""
     larges: list[int] = []
     mediums: list[int] = []
@@ -107,10 +107,10 @@ def standing_of(stacks: Stacks, colour: int) -> Standing:
         for piece in stack[height:]:
             if colour_of(piece) == colour:
                 (smalls if size_of(piece) == SMALL else mediums).append(square)
-    return Standing(tuple(larges), tuple(mediums), tuple(smalls), ready)
+    return ColourProgress(tuple(larges), tuple(mediums), tuple(smalls), ready)
 
 
-def standing_after(terrain: Terrain, layout: Layout) -> tuple[Standing, int]:
+def progress_after(terrain: Terrain, layout: Layout) -> tuple[ColourProgress, int]:
     """What matters of a colour in a layout, and the set of squares with its new blockades."""
     larges: list[int] = []
     mediums: list[int] = []
@@ -127,7 +127,7 @@ def standing_after(terrain: Terrain, layout: Layout) -> tuple[Standing, int]:
                 ready |= 1 << square
         mediums += [square] * pile.count("M")
         smalls += [square] * pile.count("S")
-    return Standing(tuple(larges), tuple(mediums), tuple(smalls), ready), built
+    return ColourProgress(tuple(larges), tuple(mediums), tuple(smalls), ready), built
 
 
 @lru_cache(maxsize=1 << 14)
@@ -200,7 +200,7 @@ def chance_of_race(mine: tuple[int, int], theirs: tuple[int, int]) -> float:
 class Rivals:
     """The other player's colours, and the walls there are: what every end of a turn is judged against."""
 
-    standings: tuple[Standing, Standing]
+    standings: tuple[ColourProgress, ColourProgress]
     walls_against_them: int
     walls_against_us: int
 
@@ -209,7 +209,7 @@ class Rivals:
         """Where the other player's towers wait for their small."""
         return self.standings[0].ready | self.standings[1].ready
 
-    def steps(self, standing: Standing) -> int:
+    def steps(self, standing: ColourProgress) -> int:
         """Steps left of a colour of ours, with their walls that are to come counted in part."""
         now = standing.steps(self.walls_against_us)
         soon = standing.steps(self.walls_against_us | self.ready) if self.ready else now
@@ -231,7 +231,7 @@ def rivals_of(stacks: Stacks, player: str) -> Rivals:
     theirs = other(player)
     first, second = OWNED[theirs]
     return Rivals(
-        (standing_of(stacks, first), standing_of(stacks, second)),
+        (progress_of(stacks, first), progress_of(stacks, second)),
         walls_against(stacks, theirs),
         walls_against(stacks, player),
     )

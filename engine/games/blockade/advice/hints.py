@@ -3,8 +3,7 @@
 Only moves from rest to rest are looked at, with few points first and then with more, so there is a hint at once. Of
 each colour's ends the most promising are paired, and every pair is judged by the chance that the race gives. When one
 of the colours may have all it needs to win, ways over squares where nothing can rest are looked into too. A strong
-hint then plays the best turns on with the same sampled dice (``engine.blockade.ahead``) and takes the one that fares
-best.
+hint then plays the best turns on with the same sampled dice (``lookahead``) and takes the one that fares best.
 """
 
 from __future__ import annotations
@@ -15,18 +14,25 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api import Hint, Strength
-from engine.blockade.ahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
-from engine.blockade.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
-from engine.blockade.explore import Reach, Reached, explore
-from engine.blockade.outlook import GATES, Rivals, Standing, chance_of_race, rivals_of, standing_after
-from engine.blockade.playing import allocations, play
-from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
-from engine.blockade.terrain import Layout, Terrain, terrain_of
 from engine.errors import IllegalTurnError
-from engine.search.budget import Deadline, Look, TimeIsUpError
+from engine.games.blockade.advice.evaluation import (
+    GATES,
+    ColourProgress,
+    Rivals,
+    chance_of_race,
+    progress_after,
+    rivals_of,
+)
+from engine.games.blockade.advice.lookahead import Front, force_of, forces_of, platforms_among, played_on, towers_in
+from engine.games.blockade.play.board import CLEARS, COLOURS, OWNED, PLACES, UNREACHABLE, colour_of, other
+from engine.games.blockade.play.enumeration.reach import Reach, Reached, explore
+from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, terrain_of
+from engine.games.blockade.play.moves import allocations, play
+from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
 from engine.search.sampling import race
 
-Better = Callable[[Hint[BlockadeTurn]], None]
+HintListener = Callable[[Hint[BlockadeTurn]], None]
 Moves = tuple[tuple[int, int], ...]
 
 _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
@@ -51,14 +57,14 @@ _ROLLS_AHEAD = 6
 _NEVER_SURE = 0.01
 
 
-def hinted(
-    state: BlockadeState, deadline: Deadline, rng: Random, strength: Strength, better: Better | None
+def find_hint(
+    state: BlockadeState, deadline: Deadline, rng: Random, strength: Strength, better: HintListener | None
 ) -> Hint[BlockadeTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
         why = "the game is over" if state.to_move is None else "the dice must be rolled first"
         raise IllegalTurnError(f"there is no turn to hint at: {why}")
-    return _Thinker(state, state.roll, deadline, rng, strength, better).run()
+    return _HintSearch(state, state.roll, deadline, rng, strength, better).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class _End:
 
     reached: Reached
     reach: Reach
-    standing: Standing
+    standing: ColourProgress
     steps: int
     built: int
     gate: int
@@ -84,7 +90,7 @@ class _Candidate:
     towers: int
 
 
-class _Thinker:
+class _HintSearch:
     """One hint being looked for."""
 
     def __init__(
@@ -94,7 +100,7 @@ class _Thinker:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
-        better: Better | None,
+        better: HintListener | None,
     ) -> None:
         assert state.to_move is not None
         self.state = state
@@ -159,7 +165,7 @@ class _Thinker:
         walls = self.rivals.walls_against_us
 
         def worth(layout: Layout, used: int) -> bool:
-            return used + standing_after(terrain, layout)[0].steps(walls) <= most
+            return used + progress_after(terrain, layout)[0].steps(walls) <= most
 
         return worth
 
@@ -189,7 +195,7 @@ class _Thinker:
         if len(candidates) < 2:
             return
 
-        def value(candidate: _Candidate, rolls: tuple[Dice, ...], look: Look) -> float:
+        def value(candidate: _Candidate, rolls: tuple[Dice, ...], look: TimeCheck) -> float:
             del look
             return played_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
@@ -233,14 +239,14 @@ class _Thinker:
         colours = OWNED[self.player]
         terrain = self._terrain(colours[which], colours[1 - which])
         look = None if self.best is None else self.deadline.look
-        left = standing_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
+        left = progress_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
         worth = self._within(terrain, left + detour)
         caps = self.state.supply[: max(points, 1)]
         gentle = self.strength is Strength.GENTLE
         reach = explore(terrain, points, caps, look=look, worth=None if gentle else worth)
         ends = []
         for reached in reach.ends:
-            standing, built = standing_after(terrain, reached.layout)
+            standing, built = progress_after(terrain, reached.layout)
             steps = 0 if reached.wins else self.rivals.steps(standing)
             gate = 0 if gentle else standing.steps_to_gate(self.rivals.walls_against_us, GATES[colours[which]])
             ends.append(_End(reached, reach, standing, steps, built, gate))

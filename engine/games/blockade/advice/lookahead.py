@@ -1,9 +1,9 @@
-"""Playing a position on with sampled dice, roughly and very quickly: what strong hints compare their best turns by.
+"""A position played on with sampled dice, roughly and very quickly: how strong hints compare their best turns.
 
 Both players build the cheapest tower they have the points for, again and again, and bring pieces nearer with what is
 left, only to squares where they may rest: so points are lost here as they are at the table, and walls come where they
-are likely to. Ways through squares are counted as in ``engine.blockade.outlook``; pieces that have to make room for
-others are not followed exactly.
+are likely to. Ways through squares are counted as in ``evaluation``; pieces that have to make room for others are not
+followed exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import count
 from typing import NamedTuple
 
-from engine.blockade.board import (
+from engine.games.blockade.advice.evaluation import GATES, ColourProgress, chance_of_race, progress_of
+from engine.games.blockade.play.board import (
     BLACK,
     LARGE,
     OWNED,
@@ -26,11 +27,10 @@ from engine.blockade.board import (
     distances,
     piece_of,
 )
-from engine.blockade.outlook import GATES, Standing, chance_of_race, standing_of
-from engine.blockade.playing import SHARED_AT_MOST
-from engine.blockade.stacks import is_blockade
-from engine.blockade.state import Dice
-from engine.grid import members
+from engine.games.blockade.play.moves import SHARED_AT_MOST
+from engine.games.blockade.play.stacks import is_blockade
+from engine.games.blockade.play.state import Dice
+from engine.support.grid import members
 
 _CENTRE = PLACES.index("c3")
 _OFF_AND_ON = 2
@@ -69,14 +69,14 @@ class Step(NamedTuple):
     points: int
 
 
-def force_of(standing: Standing, platforms: int) -> Force:
+def force_of(standing: ColourProgress, platforms: int) -> Force:
     """One colour as it stands."""
     return Force(standing.larges, tuple(sorted(standing.mediums)), tuple(sorted(standing.smalls)), platforms)
 
 
 def forces_of(stacks: Stacks, player: str) -> tuple[Force, Force]:
     """Both colours of a player."""
-    first, second = (force_of(standing_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
+    first, second = (force_of(progress_of(stacks, colour), platforms_of(stacks, colour)) for colour in OWNED[player])
     return first, second
 
 
@@ -133,7 +133,7 @@ def _shared_out(dice: Dice, side: Sequence[Force], walls: int) -> Dice:
 
 
 def _steps(walls: int, force: Force) -> int:
-    return max(1, Standing(force.larges, force.mediums, force.smalls, 0).steps(walls))
+    return max(1, ColourProgress(force.larges, force.mediums, force.smalls, 0).steps(walls))
 
 
 def _rests(force: Force, others: Sequence[Force]) -> int:

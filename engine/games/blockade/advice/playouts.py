@@ -6,7 +6,7 @@ drawn evenly among all moves of one of the player's pieces from rest to rest tha
 turn. Every such turn is legal with any options; ends that are reached in more ways come up more often, and those for
 which a piece has to wait where it can't rest never do.
 
-Sets of squares are integers as in ``engine.grid``.
+Sets of squares are integers as in ``engine.support.grid``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from random import Random
 
 from engine.api import Player, Tally
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     GRID,
@@ -31,10 +31,10 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.playing import SHARED_AT_MOST
-from engine.blockade.settings import EXACT
-from engine.blockade.stacks import is_blockade, makes_tower, supply, towers_of
-from engine.blockade.state import BlockadeState, Dice, outcome_of, rolled_state
+from engine.games.blockade.play.moves import SHARED_AT_MOST
+from engine.games.blockade.play.options import EXACT
+from engine.games.blockade.play.stacks import is_blockade, makes_tower, supply, towers_of
+from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, rolled_state
 
 _MOST_POINTS = 6
 
@@ -50,7 +50,7 @@ def within(square: int, walls: int) -> tuple[int, ...]:
     return tuple(rings)
 
 
-class Table:
+class MutableBoard:
     """A position that is changed in place: stacks, and the sets of squares that every draw needs.
 
     ``tops[piece]`` are the squares with such a movable piece on top, ``rests[piece]`` those where it may rest.
@@ -194,7 +194,7 @@ class Table:
                     break
 
 
-def play_at_random(state: BlockadeState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: BlockadeState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play games to their end; who starts is rolled for where it is open."""
     wins = dict.fromkeys(PLAYERS, 0)
     plies = draws = unfinished = 0
@@ -211,7 +211,7 @@ def play_at_random(state: BlockadeState, count: int, rng: Random, most_plies: in
             starting = rolled_state(starting, _two_dice(rng))
         player = starting.to_move
         assert player is not None
-        table = Table(state)
+        table = MutableBoard(state)
         played, passes = 0, state.passes
         while played < most_plies:
             dice = starting.roll if starting.roll is not None and not played else _two_dice(rng)

@@ -1,7 +1,7 @@
 """The board, the pyramids and where they start; distances between squares.
 
 A *piece* is an integer, its colour times four plus its size (1 small, 2 medium, 3 large). A *stack* is a tuple of
-pieces, the lowest first. Squares are indices as in ``engine.grid``: a1 is 0, e5 is 24.
+pieces, the lowest first. Squares are indices as in ``engine.support.grid``: a1 is 0, e5 is 24.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from engine.api import Place, Player
-from engine.grid import KING, Grid, members
+from engine.support.grid import KING, Grid, members
 
 GRID = Grid(5, 5)
 PLACES: tuple[Place, ...] = GRID.names

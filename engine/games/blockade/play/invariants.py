@@ -1,11 +1,11 @@
-"""What every position keeps to: the larges in place, all pieces there, all at rest, black only where it may be."""
+"""What holds in every position: larges in place, no piece lost, all at rest, black only where it may be."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from engine.api import Place
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BASES,
     BLACK,
     CLEAR,
@@ -23,12 +23,12 @@ from engine.blockade.board import (
     name_of,
     piece_of,
 )
-from engine.blockade.misdeeds import rested
-from engine.blockade.settings import Settings
-from engine.blockade.stacks import first_fault, makes_tower, supply, towers_of, uncapped
+from engine.games.blockade.play.options import BlockadeOptions
+from engine.games.blockade.play.stacks import first_fault, makes_tower, supply, towers_of, uncapped
+from engine.games.blockade.play.violations import rested
 
 
-def impossibility(stacks: Stacks, settings: Settings) -> tuple[Place, str] | None:
+def impossibility(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
     """Which invariant the stacks break, and a place it shows at; ``None`` when they make a position."""
     return (
         _wrong_large(stacks) or _wrong_count(stacks) or _wrong_stack(stacks, settings) or _wrong_whole(stacks, settings)
@@ -66,7 +66,7 @@ def _wrong_count(stacks: Stacks) -> tuple[Place, str] | None:
     return None
 
 
-def _wrong_stack(stacks: Stacks, settings: Settings) -> tuple[Place, str] | None:
+def _wrong_stack(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
     left = supply(stacks)
     for square, (place, stack) in enumerate(zip(PLACES, stacks, strict=True)):
         blacks = sum(colour_of(piece) == BLACK for piece in stack)
@@ -83,7 +83,7 @@ def _wrong_stack(stacks: Stacks, settings: Settings) -> tuple[Place, str] | None
     return None
 
 
-def _wrong_whole(stacks: Stacks, settings: Settings) -> tuple[Place, str] | None:
+def _wrong_whole(stacks: Stacks, settings: BlockadeOptions) -> tuple[Place, str] | None:
     winners = [
         colour
         for colours in OWNED.values()

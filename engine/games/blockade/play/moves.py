@@ -1,4 +1,4 @@
-"""Playing one turn move by move: what it leads to, and every rule it breaks on the way."""
+"""A turn played move by move: where it leads, and every rule it breaks on the way."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.api import Breach, Player
-from engine.blockade import misdeeds
-from engine.blockade.board import (
+from engine.games.blockade.play import violations
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     LARGE,
@@ -22,9 +22,17 @@ from engine.blockade.board import (
     owner_of,
     size_of,
 )
-from engine.blockade.settings import Settings
-from engine.blockade.stacks import cap, first_fault, is_blockade, makes_tower, supply, towers_of, walls_against
-from engine.blockade.state import BlockadeState, Dice
+from engine.games.blockade.play.options import BlockadeOptions
+from engine.games.blockade.play.stacks import (
+    cap,
+    first_fault,
+    is_blockade,
+    makes_tower,
+    supply,
+    towers_of,
+    walls_against,
+)
+from engine.games.blockade.play.state import BlockadeState, Dice
 
 Path = tuple[int, ...]
 """The squares of one move: where the piece stood, any squares named on its way, where it stops."""
@@ -66,12 +74,12 @@ def play(state: BlockadeState, player: Player, dice: Dice | None, paths: Sequenc
 
     A move that can't be made at all is noted and left out.
     """
-    return _Play(state, player).through(merged(paths), dice)
+    return _TurnPlayer(state, player).through(merged(paths), dice)
 
 
-class _Play:
+class _TurnPlayer:
     def __init__(self, state: BlockadeState, player: Player) -> None:
-        self.settings: Settings = state.settings
+        self.settings: BlockadeOptions = state.settings
         self.player = player
         self.before = state.stacks
         self.stacks: list[Stack] = list(state.stacks)
@@ -83,13 +91,13 @@ class _Play:
     def through(self, paths: Sequence[Path], dice: Dice | None) -> Played:
         for path in paths:
             if self.won:
-                self.breaches.append(misdeeds.after_the_win(path))
+                self.breaches.append(violations.after_the_win(path))
                 break
             self._move(path)
         self._rest(range(len(self.stacks)))
         used = (self.used[0], self.used[1])
         if dice is not None and not any(used[0] <= a and used[1] <= b for a, b in allocations(dice)):
-            self.breaches.append(misdeeds.points(self.player, dice, used))
+            self.breaches.append(violations.points(self.player, dice, used))
         return Played(tuple(self.stacks), used, tuple(dict.fromkeys(self.breaches)))
 
     def _move(self, path: Path) -> None:
@@ -102,7 +110,7 @@ class _Play:
         steps = [self.way[here][there] for here, there in pairwise(path)]
         if UNREACHABLE in steps:
             walls = walls_against(self.before, self.player)
-            self.breaches.append(misdeeds.over_blockade(piece, path, walls))
+            self.breaches.append(violations.over_blockade(piece, path, walls))
             return
         self.used[OWNED[self.player].index(colour_of(piece))] += sum(steps)
         self.stacks[start] = self.stacks[start][:-1]
@@ -115,11 +123,11 @@ class _Play:
     def _unmovable(self, piece: int, path: Path) -> Breach | None:
         colour = colour_of(piece)
         if colour == BLACK:
-            return misdeeds.black_moved(path)
+            return violations.black_moved(path)
         if colour == CLEAR or size_of(piece) == LARGE:
-            return misdeeds.large_moved(piece, path)
+            return violations.large_moved(piece, path)
         if owner_of(colour) != self.player:
-            return misdeeds.opponent_moved(self.player, piece, path)
+            return violations.opponent_moved(self.player, piece, path)
         return None
 
     def _build(self, square: int) -> None:
@@ -137,4 +145,4 @@ class _Play:
             fault = first_fault(self.stacks[square])
             if fault is not None:
                 height, rule = fault
-                self.breaches.append(misdeeds.rested(rule, self.stacks[square], height, square))
+                self.breaches.append(violations.rested(rule, self.stacks[square], height, square))

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
-from engine.blockade.board import PLAYERS
 from engine.errors import OptionError
+from engine.games.blockade.play.board import PLAYERS
 from engine.options import read_options
 
 BY_ROLL = "roll"
@@ -22,7 +22,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class BlockadeOptions:
     """The options in force; each field is explained in OPTIONS."""
 
     starts: str = BY_ROLL
@@ -31,13 +31,13 @@ class Settings:
     tower: str = EXACT
 
 
-def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
     values = read_options(OPTIONS, given)
     passes = int(values["draw_after_passes"])
     if passes < 0:
         raise OptionError(f"option draw_after_passes is {passes}; it takes 0 (never) or more")
-    return Settings(
+    return BlockadeOptions(
         starts=str(values["starts"]),
         strict=bool(values["strict"]),
         draw_after_passes=passes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.api import Player
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     LARGE,
@@ -19,7 +19,7 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.settings import EXACT
+from engine.games.blockade.play.options import EXACT
 
 ON_OTHER_COLOUR = "rested-on-other-colour"
 ON_SMALLER = "rested-on-smaller"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from engine.announcing import ordinary_outcome
 from engine.api import EMPTY, Announcement, Breach, LookName, Outcome, Place, Player
-from engine.blockade.board import (
+from engine.errors import UnreadableError
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     COLOURS,
@@ -26,9 +26,9 @@ from engine.blockade.board import (
     piece_of,
     starting_stacks,
 )
-from engine.blockade.settings import BY_ROLL, Settings
-from engine.blockade.stacks import supply, towers_of
-from engine.errors import UnreadableError
+from engine.games.blockade.play.options import BY_ROLL, BlockadeOptions
+from engine.games.blockade.play.stacks import supply, towers_of
+from engine.support.announcements import outcome_of_announcement
 
 Dice = tuple[int, int]
 
@@ -74,7 +74,7 @@ class BlockadeState:
     the option ``draw_after_passes``. ``to_move`` is ``None`` when the game is over.
     """
 
-    settings: Settings
+    settings: BlockadeOptions
     stacks: Stacks
     to_move: Player | None
     roll: Dice | None = None
@@ -92,7 +92,7 @@ class BlockadeState:
         return supply(self.stacks)
 
 
-def new_state(settings: Settings) -> BlockadeState:
+def new_state(settings: BlockadeOptions) -> BlockadeState:
     """The set-up, with who starts still to be rolled for unless it is agreed."""
     if settings.starts == BY_ROLL:
         return BlockadeState(settings, starting_stacks(), WARM, opening=())
@@ -111,7 +111,7 @@ def rolled_state(state: BlockadeState, dice: Dice) -> BlockadeState:
     return replace(state, opening=None, to_move=WARM if warm > cool else other(WARM))
 
 
-def tower_winner(stacks: Stacks, settings: Settings) -> tuple[Player, int] | None:
+def tower_winner(stacks: Stacks, settings: BlockadeOptions) -> tuple[Player, int] | None:
     """Who has five towers in one colour, and in which."""
     for player in PLAYERS:
         for colour in OWNED[player]:
@@ -123,7 +123,7 @@ def tower_winner(stacks: Stacks, settings: Settings) -> tuple[Player, int] | Non
 def outcome_of(state: BlockadeState) -> Outcome | None:
     """How the game ended, or ``None`` while it goes on."""
     if state.announced is not None:
-        return ordinary_outcome(state.announced, PLAYERS)
+        return outcome_of_announcement(state.announced, PLAYERS)
     won = tower_winner(state.stacks, state.settings)
     if won is not None:
         return Outcome(won[0], f"five {COLOURS[won[1]]} towers stand")
@@ -132,7 +132,7 @@ def outcome_of(state: BlockadeState) -> Outcome | None:
     return None
 
 
-def settled(state: BlockadeState) -> BlockadeState:
+def with_end_noticed(state: BlockadeState) -> BlockadeState:
     """The state with nobody to move when the game has ended."""
     return state if outcome_of(state) is None else replace(state, to_move=None, roll=None, opening=None)
 
@@ -142,7 +142,7 @@ def state_after(state: BlockadeState, stacks: Stacks) -> BlockadeState:
     assert state.to_move is not None
     counting = state.settings.draw_after_passes > 0
     passes = state.passes + 1 if counting and stacks == state.stacks else 0
-    return settled(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
+    return with_end_noticed(replace(state, stacks=stacks, to_move=other(state.to_move), roll=None, passes=passes))
 
 
 def appearance_of(stacks: Stacks) -> dict[Place, LookName]:
@@ -159,7 +159,7 @@ def check_looks(looks: Mapping[Place, LookName]) -> None:
             raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
 
 
-def not_now(state: BlockadeState, player: Player) -> Breach | None:
+def breach_of_timing(state: BlockadeState, player: Player) -> Breach | None:
     """Why the player can't play a turn at all now, or ``None``."""
     if state.to_move is None:
         outcome = outcome_of(state)

@@ -1,9 +1,9 @@
-"""All end positions of a turn, as products of what each of the two colours can reach alone.
+"""Legal turns: all end positions, as products of what each of the two colours can reach alone.
 
-The two colours of a player meet nowhere but on clear squares, in the black supply and in the win that ends the turn.
-So nearly every pair of one colour's end with the other's is a turn: first all moves of the one, then all of the other.
+The two colours of a player meet only on clear squares, in the black supply and in the win that ends the turn. So
+nearly every pair of one colour's end with the other's is a turn: first all moves of the one, then all of the other.
 That holds as long as one colour doesn't come to rest where the other one began (``_in_order``). Pairs that neither
-order gives, though points and clear squares would allow them, are looked into move by move (``engine.blockade.mixed``);
+order gives, though points and clear squares would allow them, are searched move by move (``enumeration.alternating``);
 they are rare.
 
 Ends of a colour that no condition tells apart (same points, clear squares, caps, win) form a *group*; the conditions
@@ -20,25 +20,22 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from engine.api import LookName, Place, Player
-from engine.blockade.around import Detours, Passing
-from engine.blockade.board import (
-    BLACK,
-    OWNED,
-    PLACES,
-    SIZE_LETTERS,
-    Stacks,
-    colour_of,
-    name_of,
-    size_of,
+from engine.games.blockade.play.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stacks, colour_of, name_of, size_of
+from engine.games.blockade.play.enumeration.alternating import WaysToEnds, alternating_ends
+from engine.games.blockade.play.enumeration.ends import (
+    ColourEnds,
+    Detours,
+    EndsByLook,
+    Group,
+    LayoutTest,
+    costs_of_help,
+    without_movable,
 )
-from engine.blockade.ends import ColourEnds, Group, costs_of_help
-from engine.blockade.explore import LayoutMove, Reached
-from engine.blockade.looking import Looks, without_movable
-from engine.blockade.mixed import Ways, mixed_ends
-from engine.blockade.playing import allocations
-from engine.blockade.state import BlockadeState, BlockadeTurn, Dice, Move
-from engine.blockade.terrain import Layout, merged_stack, movable_from
-from engine.lazy import Lazy
+from engine.games.blockade.play.enumeration.reach import LayoutMove, Reached
+from engine.games.blockade.play.enumeration.terrain import Layout, merged_stack, movable_from
+from engine.games.blockade.play.moves import allocations
+from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.support.lazy import LazySequence
 
 _Pair = tuple[Layout, Layout]
 _TO_COVER_AND_LEAVE = 2
@@ -72,11 +69,11 @@ class _Wanted:
 
     first: Sequence[Layout]
     second: Sequence[Layout]
-    passing: tuple[Passing | None, Passing | None]
+    passing: tuple[LayoutTest | None, LayoutTest | None]
     helps: tuple[bool, bool]
 
 
-class TurnList(Lazy[BlockadeTurn]):
+class TurnList(LazySequence[BlockadeTurn]):
     """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
 
     def __init__(self, state: BlockadeState, dice: Dice) -> None:
@@ -239,7 +236,7 @@ class TurnList(Lazy[BlockadeTurn]):
         one_builds = not (pair[0].caps and pair[1].caps) and all(each.points[0] == each.alone for each in pair)
         return (alike or one_builds) and all(way.bit_count() <= 1 for way in ways)
 
-    def _covering(self, which: int) -> Passing:
+    def _covering(self, which: int) -> LayoutTest:
         """Whether a layout has a piece where the colour of that number builds."""
         builds = self.colours[which].terrain().builds
         return lambda layout: any(layout[square] for square in builds)
@@ -253,7 +250,7 @@ class TurnList(Lazy[BlockadeTurn]):
         for helps, several in together.items():
             pairs = [(frozenset(each.first), frozenset(each.second)) for each in several]
             first, second = (
-                Ways(
+                WaysToEnds(
                     self.colours[which].terrain(),
                     self.colours[which].helped_edges if any(helps) else self.colours[which].own_edges,
                     {layout for pair in pairs for layout in pair[which]},
@@ -261,7 +258,7 @@ class TurnList(Lazy[BlockadeTurn]):
                 )
                 for which in (0, 1)
             )
-            for end in mixed_ends((first, second), self.allowed, self.state.supply):
+            for end in alternating_ends((first, second), self.allowed, self.state.supply):
                 if any(end.layouts[0] in ones and end.layouts[1] in twos for ones, twos in pairs):
                     found.setdefault(end.layouts, end.moves)
         return found
@@ -300,8 +297,8 @@ class TurnList(Lazy[BlockadeTurn]):
                 yield self.turn(moves)
 
     @cached_property
-    def _looks(self) -> Looks:
-        return Looks(self.state.stacks, self.player, self.colours)
+    def _looks(self) -> EndsByLook:
+        return EndsByLook(self.state.stacks, self.player, self.colours)
 
     def _blocks_with(self, pair: _Pair) -> Iterator[Block]:
         """The block that holds these two ends, if any does."""

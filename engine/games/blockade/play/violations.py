@@ -1,10 +1,10 @@
-"""The breaches a turn's moves can make, in words."""
+"""The rules that a turn's moves can break, as breaches in words."""
 
 from __future__ import annotations
 
 from engine.api import Breach, Player
-from engine.blockade.board import COLOURS, OWNED, PLACES, Stack, name_of
-from engine.blockade.stacks import ON_OTHER_BLOCKADE, ON_OTHER_COLOUR, ON_SMALL_BLACK
+from engine.games.blockade.play.board import COLOURS, OWNED, PLACES, Stack, name_of
+from engine.games.blockade.play.stacks import ON_OTHER_BLOCKADE, ON_OTHER_COLOUR, ON_SMALL_BLACK
 
 
 def _there_and_back(path: tuple[int, ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, permutations
 
 from engine.api import EMPTY, Appearance, Breach, LookName
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BLACK,
     COLOURS,
     LARGE,
@@ -19,10 +19,10 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.listing import turns_of
-from engine.blockade.playing import Path, Played, allocations, play
-from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
-from engine.blockade.state import BlockadeState, appearance_of, check_looks, not_now
+from engine.games.blockade.play.moves import Path, Played, allocations, play
+from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
+from engine.games.blockade.play.state import BlockadeState, appearance_of, breach_of_timing, check_looks
+from engine.games.blockade.play.turns import turns_of
 
 _PIECE_OF: Mapping[LookName, int] = {
     name_of(piece_of(colour, size)): piece_of(colour, size) for colour in range(len(LETTERS)) for size in (1, 2, 3)
@@ -39,7 +39,7 @@ def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ..
     if not changed:
         return ()
     places = tuple(PLACES[square] for square in changed)
-    wrong = not_now(before, before.to_move or "")
+    wrong = breach_of_timing(before, before.to_move or "")
     if wrong is not None:
         return (Breach(wrong.rule, wrong.sentence, wrong.remedy, places),)
     if before.roll is None or next(turns_of(before).looking_like(new), None) is not None:

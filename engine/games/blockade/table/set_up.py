@@ -1,4 +1,4 @@
-"""The set-up seen on a table, and a position put right by a person from what they say is on top."""
+"""The set-up seen on a table, and a position corrected by a person from what lies on top."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, Breach, LookName, Player
-from engine.blockade.board import (
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     GRID,
@@ -22,16 +23,15 @@ from engine.blockade.board import (
     piece_of,
     starting_stacks,
 )
-from engine.blockade.checking import impossibility
-from engine.blockade.settings import Settings
-from engine.blockade.state import BlockadeState, appearance_of, check_looks, new_state, settled
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blockade.play.invariants import impossibility
+from engine.games.blockade.play.options import BlockadeOptions
+from engine.games.blockade.play.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
 
 _MOST_TRIED = 20_000
 """So many ways to put a position right are tried at most; a few changed squares have far fewer."""
 
 
-def set_up_state(appearance: Appearance, settings: Settings) -> BlockadeState:
+def set_up_state(appearance: Appearance, settings: BlockadeOptions) -> BlockadeState:
     """The start that a table shows; places that are left out count as not looked at.
 
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for another start.
@@ -81,7 +81,7 @@ def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player
     elif mover == state.to_move:
         return state
     keeps_dice = mover == state.to_move
-    return settled(
+    return with_end_noticed(
         replace(
             state,
             stacks=tuple(stacks),

@@ -1,9 +1,9 @@
-"""A state for people: drawn at a terminal, the rules in short, and what a turn looks like half-way."""
+"""The position drawn and the rules in short, for a person at a terminal; and turns half done."""
 
 from __future__ import annotations
 
 from engine.api import Unfinished
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     COLOURS,
     LARGE,
     OWNED,
@@ -17,12 +17,12 @@ from engine.blockade.board import (
     name_of,
     size_of,
 )
-from engine.blockade.listing import TurnList, turns_of
-from engine.blockade.playing import allocations
-from engine.blockade.settings import BY_ROLL, EXACT, Settings
-from engine.blockade.stacks import is_blockade, makes_tower, resting_fault, walls_against
-from engine.blockade.state import BlockadeState, appearance_of, outcome_of
-from engine.blockade.text import format_dice, format_stack
+from engine.games.blockade.play.moves import allocations
+from engine.games.blockade.play.options import BY_ROLL, EXACT, BlockadeOptions
+from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
+from engine.games.blockade.play.state import BlockadeState, appearance_of, outcome_of
+from engine.games.blockade.play.turns import TurnList, turns_of
+from engine.games.blockade.text.states import format_dice, format_stack
 
 
 def diagram_of(state: BlockadeState) -> str:
@@ -53,7 +53,7 @@ def diagram_of(state: BlockadeState) -> str:
     return "\n".join(lines)
 
 
-def summary_of(settings: Settings) -> str:
+def summary_of(settings: BlockadeOptions) -> str:
     """The rules in short, paragraphs parted by blank lines."""
     begins = (
         "Each rolls two dice: the higher total plays first, and ties roll again."

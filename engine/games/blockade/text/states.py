@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields, replace
 
-from engine.announcing import format_announcement, ordinary_announcements, parse_announcement
 from engine.api import Announcement, OptionValue, Roll
-from engine.blockade.board import (
+from engine.errors import IllegalTurnError, OptionError, UnreadableError
+from engine.games.blockade.play.board import (
     LETTERS,
     PLACES,
     PLAYERS,
@@ -28,12 +28,12 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.checking import impossibility
-from engine.blockade.settings import BY_ROLL, OPTIONS, Settings, read_settings
-from engine.blockade.state import BlockadeState, Dice, outcome_of, settled
-from engine.dice import ORDINARY_DIE
-from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.notation import Word, unreadable, words
+from engine.games.blockade.play.invariants import impossibility
+from engine.games.blockade.play.options import BY_ROLL, OPTIONS, BlockadeOptions, options_from
+from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, with_end_noticed
+from engine.support.announcements import common_announcements, format_announcement, parse_announcement
+from engine.support.dice import ORDINARY_DIE
+from engine.support.notation import Word, unreadable, words
 
 _OVER = "over"
 _STACK = re.compile(r"([a-e][1-5])[:=]([rygbck][sml]+(?:\+[rygbck][sml]+)*)")
@@ -65,8 +65,8 @@ def format_state(state: BlockadeState) -> str:
     if state.opening is not None:
         parts.append("opening" + (f"={format_dice(state.opening)}" if state.opening else ""))
     parts += [f"{place}:{format_stack(stack)}" for place, stack in zip(PLACES, state.stacks, strict=True)]
-    default = Settings()
-    for each in fields(Settings):
+    default = BlockadeOptions()
+    for each in fields(BlockadeOptions):
         value = getattr(state.settings, each.name)
         if value != getattr(default, each.name):
             parts.append(f"{each.name}={str(value).lower()}")
@@ -106,7 +106,7 @@ def parse_state(text: str) -> BlockadeState:
             len(text) + 1,
         )
     try:
-        settings = read_settings(parts.options)
+        settings = options_from(parts.options)
     except OptionError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}", _column_of(text, "=")) from error
     stacks = tuple(parts.stacks[place] for place in PLACES)
@@ -141,7 +141,7 @@ def _put_together(text: str, parts: _Parts, state: BlockadeState) -> BlockadeSta
     if over and not ended:
         raise UnreadableError(f"the state {text!r} says 'over', but nobody has won; write who is to move", 1)
     if ended:
-        return settled(full)
+        return with_end_noticed(full)
     return replace(full, roll=parts.roll, opening=parts.opening)
 
 
@@ -183,7 +183,7 @@ def _read_stack(written: str) -> Stack:
 
 def _read_announced(text: str, value: str, column: int) -> Announcement:
     read = parse_announcement(value, PLAYERS)
-    if read not in ordinary_announcements(PLAYERS):
+    if read not in common_announcements(PLAYERS):
         raise unreadable(text, value, column, "warm:resign, cool:resign or all:draw")
     return read
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 from engine.api import Player
-from engine.blockade.board import GRID, PLACES, name_of
-from engine.blockade.listing import turns_of
-from engine.blockade.playing import Path, play
-from engine.blockade.state import BlockadeState, BlockadeTurn, Move, not_now
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.notation import unreadable
+from engine.games.blockade.play.board import GRID, PLACES, name_of
+from engine.games.blockade.play.moves import Path, play
+from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Move, breach_of_timing
+from engine.games.blockade.play.turns import turns_of
+from engine.support.notation import unreadable
 
 STAY = "stay"
 _STAYING = (STAY, "pass", "-", "")
@@ -53,7 +53,7 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None) -> Blocka
     """Read a turn leniently and give the one of its end position; raises UnreadableError or IllegalTurnError."""
     paths = _read(text)
     who = player or state.to_move or ""
-    wrong = not_now(state, who)
+    wrong = breach_of_timing(state, who)
     if wrong is not None or state.roll is None:
         raise IllegalTurnError(
             f"{text!r} can't be played: {wrong.sentence}" if wrong else text, (wrong,) if wrong else ()

@@ -1,4 +1,4 @@
-"""What may become of one player's sheet: the colours to come, the dice to choose from, quick games to the end.
+"""What may become of one player's sheet: quick games to the end, and the end itself worked out.
 
 Sheets hang together by the dice alone, so a player's own sheet is played on by itself: in each round to come the
 player may choose from as many dice as are left by then, those before having taken theirs blindly.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from engine.blokus_dice.finding import Finder
-from engine.blokus_dice.markers import places_passed_from
-from engine.blokus_dice.sheet import FACES, Sheet
-from engine.blokus_dice.state import BlokusState, FilledSheet
-from engine.grid import Grid
+from engine.games.blokus_dice.advice.placements import PlacementFinder
+from engine.games.blokus_dice.play.sheet import FACES, Sheet
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, places_passed_from
+from engine.search.budget import TimeCheck
+from engine.support.grid import Grid
 
 _TIES_LOOKED_AT = 3
 # What a sheet is worth in squares, found by playing hundreds of sheets to their end with the weights varied.
@@ -96,7 +96,7 @@ def promise(sheet: Sheet, prospect: Prospect) -> float:
     return worth
 
 
-def variety(finder: Finder, prospect: Prospect) -> float:
+def variety(finder: PlacementFinder, prospect: Prospect) -> float:
     """What the shapes that each colour could still draw are worth, and the rows they stand in."""
     worth = 0.0
     for own in prospect.colours:
@@ -109,7 +109,7 @@ def variety(finder: Finder, prospect: Prospect) -> float:
     return worth
 
 
-def played_on(finder: Finder, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
+def played_on(finder: PlacementFinder, prospect: Prospect, course: Course, rolls: Rolls, rng: Random) -> int:
     """The squares filled at the end when the player goes on by a quick policy with these dice.
 
     The policy draws one of the largest shapes, the best of a few by ``promise``, and crosses out a strike only when
@@ -139,3 +139,62 @@ def played_on(finder: Finder, prospect: Prospect, course: Course, rolls: Rolls, 
                 best, best_worth = after, worth
         prospect = best
     return prospect.filled.bit_count()
+
+
+MOST_NODES = 20_000
+
+
+class TooMuchError(Exception):
+    """The end is not near enough: more sheets would have to be looked at than allowed."""
+
+
+class Endgame:
+    """Works out what sheets are worth; what was worked out before is remembered."""
+
+    def __init__(self, finder: PlacementFinder, course: Course, look: TimeCheck, most_nodes: int = MOST_NODES) -> None:
+        self._finder = finder
+        self._rounds = course.rounds
+        self._look = look
+        self._nodes_left = most_nodes
+        self._known: dict[tuple[Prospect, int], float] = {}
+
+    def value(self, prospect: Prospect, done: int = 0) -> float:
+        """The squares filled at the end that can be expected when ``done`` rounds of the course are over.
+
+        Raises TooMuchError, and TimeIsUpError from the look at the clock.
+        """
+        key = prospect, done
+        if key not in self._known:
+            self._known[key] = self._worked_out(prospect, done)
+        return self._known[key]
+
+    def _worked_out(self, prospect: Prospect, done: int) -> float:
+        filled = prospect.filled.bit_count()
+        if done >= len(self._rounds):
+            return filled
+        sheet, (colour, dice) = self._finder.sheet, self._rounds[done]
+        ways = self._finder.ways(prospect.colours[colour], prospect.filled, prospect.unused)
+        if not ways:
+            return filled
+        self._nodes_left -= 1
+        if self._nodes_left < 0:
+            raise TooMuchError
+        self._look()
+        by_face = [float(filled)] * FACES
+        by_strike = float(filled)
+        for laid in ways:
+            face = sheet.face_of[(laid >> self._finder.squares).bit_length() - 1]
+            after = prospect.after(sheet.grid, colour, laid, strike=False)
+            by_face[face - 1] = max(by_face[face - 1], self.value(after, done + 1))
+            if prospect.strikes_left:
+                after = prospect.after(sheet.grid, colour, laid, strike=True)
+                by_strike = max(by_strike, self.value(after, done + 1))
+        return mean_of_best([max(value, by_strike) for value in by_face], dice)
+
+
+def mean_of_best(by_face: list[float], dice: int) -> float:
+    """The mean of the best among several dice, each face of which is worth so much."""
+    faces = len(by_face)
+    return sum(
+        value * ((rank / faces) ** dice - ((rank - 1) / faces) ** dice) for rank, value in enumerate(sorted(by_face), 1)
+    )

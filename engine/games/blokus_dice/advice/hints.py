@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from engine.api import Clock, Hint, Strength
-from engine.blokus_dice.endgame import Endgame, TooMuchError
-from engine.blokus_dice.finding import finder_of
-from engine.blokus_dice.hint_reasons import reason_for
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.outlook import (
+from engine.errors import IllegalTurnError
+from engine.games.blokus_dice.advice.evaluation import (
     Course,
+    Endgame,
     Prospect,
     Rolls,
+    TooMuchError,
+    anchors_left,
     course_of,
     played_on,
     promise,
@@ -22,10 +22,12 @@ from engine.blokus_dice.outlook import (
     rolls_drawn,
     variety,
 )
-from engine.blokus_dice.state import PLAYING, RESIGNED, BlokusState, BlokusTurn
-from engine.blokus_dice.turns import Choice, choices, turn_of
-from engine.errors import IllegalTurnError
-from engine.search.budget import Deadline, EveryFew, Look, TimeIsUpError
+from engine.games.blokus_dice.advice.placements import finder_of
+from engine.games.blokus_dice.play.options import COLOURS
+from engine.games.blokus_dice.play.sheet import Sheet
+from engine.games.blokus_dice.play.state import PLAYING, RESIGNED, BlokusState, BlokusTurn, colour_in_hand
+from engine.games.blokus_dice.play.turns import Choice, choices, turn_of
+from engine.search.budget import Deadline, PeriodicTimeCheck, TimeCheck, TimeIsUpError
 from engine.search.sampling import Estimate, race
 
 _RACED = 12
@@ -68,10 +70,10 @@ def find_hint(
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
     if not state.dice:
         raise IllegalTurnError(f"{state.to_move} has to roll first; then there is a turn to hint at")
-    return _Search(state, state.seat, rng, Deadline.after(deadline_s, clock), better).run(strength)
+    return _HintSearch(state, state.seat, rng, Deadline.after(deadline_s, clock), better).run(strength)
 
 
-class _Search:
+class _HintSearch:
     """One search for a hint."""
 
     def __init__(
@@ -120,7 +122,7 @@ class _Search:
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
-        look = EveryFew(self._deadline.share(_ENDGAME_SHARE), _LOOK_EVERY)
+        look = PeriodicTimeCheck(self._deadline.share(_ENDGAME_SHARE), _LOOK_EVERY)
         endgame = Endgame(self._finder, course, look)
         try:
             values = [endgame.value(candidate.after) for candidate in candidates]
@@ -191,7 +193,7 @@ class _Search:
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
 
-        def value(candidate: _Candidate, sample: tuple[Rolls, int], look: Look) -> float:
+        def value(candidate: _Candidate, sample: tuple[Rolls, int], look: TimeCheck) -> float:
             rolls, seed = sample
             look()
             # What a sheet is worth at a glance tells apart what too few games to the end can't.
@@ -220,3 +222,30 @@ class _Search:
         if self._better is not None:
             self._better(hint)
         return hint
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def reason_for(sheet: Sheet, before: Prospect, after: Prospect, colour: int, *, only: bool, wins: bool) -> str:
+    """Say why to draw what makes ``after`` of ``before`` in a colour, to go on after *That*: ``fills five squares``."""
+    filled = after.filled.bit_count() - before.filled.bit_count()
+    said = f"fills {_many(filled, 'square')}"
+    if wins:
+        return f"wins: it {said}, and nobody can catch up"
+    if after.strikes_left < before.strikes_left:
+        said += f", worth a strike ({_many(after.strikes_left, 'strike')} left)"
+    if only:
+        return f"is the only turn there is: it {said}"
+    open_now = [anchors_left(sheet, own, after.filled).bit_count() for own in after.colours]
+    corners = f"keeps {_many(open_now[colour], f'{COLOURS[colour]} corner')} open"
+    if all(open_now):
+        return f"{said}, {corners}, and every colour can go on"
+    if open_now[colour]:
+        return f"{said} and {corners}"
+    return f"{said}, though {COLOURS[colour]} can't go on from there"
+
+
+def _many(number: int, thing: str) -> str:
+    written = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return f"{written} {thing}{'' if number == 1 else 's'}"

@@ -1,14 +1,14 @@
-"""What may be drawn on a sheet, found fast: by lists of what fits the open squares at the sides of a square."""
+"""What may be drawn on a sheet, found fast: for each square, what fits the open squares at its sides."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from engine.blokus_dice.sheet import Sheet
-from engine.grid import ORTHOGONAL
+from engine.games.blokus_dice.play.sheet import Sheet
+from engine.support.grid import ORTHOGONAL
 
 
-class Finder:
+class PlacementFinder:
     """Finds what may be drawn on a sheet; remembers, for each square, what fits the open squares at its sides."""
 
     def __init__(self, sheet: Sheet) -> None:
@@ -49,6 +49,6 @@ class Finder:
 
 
 @lru_cache(maxsize=8)
-def finder_of(sheet: Sheet) -> Finder:
+def finder_of(sheet: Sheet) -> PlacementFinder:
     """The one that finds what may be drawn on a sheet; what it remembers is at most 16 lists a square."""
-    return Finder(sheet)
+    return PlacementFinder(sheet)

@@ -8,14 +8,13 @@ from dataclasses import replace
 from random import Random
 
 from engine.api import Player, Tally
-from engine.blokus_dice.finding import Finder, finder_of
-from engine.blokus_dice.markers import places_passed_from
-from engine.blokus_dice.scoring import outcome_of
-from engine.blokus_dice.sheet import FACES, Sheet
-from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
+from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
+from engine.games.blokus_dice.play.sheet import FACES, Sheet
+from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, FilledSheet, places_passed_from
+from engine.games.blokus_dice.play.turns import outcome_of
 
 
-class _Player:
+class _MutableSheet:
     """One sheet under way: each colour's squares, all squares, shapes not used yet, strikes."""
 
     __slots__ = ("colours", "every", "filled", "most_strikes", "standing", "strikes", "unused")
@@ -29,7 +28,7 @@ class _Player:
         self.most_strikes = sheet.strikes
         self.standing = start.standing
 
-    def plays(self, finder: Finder, colour: int, dice: list[int], rng: Random) -> bool:
+    def plays(self, finder: PlacementFinder, colour: int, dice: list[int], rng: Random) -> bool:
         """Take a die and draw, all that is legal being equally likely; ``False`` and out when there is nothing."""
         rows = finder.sheet.row_sets
         with_strike = self.strikes < self.most_strikes
@@ -65,13 +64,13 @@ class _Player:
         return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.standing)
 
 
-def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
     finder = finder_of(state.settings.sheet)
     wins: Counter[Player] = Counter()
     plies = draws = unfinished = 0
     for _ in range(count):
-        played, final = play_one(state, finder, rng, most_plies)
+        played, final = play_random_game(state, finder, rng, most_plies)
         plies += played
         outcome = outcome_of(final)
         if outcome is None:
@@ -83,7 +82,9 @@ def played_out(state: BlokusState, count: int, rng: Random, most_plies: int) -> 
     return Tally(count, plies, dict(wins), draws, unfinished)
 
 
-def play_one(state: BlokusState, finder: Finder, rng: Random, most_plies: int) -> tuple[int, BlokusState]:
+def play_random_game(
+    state: BlokusState, finder: PlacementFinder, rng: Random, most_plies: int
+) -> tuple[int, BlokusState]:
     """Play one game at random: how many turns were played, and how it ended.
 
     The state given is good for scores and outcome; where the game was cut off it is good for nothing else.
@@ -91,7 +92,7 @@ def play_one(state: BlokusState, finder: Finder, rng: Random, most_plies: int) -
     if state.seat is None:
         return 0, state
     sheet, count = state.settings.sheet, state.settings.players
-    players = [_Player(sheet, filled) for filled in state.sheets]
+    players = [_MutableSheet(sheet, filled) for filled in state.sheets]
     markers: Sequence[int] = state.markers
     starter, dice, waiting = state.starter, list(state.dice), state.still_to_play() if state.dice else []
     played = 0

@@ -1,14 +1,14 @@
-"""Whether a position can come about: the invariants, each with a sentence that says how it is broken."""
+"""What holds in every position, each broken rule with a sentence; and the shapes that squares make."""
 
 from __future__ import annotations
 
-from engine.blokus_dice.settings import COLOURS, PLAYERS
-from engine.blokus_dice.shapes import names_by_shape
-from engine.blokus_dice.sheet import Sheet
-from engine.blokus_dice.state import OUT, PLAYING, BlokusState, FilledSheet
 from engine.errors import UnreadableError
-from engine.grid import Grid, members
-from engine.polyomino import Shape, fixed, free
+from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
+from engine.games.blokus_dice.play.shapes import names_by_shape
+from engine.games.blokus_dice.play.sheet import Sheet
+from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, FilledSheet
+from engine.support.grid import Grid, members
+from engine.support.polyomino import Shape, fixed, free
 
 
 def pieces(grid: Grid, squares: int) -> list[int]:

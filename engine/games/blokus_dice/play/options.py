@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
-from engine.blokus_dice.sheet import Sheet
-from engine.blokus_dice.sheet_file import HOUSE, read_sheet
 from engine.errors import OptionError, UnreadableError
+from engine.games.blokus_dice.play.sheet import HOUSE, Sheet, read_sheet
 from engine.options import read_options
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
@@ -33,7 +32,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class BlokusOptions:
     """The options in force; each field is explained in OPTIONS."""
 
     players: int
@@ -46,11 +45,11 @@ class Settings:
         return PLAYERS[: self.players]
 
 
-def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+def options_from(given: Mapping[str, OptionValue] | None) -> BlokusOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
     values = read_options(OPTIONS, given)
     try:
         sheet = read_sheet(str(values["sheet"]))
     except UnreadableError as error:
         raise OptionError(f"option sheet is {values['sheet']!r}; {error}") from error
-    return Settings(int(values["players"]), sheet, str(values["standby"]))
+    return BlokusOptions(int(values["players"]), sheet, str(values["standby"]))

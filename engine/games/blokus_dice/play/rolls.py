@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache
 
 from engine.api import PossibleRoll, Roll
-from engine.blokus_dice.settings import COLOURS
-from engine.blokus_dice.state import BlokusState
-from engine.blokus_dice.turns import settled
-from engine.dice import ORDINARY_DIE, possible_rolls
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.notation import unreadable, words
+from engine.games.blokus_dice.play.options import COLOURS
+from engine.games.blokus_dice.play.state import BlokusState
+from engine.games.blokus_dice.play.turns import settled
+from engine.support.dice import ORDINARY_DIE, possible_rolls
+from engine.support.notation import unreadable, words
 
 
 @cache
@@ -21,7 +21,7 @@ def rolls_of(dice: int) -> tuple[PossibleRoll, ...]:
     return possible_rolls([ORDINARY_DIE] * dice, lambda faces: tuple(sorted(faces)))
 
 
-def rolls_awaited(state: BlokusState) -> Sequence[PossibleRoll]:
+def possible_rolls_of(state: BlokusState) -> Sequence[PossibleRoll]:
     """Every roll that may come up now, none when none is awaited."""
     return rolls_of(len(state.active())) if awaits_roll(state) else ()
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from engine.grid import Grid
-from engine.polyomino import Shape, free, orientations, read_picture
+from engine.support.grid import Grid
+from engine.support.polyomino import Shape, free, orientations, read_picture
 
 _PICTURES: Mapping[str, str] = MappingProxyType(
     {

@@ -1,14 +1,15 @@
-"""What the rules need to go on: everyone's sheet, the markers, the dice on the table, and who plays."""
+"""A state and a turn: everyone's sheet, the markers and how they go round, the dice, and what an onlooker sees."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from engine.api import EMPTY, Appearance, LookName, Place
-from engine.blokus_dice.settings import COLOURS, PLAYERS, Settings
 from engine.errors import UnreadableError
-from engine.grid import members
+from engine.games.blokus_dice.play.options import COLOURS, FOLLOWS_START_PLAYER, PLAYERS, BlokusOptions
+from engine.support.grid import members
 
 LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
 
@@ -81,7 +82,7 @@ class BlokusState:
     ``dice`` are those still on the table, in rising order; none while a roll is awaited.
     """
 
-    settings: Settings
+    settings: BlokusOptions
     sheets: tuple[FilledSheet, ...]
     markers: tuple[int, int, int, int] = (0, 1, 2, 3)
     starter: int = 0
@@ -132,7 +133,7 @@ def appearance_of(state: BlokusState) -> Appearance:
     return looks
 
 
-def read_looks(settings: Settings, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
+def read_looks(settings: BlokusOptions, looks: Mapping[Place, LookName]) -> dict[tuple[int, int], int | None]:
     """Read places and looks as seats, squares and colours (``None``: empty); raises UnreadableError.
 
     Squares that are printed as closed are read too.
@@ -150,3 +151,33 @@ def read_looks(settings: Settings, looks: Mapping[Place, LookName]) -> dict[tupl
             raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
         read[PLAYERS.index(player), settings.sheet.grid.index[square]] = None if look == EMPTY else COLOURS.index(look)
     return read
+
+
+Markers = tuple[int, int, int, int]
+
+
+def passed(state: BlokusState) -> Markers:
+    """The markers around the ring after everyone has passed theirs to the left, players who are out too.
+
+    At fixed places the last player's marker goes to the first stand-by place and the last stand-by one to the first
+    player. Otherwise that happens between the right neighbour of whoever started the round and that starter.
+    """
+    red, blue, yellow, green = (state.markers[place] for place in places_passed_from(state.settings, state.starter))
+    return red, blue, yellow, green
+
+
+@cache
+def _places_passed_from(players: int, first: int) -> tuple[int, ...]:
+    ring = [(first + step) % players for step in range(players)] + list(range(players, len(COLOURS)))
+    return tuple(ring[ring.index(place) - 1] for place in range(len(COLOURS)))
+
+
+def places_passed_from(settings: BlokusOptions, starter: int) -> tuple[int, ...]:
+    """For each place of the ring the place whose marker comes there when ``starter`` has started the round."""
+    follows = settings.standby == FOLLOWS_START_PLAYER
+    return _places_passed_from(settings.players, starter if follows else 0)
+
+
+def colour_in_hand(state: BlokusState, seat: int) -> int:
+    """The colour that a player holds."""
+    return state.markers[seat]

@@ -1,4 +1,4 @@
-"""Which turns there are, and what each round comes to."""
+"""Legal turns, what each round comes to, points, and who has won."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar, overload
 
-from engine.blokus_dice.markers import colour_in_hand, passed
-from engine.blokus_dice.settings import COLOURS, PLAYERS
-from engine.blokus_dice.sheet import Sheet
-from engine.blokus_dice.state import OUT, PLAYING, RESIGNED, BlokusState, BlokusTurn, FilledSheet
-from engine.grid import members
+from engine.api import Outcome
+from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
+from engine.games.blokus_dice.play.sheet import Sheet
+from engine.games.blokus_dice.play.state import (
+    OUT,
+    PLAYING,
+    RESIGNED,
+    BlokusState,
+    BlokusTurn,
+    FilledSheet,
+    colour_in_hand,
+    passed,
+)
+from engine.support.grid import members
 
 ItemT = TypeVar("ItemT")
 
 
-class Listed(Sequence[ItemT], Generic[ItemT]):
+class LazyList(Sequence[ItemT], Generic[ItemT]):
     """A sequence whose items are made when they are asked for."""
 
     def __init__(self, length: int, make: Callable[[int], ItemT]) -> None:
@@ -124,7 +133,7 @@ def turns_of(state: BlokusState, listed: Sequence[Choice]) -> Sequence[BlokusTur
         choice = listed[which]
         return turn_of(state, choice, choice.laid[index - ends[which]])
 
-    return Listed(ends[-1] if ends else 0, make)
+    return LazyList(ends[-1] if ends else 0, make)
 
 
 def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
@@ -192,3 +201,36 @@ def settled(state: BlokusState) -> BlokusState:
             continue
         state = next_in_round(state)
     return replace(state, seat=None, dice=())
+
+
+def scores_of(state: BlokusState) -> dict[str, int]:
+    """How many squares everyone has filled: the more, the fewer are unfilled."""
+    return {
+        player: filled.filled.bit_count() for player, filled in zip(state.settings.names, state.sheets, strict=True)
+    }
+
+
+def outcome_of(state: BlokusState) -> Outcome | None:
+    """Who won, ``None`` while the game goes on: fewest unfilled squares, then fewer strikes, else shared.
+
+    Who has resigned can't win.
+    """
+    if state.seat is not None:
+        return None
+    ranked: dict[str, tuple[int, int]] = {
+        PLAYERS[seat]: (filled.filled.bit_count(), -filled.strikes)
+        for seat, filled in enumerate(state.sheets)
+        if filled.standing != RESIGNED
+    }
+    best = max(ranked.values())
+    winners = tuple(player for player, rank in ranked.items() if rank == best)
+    unfilled = state.settings.sheet.open_squares.bit_count() - best[0]
+    counted = f"{unfilled} unfilled square{'' if unfilled == 1 else 's'}"
+    if len(winners) > 1:
+        return Outcome(None, f"{counted} and {-best[1]} strikes each", winners)
+    (winner,) = winners
+    if len(ranked) == 1:
+        return Outcome(winner, "all the others resigned")
+    if any(rank[0] == best[0] for player, rank in ranked.items() if player != winner):
+        return Outcome(winner, f"{counted}, level with another, and fewer strikes used: {-best[1]}")
+    return Outcome(winner, f"fewest unfilled squares: {unfilled}")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api import Breach, Place
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.positions import name_on, pieces
-from engine.blokus_dice.settings import COLOURS, PLAYERS
-from engine.blokus_dice.state import OUT, PLAYING, BlokusState, BlokusTurn, place_of
-from engine.grid import members
+from engine.games.blokus_dice.play.invariants import name_on, pieces
+from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
+from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, BlokusTurn, colour_in_hand, place_of
+from engine.support.grid import members
 
 _MOST_NAMED = 8
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from engine.api import Appearance, Breach
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.misdeeds import (
+from engine.games.blokus_dice.play.invariants import name_on
+from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
+from engine.games.blokus_dice.play.state import BlokusState, colour_in_hand, read_looks
+from engine.games.blokus_dice.play.turns import shapes_within_reach
+from engine.games.blokus_dice.play.violations import (
     breach_of_playing,
     breaches_of_drawing,
     no_strike_left,
@@ -12,11 +15,7 @@ from engine.blokus_dice.misdeeds import (
     square_taken,
     wrong_colour,
 )
-from engine.blokus_dice.positions import name_on
-from engine.blokus_dice.settings import COLOURS, PLAYERS
-from engine.blokus_dice.state import BlokusState, read_looks
-from engine.blokus_dice.turns import shapes_within_reach
-from engine.grid import members
+from engine.support.grid import members
 
 
 def explain_change(before: BlokusState, after: Appearance) -> tuple[Breach, ...]:

@@ -1,4 +1,4 @@
-"""How a game starts, and how a person puts a position right."""
+"""How a game starts, and how a person corrects a position."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.api import Appearance, Breach, LookName, Place, Player
-from engine.blokus_dice.positions import check_position, crossed_off
-from engine.blokus_dice.settings import PLAYERS, Settings
-from engine.blokus_dice.state import PLAYING, BlokusState, FilledSheet, read_looks
-from engine.blokus_dice.turns import settled
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.blokus_dice.play.invariants import check_position, crossed_off
+from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions
+from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, read_looks
+from engine.games.blokus_dice.play.turns import settled
 
 
-def new_state(settings: Settings) -> BlokusState:
+def new_state(settings: BlokusOptions) -> BlokusState:
     """The start: empty sheets, p1 with red to roll, the colours around the ring from there."""
     return BlokusState(settings, (FilledSheet(),) * settings.players)
 
 
-def set_up_state(appearance: Appearance, settings: Settings) -> BlokusState:
+def set_up_state(appearance: Appearance, settings: BlokusOptions) -> BlokusState:
     """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
     looks = read_looks(settings, appearance)
     drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api import Unfinished
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.misdeeds import places_on
-from engine.blokus_dice.settings import COLOURS
-from engine.blokus_dice.state import BlokusState, appearance_of
-from engine.blokus_dice.turns import Listed, choices
-from engine.grid import members
+from engine.games.blokus_dice.play.options import COLOURS
+from engine.games.blokus_dice.play.state import BlokusState, appearance_of, colour_in_hand
+from engine.games.blokus_dice.play.turns import LazyList, choices
+from engine.games.blokus_dice.play.violations import places_on
+from engine.support.grid import members
 
 
 def unfinished_positions(state: BlokusState) -> Sequence[Unfinished]:
@@ -31,4 +30,4 @@ def unfinished_positions(state: BlokusState) -> Sequence[Unfinished]:
         (place,) = places_on(state, seat, 1 << squares[index])
         return Unfinished({**before, place: colour}, (place,), f"Fill the other squares of the shape on {place}.")
 
-    return Listed(len(squares), make)
+    return LazyList(len(squares), make)

@@ -1,20 +1,19 @@
-"""The game for a person at a terminal: its sheets drawn, its rules in short."""
+"""The sheets drawn and the rules in short, for a person at a terminal."""
 
 from __future__ import annotations
 
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.settings import COLOURS, FIXED_RING, PLAYERS, Settings
-from engine.blokus_dice.shapes import shape_of
-from engine.blokus_dice.sheet import Sheet
-from engine.blokus_dice.state import PLAYING, BlokusState, FilledSheet
-from engine.grid import members
-from engine.polyomino import picture
+from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, BlokusOptions
+from engine.games.blokus_dice.play.shapes import shape_of
+from engine.games.blokus_dice.play.sheet import Sheet
+from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, colour_in_hand
+from engine.support.grid import members
+from engine.support.polyomino import picture
 
 WIDTH = 100
 _CLOSED, _EMPTY = "#", "."
 
 
-def diagram(state: BlokusState) -> str:
+def diagram_of(state: BlokusState) -> str:
     """Every sheet side by side as far as they fit, what is left on each, the dice and the markers."""
     settings = state.settings
     blocks = [_block(state, seat) for seat in range(settings.players)]
@@ -91,7 +90,7 @@ def sheet_drawn(sheet: Sheet) -> str:
     return "\n".join(lines)
 
 
-def summary(settings: Settings) -> str:
+def summary_of(settings: BlokusOptions) -> str:
     """The rules in short with these options in force."""
     sheet = settings.sheet
     paragraphs = [

@@ -18,14 +18,13 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine.api import OptionValue
-from engine.blokus_dice.positions import check_position, crossed_off
-from engine.blokus_dice.settings import COLOURS, FIXED_RING, PLAYERS, Settings, read_settings
-from engine.blokus_dice.sheet import Sheet
-from engine.blokus_dice.sheet_file import HOUSE, format_sheet
-from engine.blokus_dice.state import OUT, PLAYING, RESIGNED, BlokusState, FilledSheet
-from engine.blokus_dice.turns import is_over, settled
 from engine.errors import OptionError, UnreadableError
-from engine.notation import Word, unreadable, words
+from engine.games.blokus_dice.play.invariants import check_position, crossed_off
+from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, BlokusOptions, options_from
+from engine.games.blokus_dice.play.sheet import HOUSE, Sheet, format_sheet
+from engine.games.blokus_dice.play.state import OUT, PLAYING, RESIGNED, BlokusState, FilledSheet
+from engine.games.blokus_dice.play.turns import is_over, settled
+from engine.support.notation import Word, unreadable, words
 
 _OVER = "over"
 _NOTHING = "-"
@@ -127,7 +126,7 @@ class _Reader:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}") from error
         return settled(state)
 
-    def _read_settings(self) -> Settings:
+    def _read_settings(self) -> BlokusOptions:
         options: dict[str, OptionValue] = {}
         given = [player for player in PLAYERS if player in self._named]
         if given:
@@ -141,11 +140,11 @@ class _Reader:
             if name == "players" and given and word.text != str(len(given)):
                 raise self._bad(word, f"{len(given)}, which is how many sheets there are")
             try:
-                read_settings({name: word.text})
+                options_from({name: word.text})
             except OptionError as error:
                 raise self._bad(word, f"an option of the game ({error})") from error
             options[name] = word.text
-        return read_settings(options)
+        return options_from(options)
 
     def _bad(self, word: Word, expected: str) -> UnreadableError:
         return unreadable(self._text, word.text, word.column, expected)

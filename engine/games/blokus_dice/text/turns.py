@@ -10,15 +10,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.blokus_dice.markers import colour_in_hand
-from engine.blokus_dice.misdeeds import breaches_of_turn
-from engine.blokus_dice.positions import name_on
-from engine.blokus_dice.settings import COLOURS, PLAYERS
-from engine.blokus_dice.shapes import NAMES
-from engine.blokus_dice.state import BlokusState, BlokusTurn
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.grid import members
-from engine.notation import unreadable
+from engine.games.blokus_dice.play.invariants import name_on
+from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
+from engine.games.blokus_dice.play.shapes import NAMES
+from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, colour_in_hand
+from engine.games.blokus_dice.play.violations import breaches_of_turn
+from engine.support.grid import members
+from engine.support.notation import unreadable
 
 STRIKE = "strike"
 _FACES = ("1", "2", "3", "4", "5", "6")

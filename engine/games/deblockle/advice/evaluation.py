@@ -1,7 +1,7 @@
-"""What looking ahead needs to know of Deblockle: the moves in a good order, and a guess at how a position stands.
+"""Deblockle for the shared search: moves in a good order, and an estimate of how a position stands.
 
 The game is a race. On an empty board every block needs some turns to its goal, and that number, worked out once for
-each square and orientation, is most of the guess; a block with several ways to get on so fast is a little better off
+each square and orientation, is most of the estimate; a block with several ways to get on so fast is a little better off
 than one with a single way, which another block may close. One block more on the board counts as one turn more.
 """
 
@@ -10,22 +10,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
-from engine.deblockle.board import PLAYERS, SQUARES
-from engine.deblockle.fast import (
+from engine.games.deblockle.play.board import PLAYERS, SQUARES
+from engine.games.deblockle.play.fast_rules import (
     AFTER_MASK,
     BEFORE_SHIFT,
     OFF,
     ORIENTATIONS,
     OVER,
-    Core,
+    FastRules,
     Move,
     Position,
     codes_of,
-    core_of,
+    fast_rules_of,
 )
-from engine.deblockle.settings import Settings
+from engine.games.deblockle.play.options import DeblockleOptions
 from engine.search.alpha_beta import Rules
-from engine.search.budget import Look
+from engine.search.budget import TimeCheck
 
 TURN = 100
 """Points for one turn of the race."""
@@ -34,16 +34,16 @@ _FEWER_WAYS = 0.6
 _FAR = 20
 
 
-class Ahead(Rules[Position, Move]):
+class SearchRules(Rules[Position, Move]):
     """Deblockle with every face known, for the shared search; call `prepare` before the first one."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: FastRules) -> None:
         self.core = core
         self.to_go: tuple[tuple[int, ...], ...] = ()
         """``to_go[player][code]``: how many turns a block needs on an empty board; 0 when it has left."""
         self._points: tuple[tuple[int, ...], ...] = ()
 
-    def prepare(self, look: Look) -> None:
+    def prepare(self, look: TimeCheck) -> None:
         """Work out the tables unless they are there; calls ``look`` now and then, and passes on what it raises."""
         if not self.to_go:
             ways = [_ways_on(self.core, player, look) for player in range(len(PLAYERS))]
@@ -66,7 +66,7 @@ class Ahead(Rules[Position, Move]):
             return 0 if mover == OVER else None
         return 1 if bool(golds) == bool(mover) else -1
 
-    def moves(self, position: Position, look: Look) -> Sequence[Move]:  # noqa: ARG002
+    def moves(self, position: Position, look: TimeCheck) -> Sequence[Move]:  # noqa: ARG002
         """Every move, those that gain most in the race first."""
         points = self._points[position[0]]
 
@@ -90,28 +90,28 @@ class Ahead(Rules[Position, Move]):
             ahead -= of_gold[code]
         return (-ahead if mover else ahead) + _TO_MOVE
 
-    def winning_move(self, position: Position, look: Look) -> Move | None:  # noqa: ARG002
+    def winning_move(self, position: Position, look: TimeCheck) -> Move | None:  # noqa: ARG002
         """The last block's way off the board, if it is at its goal's side and the star comes up there."""
         mover, golds, teals = position
         codes = teals if mover else golds
         return self.core.leaving(mover, codes[0]) if len(codes) == 1 and mover != OVER else None
 
 
-def ahead_of(settings: Settings) -> Ahead:
+def search_rules_of(settings: DeblockleOptions) -> SearchRules:
     """What looking ahead needs under these options; its tables are kept from one turn to the next."""
-    return _ahead(core_of(settings))
+    return _search_rules(fast_rules_of(settings))
 
 
 @functools.lru_cache(maxsize=16)
-def _ahead(core: Core) -> Ahead:
-    return Ahead(core)
+def _search_rules(core: FastRules) -> SearchRules:
+    return SearchRules(core)
 
 
 _Following = tuple[tuple[int, ...], ...]
 """The codes that a block may have after a turn on an empty board, by the code before."""
 
 
-def _ways_on(core: Core, player: int, look: Callable[[], None]) -> _Following:
+def _ways_on(core: FastRules, player: int, look: Callable[[], None]) -> _Following:
     following = []
     for code in range(SQUARES * ORIENTATIONS):
         if code % ORIENTATIONS == 0:

@@ -7,16 +7,24 @@ from collections.abc import Callable, Mapping
 from random import Random
 
 from engine.api import Certainty, Hint, Strength
-from engine.deblockle.ahead import TURN, Ahead, ahead_of
-from engine.deblockle.board import PLACES, PLAYERS, other
-from engine.deblockle.fast import ORIENTATIONS, Move, Position, codes_of, known_position, turn_of, world_of
-from engine.deblockle.state import DeblockleState, DeblockleTurn
-from engine.deblockle.turns import certainty_of, legal_turns
 from engine.errors import IllegalTurnError
+from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
+from engine.games.deblockle.play.board import PLACES, PLAYERS, other
+from engine.games.deblockle.play.fast_rules import (
+    ORIENTATIONS,
+    Move,
+    Position,
+    codes_of,
+    known_position,
+    turn_of,
+    world_of,
+)
+from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn
+from engine.games.deblockle.play.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeIsUpError
 
-Better = Callable[[Hint[DeblockleTurn]], None]
+HintListener = Callable[[Hint[DeblockleTurn]], None]
 _Roll = tuple[str, tuple[str, ...]]
 """Where a block starts, and where it rolls to."""
 
@@ -28,8 +36,8 @@ _HALF_SURE_DEPTH = 5
 _WINS = "wins: the last block leaves the board"
 
 
-def hinted(
-    state: DeblockleState, deadline: Deadline, rng: Random, strength: Strength, better: Better | None
+def find_hint(
+    state: DeblockleState, deadline: Deadline, rng: Random, strength: Strength, better: HintListener | None
 ) -> Hint[DeblockleTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
 
@@ -37,14 +45,14 @@ def hinted(
     """
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
-    tell = better or _tell_nobody
+    tell = better or _ignore_hint
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     hint = _at_once(state, turns)
     tell(hint)
     if hint.sure == 1 or len(turns) == 1:
         return hint
     position = known_position(state)
-    thinker = _Thinker(state, deadline, rng, _DEPTH[strength])
+    thinker = _HintSearch(state, deadline, rng, _DEPTH[strength])
     try:
         thinker.ahead.prepare(deadline.look)
         found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
@@ -67,22 +75,22 @@ def _at_once(state: DeblockleState, turns: list[DeblockleTurn]) -> Hint[Deblockl
     return Hint((leaving or turns)[0], "is a turn you can play", 0.5, "win", 0.0)
 
 
-def _tell_nobody(hint: Hint[DeblockleTurn]) -> None:
+def _ignore_hint(hint: Hint[DeblockleTurn]) -> None:
     """Keep what nobody asked to hear."""
 
 
-class _Thinker:
+class _HintSearch:
     """One hint being looked for."""
 
     def __init__(self, state: DeblockleState, deadline: Deadline, rng: Random, most_depth: int) -> None:
-        self.ahead: Ahead = ahead_of(state.settings)
+        self.ahead: SearchRules = search_rules_of(state.settings)
         self._state = state
         self._player = str(state.to_move)
         self._deadline = deadline
         self._rng = rng
         self._most_depth = most_depth
 
-    def known(self, position: Position, tell: Better) -> Hint[DeblockleTurn]:
+    def known(self, position: Position, tell: HintListener) -> Hint[DeblockleTurn]:
         """The best turn where every face is known."""
 
         def pass_on(found: Found[Move]) -> None:
@@ -92,7 +100,7 @@ class _Thinker:
         found = best_move(self.ahead, position, self._deadline, self._rng, most_depth=self._most_depth, better=pass_on)
         return self._hint(position, found)
 
-    def over_worlds(self, tell: Better) -> Hint[DeblockleTurn] | None:
+    def over_worlds(self, tell: HintListener) -> Hint[DeblockleTurn] | None:
         """The roll that is best in most of the worlds drawn, with the hop that goes best with it.
 
         ``None`` when in no world drawn the player can move.

@@ -1,4 +1,4 @@
-"""Drawing legal turns at random without listing them.
+"""Random games on the fast rules, turns drawn evenly without listing them.
 
 For each block there is a fixed set of proposals that holds each of its turns once, whatever else stands on the board.
 One is drawn out of those of all the player's blocks, and again until it is legal: so all legal turns are equally likely
@@ -9,11 +9,13 @@ proposal is legal, and one look at the board says whether it is.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from random import Random
 from typing import NamedTuple
 
-from engine.deblockle.board import RAYS
-from engine.deblockle.fast import (
+from engine.api import Tally
+from engine.games.deblockle.play.board import PLAYERS, RAYS
+from engine.games.deblockle.play.fast_rules import (
     BIT_OF_CODE,
     CROSS,
     DIAGONAL,
@@ -25,12 +27,18 @@ from engine.deblockle.fast import (
     OVER,
     SLIDER,
     STOP,
-    Core,
+    FastRules,
     Move,
     Position,
     X,
+    fast_rules_of,
+    known_position,
+    moved,
+    world_of,
 )
-from engine.grid import members
+from engine.games.deblockle.play.state import DeblockleState
+from engine.games.deblockle.play.turns import outcome_of
+from engine.support.grid import members
 
 _MOST_PROPOSALS = 48
 
@@ -51,10 +59,10 @@ class _Proposal(NamedTuple):
     move: Move
 
 
-class Lots:
+class TurnSampler:
     """Draws turns under the options of a core."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: FastRules) -> None:
         self._core = core
         self._proposals: tuple[dict[int, tuple[_Proposal, ...]], ...] = ({}, {})
 
@@ -125,6 +133,41 @@ class Lots:
 
 
 @functools.lru_cache(maxsize=16)
-def lots_of(core: Core) -> Lots:
+def turn_sampler_of(core: FastRules) -> TurnSampler:
     """What draws turns under the options of ``core``; its proposals are made as they are needed."""
-    return Lots(core)
+    return TurnSampler(core)
+
+
+def play_random_games(state: DeblockleState, count: int, rng: Random, most_plies: int) -> Tally:
+    """Play ``count`` games, each turn drawn evenly; one that hasn't ended after ``most_plies`` turns is cut off.
+
+    Where faces are hidden, each game is played in a world of its own, every world as likely as any other.
+    """
+    wins: Counter[str] = Counter()
+    plies = draws = unfinished = 0
+    outcome = outcome_of(state)
+    if outcome is not None:
+        return Tally(count, 0, {outcome.winner: count} if outcome.winner else {}, 0 if outcome.winner else count, 0)
+    core = fast_rules_of(state.settings)
+    lots = turn_sampler_of(core)
+    known = known_position(state)
+    for _ in range(count):
+        position = known or world_of(state, rng)
+        left = most_plies
+        while left and position[1] and position[2]:
+            move = lots.drawn(position, rng)
+            if move is None:
+                position = core.settled(position)
+                if position[0] == OVER:
+                    break
+            else:
+                position = moved(position, move)
+                left -= 1
+        plies += most_plies - left
+        mover, golds, teals = core.settled(position)
+        if golds and teals:
+            draws += mover == OVER
+            unfinished += mover != OVER
+        else:
+            wins[PLAYERS[bool(golds)]] += 1
+    return Tally(count, plies, dict(wins), draws, unfinished)

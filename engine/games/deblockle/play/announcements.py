@@ -1,26 +1,26 @@
-"""What may be said rather than played, and what a rule has against it."""
+"""What may be announced in Deblockle, and what a rule has against it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.announcing import REPETITION, format_announcement, ordinary_announcements
 from engine.api import Announcement, Breach
-from engine.deblockle.board import PLAYERS
-from engine.deblockle.state import DeblockleState
-from engine.deblockle.turns import times_occurred
 from engine.errors import IllegalTurnError
+from engine.games.deblockle.play.board import PLAYERS
+from engine.games.deblockle.play.state import DeblockleState
+from engine.games.deblockle.play.turns import times_occurred
+from engine.support.announcements import REPETITION, common_announcements, format_announcement
 
 CLAIMED_AT = 3
 """How often a position must have come up before a draw may be claimed."""
 
 
-def announcements_in(state: DeblockleState) -> tuple[Announcement, ...]:
+def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
     """What may be said now: either resigns, both agree on a draw, the player to move claims a repetition."""
     if state.to_move is None:
         return ()
     claim = Announcement(REPETITION, state.to_move)
-    return (*ordinary_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
+    return (*common_announcements(PLAYERS), *([claim] if reason_against(state, claim) is None else []))
 
 
 def announced(state: DeblockleState, announcement: Announcement) -> DeblockleState:
@@ -43,10 +43,10 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
     """Why the game can't have ended by these words with the table like this, whoever was to move; else ``None``."""
     if not all(state.owned(player) for player in PLAYERS):
         return "a player has removed every block, so nothing more can be announced"
-    if announcement in ordinary_announcements(PLAYERS):
+    if announcement in common_announcements(PLAYERS):
         return None
     if announcement.kind != REPETITION or announcement.player is None:
-        known = ", ".join(format_announcement(each) for each in ordinary_announcements(PLAYERS))
+        known = ", ".join(format_announcement(each) for each in common_announcements(PLAYERS))
         return (
             f"{format_announcement(announcement)} means nothing in this game; expected {known} or PLAYER:{REPETITION}"
         )

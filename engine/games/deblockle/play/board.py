@@ -1,11 +1,11 @@
 """The 7 x 7 board: which squares are stars, whose goals, and what is beside what.
 
-Squares and sets of squares are as in ``engine.grid``: a1 is 0, g7 is 48.
+Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48.
 """
 
 from __future__ import annotations
 
-from engine.grid import ORTHOGONAL, Grid
+from engine.support.grid import ORTHOGONAL, Grid
 
 SIZE = 7
 _GRID = Grid(SIZE, SIZE)

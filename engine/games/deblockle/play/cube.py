@@ -11,8 +11,8 @@ import functools
 from collections.abc import Mapping
 from itertools import combinations
 
-from engine.deblockle.board import SIDES
 from engine.errors import OptionError
+from engine.games.deblockle.play.board import SIDES
 
 SYMBOLS: tuple[str, ...] = ("star", "stop", "cross", "x", "slider", "hoops")
 NET_POSITIONS: tuple[str, ...] = ("up", "down", "north", "east", "south", "west")

@@ -14,11 +14,11 @@ import functools
 from collections.abc import Callable, Iterator
 from random import Random
 
-from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
-from engine.deblockle.settings import Settings
-from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
-from engine.deblockle.turns import Ground, slide_ends
-from engine.grid import members
+from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
+from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn
+from engine.games.deblockle.play.turns import Ground, slide_ends
+from engine.support.grid import members
 
 ORIENTATIONS = 24
 OFF = SQUARES
@@ -51,10 +51,10 @@ class _Filled(dict[int, int]):
         return value
 
 
-class Core:
+class FastRules:
     """The rules under one choice of options."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: DeblockleOptions) -> None:
         self._side_by_side = settings.side_by_side
         self._forfeited = settings.hop_forfeited_when_stuck
         self.has_plain_hops = settings.side_by_side and not settings.hop_forfeited_when_stuck
@@ -167,10 +167,10 @@ def moved(position: Position, move: Move) -> Position:
     return (0, golds, own) if mover else (1, own, teals)
 
 
-def core_of(settings: Settings) -> Core:
+def fast_rules_of(settings: DeblockleOptions) -> FastRules:
     """The core for these options, its tables made the first time they are asked for."""
-    return _core(
-        Settings(
+    return _fast_rules(
+        DeblockleOptions(
             side_by_side=settings.side_by_side,
             slider_stops_before_star=settings.slider_stops_before_star,
             hop_forfeited_when_stuck=settings.hop_forfeited_when_stuck,
@@ -180,8 +180,8 @@ def core_of(settings: Settings) -> Core:
 
 
 @functools.lru_cache(maxsize=16)
-def _core(settings: Settings) -> Core:
-    return Core(settings)
+def _fast_rules(settings: DeblockleOptions) -> FastRules:
+    return FastRules(settings)
 
 
 def position_of(state: DeblockleState, orientation: Callable[[Block], int]) -> Position:
@@ -210,7 +210,7 @@ def codes_of(move: Move) -> tuple[int, int]:
     return move >> BEFORE_SHIFT, move & AFTER_MASK
 
 
-def turn_of(settings: Settings, player: str, move: Move) -> DeblockleTurn:
+def turn_of(settings: DeblockleOptions, player: str, move: Move) -> DeblockleTurn:
     """The turn that a move of the player's stands for."""
     (square, before), (end, after) = (divmod(code, ORIENTATIONS) for code in codes_of(move))
     rolls = enumerate(settings.cube.rolls(1 << before))
@@ -219,7 +219,7 @@ def turn_of(settings: Settings, player: str, move: Move) -> DeblockleTurn:
     return DeblockleTurn(player, PLACES[square], (rolled_to,), top, None if end == OFF else PLACES[end])
 
 
-def _rolls_of(settings: Settings, player: str, code: int) -> tuple[FastRoll, ...]:
+def _rolls_of(settings: DeblockleOptions, player: str, code: int) -> tuple[FastRoll, ...]:
     square, orientation = divmod(code, ORIENTATIONS)
     rolls: list[FastRoll] = []
     for side, ((top, _, after),) in enumerate(settings.cube.rolls(1 << orientation)):
@@ -241,7 +241,7 @@ def _lines_through(square: int) -> tuple[int, int]:
     return (east | west) * (1 | 1 << SQUARES), (north | south) * (1 | 1 << SQUARES)
 
 
-def _slide_table(square: int, line: int, settings: Settings) -> Callable[[int], int]:
+def _slide_table(square: int, line: int, settings: DeblockleOptions) -> Callable[[int], int]:
     only = line & _BOARD
 
     def ends(ground: int) -> int:

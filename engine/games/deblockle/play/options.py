@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
-from engine.deblockle.board import PLAYERS
-from engine.deblockle.cube import PRINTED_NET, Cube, cube_of, read_net
+from engine.games.deblockle.play.board import PLAYERS
+from engine.games.deblockle.play.cube import PRINTED_NET, Cube, cube_of, read_net
 from engine.options import read_options
 
 MOST_BLOCKS = 4
@@ -25,7 +25,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class DeblockleOptions:
     """The options in force; each field is explained in OPTIONS. ``net`` is in strict text."""
 
     blocks_gold: int = MOST_BLOCKS
@@ -47,10 +47,10 @@ class Settings:
         return self.blocks_gold if player == PLAYERS[0] else self.blocks_teal
 
 
-def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+def options_from(given: Mapping[str, OptionValue] | None) -> DeblockleOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
     values = read_options(OPTIONS, given)
-    return Settings(
+    return DeblockleOptions(
         blocks_gold=int(values["blocks_gold"]),
         blocks_teal=int(values["blocks_teal"]),
         starts=str(values["starts"]),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.api import EMPTY, Announcement, Facing, LookName
-from engine.deblockle.board import PLACES, PLAYERS, SIDES, SQUARE_OF
-from engine.deblockle.cube import SYMBOLS
-from engine.deblockle.settings import Settings
 from engine.errors import ContradictionError, UnreadableError
+from engine.games.deblockle.play.board import PLACES, PLAYERS, SIDES, SQUARE_OF
+from engine.games.deblockle.play.cube import SYMBOLS
+from engine.games.deblockle.play.options import DeblockleOptions
 
 LOOKS: tuple[LookName, ...] = (EMPTY, *(f"{player} block, {symbol} up" for player in PLAYERS for symbol in SYMBOLS))
 _READ_LOOK: dict[LookName, tuple[str, str]] = {
@@ -33,7 +33,7 @@ class DeblockleState:
     the game. ``to_move`` is ``None`` when over.
     """
 
-    settings: Settings
+    settings: DeblockleOptions
     blocks: tuple[Block, ...]
     to_move: str | None
     counts: tuple[tuple[str, int], ...] = ()

@@ -1,4 +1,4 @@
-"""What may be played: rolls, hops, whole turns, and what is certain of them while faces are hidden.
+"""Legal turns: rolls, hops, and what is certain of them while faces are hidden.
 
 A turn's legality hangs on where all blocks stand, which everybody sees, and on the orientation of the one block that
 moves. So the possibilities of different blocks never have to be looked at together: whether a player is blocked is the
@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.announcing import ordinary_outcome
 from engine.api import Certainty, Outcome
-from engine.deblockle.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
-from engine.deblockle.settings import Settings
-from engine.deblockle.state import Block, DeblockleState, DeblockleTurn
-from engine.grid import members
+from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
+from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn
+from engine.support.announcements import outcome_of_announcement
+from engine.support.grid import members
 
 
 class RollOption(NamedTuple):
@@ -54,7 +54,7 @@ def ground_for(state: DeblockleState, block: Block) -> Ground:
     return Ground(own, state.occupied(other(block.owner)))
 
 
-def slide_ends(square: int, ground: Ground, settings: Settings) -> int:
+def slide_ends(square: int, ground: Ground, settings: DeblockleOptions) -> int:
     """The set of squares a slide from ``square`` may end on.
 
     In the variant a slide is stopped by the edge or an own block only; that holds too for one that would
@@ -77,7 +77,7 @@ def slide_ends(square: int, ground: Ground, settings: Settings) -> int:
     return ends
 
 
-def hop_ends(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
+def hop_ends(symbol: str, square: int, ground: Ground, settings: DeblockleOptions) -> int:
     """The set of squares a block may hop to from ``square`` with cross, x, slider or hoops up.
 
     The side-by-side variant is not looked at here, save that it stops a slide at an opponent's block.
@@ -94,7 +94,7 @@ def hop_ends(symbol: str, square: int, ground: Ground, settings: Settings) -> in
     return beside(twice) & open_squares & ~STARS
 
 
-def ends_of(symbol: str, square: int, ground: Ground, settings: Settings) -> int:
+def ends_of(symbol: str, square: int, ground: Ground, settings: DeblockleOptions) -> int:
     """The set of squares a turn may end on after a roll to ``square`` showed ``symbol``, all rules applied."""
     if symbol == "star":
         return 0
@@ -256,7 +256,7 @@ def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
 def outcome_of(state: DeblockleState) -> Outcome | None:
     """How the game ended, or ``None``."""
     if state.announced is not None:
-        return ordinary_outcome(state.announced, PLAYERS)
+        return outcome_of_announcement(state.announced, PLAYERS)
     for player in PLAYERS:
         if not state.owned(player):
             return Outcome(player, f"{player} has removed every block")

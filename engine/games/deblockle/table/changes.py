@@ -1,12 +1,12 @@
-"""From two appearances to what happened to which block, without asking whether it was allowed."""
+"""What happened to which block between two appearances, allowed or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.deblockle.board import PLAYERS, columns_and_rows_apart
-from engine.deblockle.state import DeblockleState
+from engine.games.deblockle.play.board import PLAYERS, columns_and_rows_apart
+from engine.games.deblockle.play.state import DeblockleState
 
 Seen = tuple[str, str]
 """Owner and top symbol of a block as an onlooker sees it."""

@@ -1,14 +1,13 @@
-"""Which rules a change breaks: the whole table, block by block. ``misdeeds`` looks at one block's own move."""
+"""Which rules a change breaks: the whole table, block by block. ``nearest_violation`` looks at one block's own move."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from engine.api import EMPTY, Appearance, Breach, Facing
-from engine.deblockle.board import PLACES, SQUARE_OF, other
-from engine.deblockle.changes import Added, Change, Moved, Recoloured, Removed, changes_between
-from engine.deblockle.misdeeds import breaches_of_move, put_back, reason_to_stay, turn_back
-from engine.deblockle.state import (
+from engine.errors import ContradictionError
+from engine.games.deblockle.play.board import PLACES, SQUARE_OF, other
+from engine.games.deblockle.play.state import (
     DeblockleState,
     DeblockleTurn,
     appearance_of,
@@ -17,8 +16,9 @@ from engine.deblockle.state import (
     narrowed_blocks,
     read_look,
 )
-from engine.deblockle.turns import certainly_blocked, legal_turns, played, turns_of
-from engine.errors import ContradictionError
+from engine.games.deblockle.play.turns import certainly_blocked, legal_turns, played, turns_of
+from engine.games.deblockle.table.changes import Added, Change, Moved, Recoloured, Removed, changes_between
+from engine.games.deblockle.table.nearest_violation import breaches_of_move, put_back, reason_to_stay, turn_back
 
 PlayableTurns = set[tuple[int, int, str]]
 

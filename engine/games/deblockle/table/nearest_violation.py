@@ -1,8 +1,8 @@
-"""What was wrong with one block's move: the nearest misdeed among the ways it may have been done.
+"""What was wrong with one block's move: the smallest violation that would explain it.
 
 Only one roll brings a given side up, so the top symbol tells which way the block was rolled; what is left is to say
 what was wrong with that roll, or with the hop after it. While faces are hidden several rolls are possible, and the one
-that needs the smallest misdeed is taken.
+that needs the smallest violation is taken.
 """
 
 from __future__ import annotations
@@ -12,12 +12,22 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.api import Breach
-from engine.deblockle.board import GOAL, HOME_STAR, PLACES, RAYS, SIDES, STARS, beside, columns_and_rows_apart, other
-from engine.deblockle.changes import Moved
-from engine.deblockle.state import Block, DeblockleState
-from engine.deblockle.turns import Ground, ends_of, ground_for, slide_ends
-from engine.deblockle.unfinished import either
-from engine.grid import members
+from engine.games.deblockle.play.board import (
+    GOAL,
+    HOME_STAR,
+    PLACES,
+    RAYS,
+    SIDES,
+    STARS,
+    beside,
+    columns_and_rows_apart,
+    other,
+)
+from engine.games.deblockle.play.state import Block, DeblockleState
+from engine.games.deblockle.play.turns import Ground, ends_of, ground_for, slide_ends
+from engine.games.deblockle.table.changes import Moved
+from engine.games.deblockle.table.unfinished import either
+from engine.support.grid import members
 
 _HOP_RULES = {
     "cross": ("cross-one-orthogonal", "hops one square straight"),
@@ -28,7 +38,7 @@ _HOP_RULES = {
 _MOST_NAMED = 6
 
 
-class _Story(NamedTuple):
+class _Explanation(NamedTuple):
     """One way a move may have been done: how bad it is, and what it breaks."""
 
     badness: int
@@ -56,7 +66,7 @@ def turn_back(state: DeblockleState, square: int) -> str:
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
     """What a move breaks that no legal turn explains, whoever's block it is; ``facing`` are its side faces now."""
     block = before.by_square()[move.start]
-    told = _Telling(before, block, move)
+    told = _MoveWording(before, block, move)
     if move.start == move.end:
         return [
             told.breach(
@@ -79,7 +89,7 @@ def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, s
         if STARS >> move.end & 1:
             found.append(told.landed_on_star())
         return found
-    return list(_nearest_story(before, block, told, facing).breaches)
+    return list(_nearest_explanation(before, block, told, facing).breaches)
 
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
@@ -98,7 +108,7 @@ def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
     return None
 
 
-class _Telling:
+class _MoveWording:
     """The words for one move: its block, its squares, and how to put it right."""
 
     def __init__(self, before: DeblockleState, block: Block, move: Moved) -> None:
@@ -114,7 +124,7 @@ class _Telling:
         return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
 
 
-def _landed_on_block(before: DeblockleState, told: _Telling) -> list[Breach]:
+def _landed_on_block(before: DeblockleState, told: _MoveWording) -> list[Breach]:
     move = told.move
     owner = move.landed_on[0] if move.landed_on else other(move.owner)
     found = [
@@ -133,7 +143,9 @@ def _landed_on_block(before: DeblockleState, told: _Telling) -> list[Breach]:
     return found
 
 
-def _nearest_story(before: DeblockleState, block: Block, told: _Telling, facing: Mapping[str, str]) -> _Story:
+def _nearest_explanation(
+    before: DeblockleState, block: Block, told: _MoveWording, facing: Mapping[str, str]
+) -> _Explanation:
     cube = before.settings.cube
     move = told.move
     sides = []
@@ -141,7 +153,7 @@ def _nearest_story(before: DeblockleState, block: Block, told: _Telling, facing:
         sides += [(side, after) for top, _, after in results if top == move.top_after]
     agreeing = [side for side, after in sides if cube.agreeing(after, facing)]
     candidates = agreeing or [side for side, _ in sides]
-    stories = [_story(before, block, told, side) for side in candidates]
+    stories = [_explanation(before, block, told, side) for side in candidates]
     apart = columns_and_rows_apart(move.start, move.end)
     if apart == (1, 1) and any(
         RAYS[move.start][side]
@@ -152,28 +164,28 @@ def _nearest_story(before: DeblockleState, block: Block, told: _Telling, facing:
         corner = told.breach(
             "rolled-diagonally", f"The {move.owner} block went from {told.start} over a corner to {told.end}."
         )
-        stories.append(_Story(2, (corner, *((told.landed_on_star(),) if STARS >> move.end & 1 else ()))))
+        stories.append(_Explanation(2, (corner, *((told.landed_on_star(),) if STARS >> move.end & 1 else ()))))
     if not candidates and apart in {(0, 2), (2, 0)}:
         far = told.breach(
             "rolled-too-far", f"The {move.owner} block rolled two squares, from {told.start} to {told.end}."
         )
-        stories.append(_Story(2, (far,)))
+        stories.append(_Explanation(2, (far,)))
     impossible = told.breach(
         "symbol-not-possible",
         f"After one roll from {told.start} the {move.owner} block can't show {move.top_after}.",
     )
-    stories.append(_Story(9, (impossible,)))
+    stories.append(_Explanation(9, (impossible,)))
     return min(stories, key=lambda story: story.badness)
 
 
-def _story(before: DeblockleState, block: Block, told: _Telling, side: int) -> _Story:
+def _explanation(before: DeblockleState, block: Block, told: _MoveWording, side: int) -> _Explanation:
     """What was wrong if the block was first rolled towards that side."""
     move = told.move
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
     what = f"The {move.owner} block"
     if not ray:
-        return _Story(
+        return _Explanation(
             6,
             (
                 told.breach(
@@ -185,7 +197,7 @@ def _story(before: DeblockleState, block: Block, told: _Telling, side: int) -> _
     target = ray[0]
     place = PLACES[target]
     if ground.taken >> target & 1:
-        return _Story(
+        return _Explanation(
             5,
             (
                 told.breach(
@@ -202,15 +214,15 @@ def _story(before: DeblockleState, block: Block, told: _Telling, side: int) -> _
             "star-rolled-up",
             f"{what} from {told.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
         )
-        return _Story(1 if move.end == target else 3, (rolled_up,))
+        return _Explanation(1 if move.end == target else 3, (rolled_up,))
     return _bad_hop(before, told, target, ground)
 
 
-def _onto_star(told: _Telling, target: int) -> _Story:
+def _onto_star(told: _MoveWording, target: int) -> _Explanation:
     move = told.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
-        return _Story(
+        return _Explanation(
             0,
             (
                 told.breach(
@@ -222,10 +234,10 @@ def _onto_star(told: _Telling, target: int) -> _Story:
         )
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
-        return _Story(
+        return _Explanation(
             1, (told.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
         )
-    return _Story(
+    return _Explanation(
         1 if move.end == target else 4,
         (
             told.breach(
@@ -237,7 +249,7 @@ def _onto_star(told: _Telling, target: int) -> _Story:
     )
 
 
-def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground) -> _Story:
+def _bad_hop(before: DeblockleState, told: _MoveWording, target: int, ground: Ground) -> _Explanation:
     """What was wrong after a good roll to ``target``."""
     move, settings = told.move, before.settings
     place, symbol, end = PLACES[target], move.top_after, move.end
@@ -245,11 +257,11 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
     may = ends_of(symbol, target, ground, settings)
     remedy = "" if not settings.side_by_side and beside(ground.own) & ground.foes else _finish(told, target, may)
     if base >> end & 1:
-        return _Story(0, (_variant_breach(before, told, target, ground),))
+        return _Explanation(0, (_variant_breach(before, told, target, ground),))
     if STARS >> end & 1:
-        return _Story(1, (told.landed_on_star(),))
+        return _Explanation(1, (told.landed_on_star(),))
     if symbol == "stop":
-        return _Story(
+        return _Explanation(
             3,
             (
                 told.breach(
@@ -263,7 +275,7 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
         )
     rule, how = _HOP_RULES[symbol]
     if end == target and may:
-        return _Story(
+        return _Explanation(
             1,
             (
                 told.breach(
@@ -280,17 +292,17 @@ def _bad_hop(before: DeblockleState, told: _Telling, target: int, ground: Ground
             "so it may not roll there.",
             also=(place,),
         )
-        return _Story(1 if end == target else 4, (stuck,))
+        return _Explanation(1 if end == target else 4, (stuck,))
     wrong = told.breach(
         rule,
         f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {told.end}.",
         remedy=remedy,
         also=(place,),
     )
-    return _Story(3, (wrong,))
+    return _Explanation(3, (wrong,))
 
 
-def _finish(told: _Telling, target: int, may: int) -> str:
+def _finish(told: _MoveWording, target: int, may: int) -> str:
     """How to finish a turn whose roll was good; empty when it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
     again = f"Or start again: {told.back[:1].lower()}{told.back[1:]}"
@@ -303,7 +315,7 @@ def _finish(told: _Telling, target: int, may: int) -> str:
     return f"From {place} it may go to {either(places)}. {again}"
 
 
-def _variant_breach(before: DeblockleState, told: _Telling, target: int, ground: Ground) -> Breach:
+def _variant_breach(before: DeblockleState, told: _MoveWording, target: int, ground: Ground) -> Breach:
     """The breach of a turn that only the variant forbids."""
     move, settings = told.move, before.settings
     symbol = move.top_after

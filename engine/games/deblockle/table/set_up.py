@@ -1,4 +1,4 @@
-"""How a game starts: the suggested squares, the default start, and a start seen on the table."""
+"""How a game starts: the suggested squares, a start seen on the table; and a position corrected by a person."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.api import Appearance, Breach
-from engine.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
-from engine.deblockle.settings import MOST_BLOCKS, Settings
-from engine.deblockle.state import Block, DeblockleState, read_look
-from engine.deblockle.turns import settled
-from engine.errors import IllegalTurnError
-from engine.grid import members
+from engine.api import Appearance, Breach, LookName, Player
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
+from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions
+from engine.games.deblockle.play.state import Block, DeblockleState, read_look
+from engine.games.deblockle.play.turns import settled
+from engine.support.grid import members
 
 START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {
@@ -25,7 +25,7 @@ START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
 _NET_AS_WRITTEN = 1
 
 
-def new_state(settings: Settings) -> DeblockleState:
+def new_state(settings: DeblockleOptions) -> DeblockleState:
     """The default start: every block on its suggested square, known, as the net is written (star up, slider north)."""
     blocks = [
         Block(SQUARE_OF[place], player, _NET_AS_WRITTEN)
@@ -35,7 +35,7 @@ def new_state(settings: Settings) -> DeblockleState:
     return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
 
 
-def set_up_state(appearance: Appearance, settings: Settings, *, anywhere: bool) -> DeblockleState:
+def set_up_state(appearance: Appearance, settings: DeblockleOptions, *, anywhere: bool) -> DeblockleState:
     """The start a table shows; only the tops are known. Places that are left out count as empty.
 
     With ``anywhere`` any squares but the stars will do, and one to four blocks a side whatever the options say.
@@ -53,7 +53,7 @@ def set_up_state(appearance: Appearance, settings: Settings, *, anywhere: bool) 
     return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
 
 
-def _breaches(seen: Mapping[str, tuple[str, str]], settings: Settings, *, anywhere: bool) -> tuple[Breach, ...]:
+def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *, anywhere: bool) -> tuple[Breach, ...]:
     found: list[Breach] = []
     squares = {
         player: sorted(SQUARE_OF[place] for place, (owner, _) in seen.items() if owner == player) for player in PLAYERS
@@ -128,3 +128,57 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
 
 def _either(places: tuple[str, ...]) -> str:
     return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+
+
+def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None) -> DeblockleState:
+    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+
+    What was seen of the sides stays known where a block of the same owner keeps its top. Of a block that wasn't
+    there before only the top is known. Raises UnreadableError for what can't be a position.
+    """
+    if to_move is not None and to_move not in PLAYERS:
+        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
+    blocks = state.by_square()
+    cube = state.settings.cube
+    for place, look in looks.items():
+        seen = read_look(place, look)
+        square = SQUARE_OF[place]
+        if seen is None:
+            blocks.pop(square, None)
+            continue
+        owner, top = seen
+        if STARS >> square & 1:
+            raise UnreadableError(f"{place} can't hold the {owner} block: no block ever rests on a star square")
+        before = blocks.get(square)
+        if before is None or before.owner != owner or cube.top(before.mask) != top:
+            blocks[square] = Block(square, owner, cube.with_top[top])
+    mover = to_move or state.to_move
+    if mover is None:
+        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    changed = replace(state, blocks=tuple(sorted(blocks.values())), to_move=mover)
+    return settled(_recounted(changed), counted=True)
+
+
+def _recounted(state: DeblockleState) -> DeblockleState:
+    """The state with as many blocks a side as stand on the board, where those are more than it started with."""
+    settings = state.settings
+    for player in PLAYERS:
+        on_board = state.owned(player)
+        if len(on_board) > MOST_BLOCKS:
+            where = ", ".join(PLACES[block.square] for block in on_board)
+            raise UnreadableError(
+                f"{player} would have {len(on_board)} blocks ({where}); expected {MOST_BLOCKS} at most"
+            )
+    if all(not state.owned(player) for player in PLAYERS):
+        raise UnreadableError("there would be no block on the board; expected at least one")
+    return replace(
+        state,
+        settings=replace(
+            settings,
+            blocks_gold=max(settings.blocks_gold, len(state.owned(PLAYERS[0]))),
+            blocks_teal=max(settings.blocks_teal, len(state.owned(PLAYERS[1]))),
+        ),
+        # What was counted or said came about by what is now said to be wrong.
+        counts=(),
+        announced=None,
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api import EMPTY, LookName, Unfinished
-from engine.deblockle.board import PLACES, other
-from engine.deblockle.state import DeblockleState, appearance_of, change_by, look_of
-from engine.deblockle.turns import legal_turns, possibly_blocked, roll_options
-from engine.grid import members
+from engine.games.deblockle.play.board import PLACES, other
+from engine.games.deblockle.play.state import DeblockleState, appearance_of, change_by, look_of
+from engine.games.deblockle.play.turns import legal_turns, possibly_blocked, roll_options
+from engine.support.grid import members
 
 _HOW = {
     "cross": "one square straight",

@@ -15,16 +15,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields, replace
 
-from engine.announcing import format_announcement, parse_announcement
 from engine.api import Announcement, OptionValue
-from engine.deblockle.announcing import reason_against
-from engine.deblockle.board import PLACES, PLAYERS, SQUARE_OF, STARS
-from engine.deblockle.cube import SYMBOLS
-from engine.deblockle.settings import MOST_BLOCKS, Settings, read_settings
-from engine.deblockle.state import Block, DeblockleState
-from engine.deblockle.turns import settled
 from engine.errors import OptionError, UnreadableError
-from engine.notation import Word, unreadable, words
+from engine.games.deblockle.play.announcements import reason_against
+from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS
+from engine.games.deblockle.play.cube import SYMBOLS
+from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
+from engine.games.deblockle.play.state import Block, DeblockleState
+from engine.games.deblockle.play.turns import settled
+from engine.support.announcements import format_announcement, parse_announcement
+from engine.support.notation import Word, unreadable, words
 
 _OVER, _REMOVED, _SEEN, _ANNOUNCED = "over", "removed", "seen", "announced"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")
@@ -37,8 +37,8 @@ def format_state(state: DeblockleState) -> str:
     parts = [state.to_move or _OVER]
     parts += [_format_block(state.settings, block) for block in state.blocks]
     parts.append("removed=" + ",".join(str(state.removed(player)) for player in PLAYERS))
-    default = Settings()
-    for option in fields(Settings):
+    default = DeblockleOptions()
+    for option in fields(DeblockleOptions):
         value = getattr(state.settings, option.name)
         if option.name not in _DERIVED_OPTIONS and value != getattr(default, option.name):
             parts.append(f"{option.name}={str(value).lower()}")
@@ -49,7 +49,7 @@ def format_state(state: DeblockleState) -> str:
     return " ".join(parts)
 
 
-def _format_block(settings: Settings, block: Block) -> str:
+def _format_block(settings: DeblockleOptions, block: Block) -> str:
     cube = settings.cube
     top = cube.top(block.mask)
     norths = sorted(facing["north"] for facing in cube.facings(block.mask))
@@ -121,22 +121,22 @@ def _sorted_out(text: str) -> _Parts:
     return parts
 
 
-def _read_options(text: str, parts: _Parts) -> Settings:
+def _read_options(text: str, parts: _Parts) -> DeblockleOptions:
     given: dict[str, OptionValue] = {}
     for name, value in parts.named.items():
         if name in (_REMOVED, _SEEN, _ANNOUNCED):
             continue
         given[name] = value.text
         try:
-            read_settings({name: value.text})
+            options_from({name: value.text})
         except OptionError as error:
             raise UnreadableError(
                 f"the state {text!r} can't be read at column {value.column}: {error}", value.column
             ) from error
-    return read_settings(given)
+    return options_from(given)
 
 
-def _read_block(text: str, settings: Settings, match: re.Match[str], column: int) -> Block:
+def _read_block(text: str, settings: DeblockleOptions, match: re.Match[str], column: int) -> Block:
     part = match.group()
     place, owner, top_text, sides, norths = match.groups()
     square = SQUARE_OF[place]
@@ -204,7 +204,7 @@ def _read_announced(text: str, state: DeblockleState, parts: _Parts) -> Announce
     return announcement
 
 
-def _count_blocks(text: str, state: DeblockleState, parts: _Parts) -> Settings:
+def _count_blocks(text: str, state: DeblockleState, parts: _Parts) -> DeblockleOptions:
     totals = []
     for player, gone in zip(PLAYERS, _read_removed(text, parts), strict=True):
         total = len(state.owned(player)) + gone

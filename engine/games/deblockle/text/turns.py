@@ -12,13 +12,13 @@ import re
 from dataclasses import dataclass
 
 from engine.api import Breach, Certainty
-from engine.deblockle.board import PLAYERS, SQUARE_OF
-from engine.deblockle.explain import explain_change
-from engine.deblockle.state import DeblockleState, DeblockleTurn, change_by
-from engine.deblockle.text import read_symbol
-from engine.deblockle.turns import certainty_of, legal_turns
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.notation import unreadable
+from engine.games.deblockle.play.board import PLAYERS, SQUARE_OF
+from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn, change_by
+from engine.games.deblockle.play.turns import certainty_of, legal_turns
+from engine.games.deblockle.table.explain import explain_change
+from engine.games.deblockle.text.states import read_symbol
+from engine.support.notation import unreadable
 
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)",

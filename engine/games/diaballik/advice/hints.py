@@ -9,23 +9,22 @@ from random import Random
 import numpy as np
 
 from engine.api import Clock, Hint, Strength
-from engine.diaballik.board import GOAL, PLACES, PLAYERS, SIZE, other
-from engine.diaballik.claims import due
-from engine.diaballik.evaluate import WIN, Position, judged
-from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
-from engine.diaballik.listing import claimed_results, unpacked
-from engine.diaballik.search import Line, Searcher, best_line
-from engine.diaballik.state import DiaballikState, DiaballikTurn
-from engine.diaballik.turns import actions, begun, canonical
 from engine.errors import IllegalTurnError
-from engine.grid import members
+from engine.games.diaballik.advice.evaluation import WIN, Position, judged
+from engine.games.diaballik.advice.search import Line, Searcher, best_line
+from engine.games.diaballik.play.announcements import due
+from engine.games.diaballik.play.board import GOAL, PLACES, PLAYERS, SIZE, other
+from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
+from engine.games.diaballik.play.state import DiaballikState, DiaballikTurn
+from engine.games.diaballik.play.turns import actions, begun, canonical, claimed_results, unpacked
 from engine.search.budget import Deadline
+from engine.support.grid import members
 
 _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
 
-Better = Callable[[Hint[DiaballikTurn]], None]
+HintListener = Callable[[Hint[DiaballikTurn]], None]
 
 
 def position_of(state: DiaballikState) -> Position:
@@ -35,14 +34,14 @@ def position_of(state: DiaballikState) -> Position:
     return Position(own.pieces, own.ball, foes.pieces, foes.ball, PLAYERS.index(player))
 
 
-def hinted(
+def find_hint(
     state: DiaballikState,
     deadline_s: float,
     rng: Random,
     *,
     clock: Clock,
     strength: Strength,
-    better: Better | None,
+    better: HintListener | None,
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Game.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:

@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api import Tally
-from engine.diaballik.board import (
+from engine.games.diaballik.play.announcements import due
+from engine.games.diaballik.play.board import (
     CONTACTS_TO_CLAIM,
     EVERY,
+    GOAL,
     GRID,
     NEAR,
     PIECES_A_SIDE,
@@ -32,14 +34,22 @@ from engine.diaballik.board import (
     RAYS,
     SIZE,
     is_wall,
+    other,
     touching,
 )
-from engine.diaballik.misplayed import between_squares
-from engine.diaballik.settings import Settings
-from engine.diaballik.single_playouts import played_singly
-from engine.diaballik.state import DiaballikState, Side
-from engine.diaballik.turns import begun, can_act, outcome_of
-from engine.grid import ORTHOGONAL, members
+from engine.games.diaballik.play.options import DiaballikOptions
+from engine.games.diaballik.play.state import DiaballikState, Side
+from engine.games.diaballik.play.turns import (
+    TurnInProgress,
+    begun,
+    can_act,
+    claimed_results,
+    outcome_of,
+    packed_results,
+    unpacked,
+)
+from engine.games.diaballik.play.violations import between_squares
+from engine.support.grid import ORTHOGONAL, members
 
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
@@ -101,7 +111,7 @@ def lookup() -> Lookup:
     return Lookup(first, second, first_offset, second_offset, receiver, ends, middles, between, bits)
 
 
-def played_out(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Game.playouts.
 
     A few games, and those in which a pass may not go over own pieces or anti-play ends the game by itself, one by one.
@@ -113,7 +123,7 @@ def played_out(state: DiaballikState, count: int, rng: Random, most_plies: int) 
         drawn = count if outcome is not None and outcome.winner is None else 0
         return Tally(count, 0, wins, drawn, count if outcome is None else 0)
     if count < _FEW or not state.settings.pass_over_own or state.settings.automatic:
-        return played_singly(state, count, rng, most_plies)
+        return play_games_one_by_one(state, count, rng, most_plies)
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
     return RandomGames(state, min(count, _MOST_AT_ONCE), drawing).run(count, most_plies)
 
@@ -137,7 +147,7 @@ class RandomGames:
     """Games under way. Row ``player * games + game`` of ``pieces`` (a set) and ``squares`` (7, the carrier's first)."""
 
     def __init__(self, state: DiaballikState, games: int, drawing: np.random.Generator) -> None:
-        self._settings: Settings = state.settings
+        self._settings: DiaballikOptions = state.settings
         self._drawing = drawing
         self._games = games
         self._start_mover = PLAYERS.index(str(state.to_move))
@@ -361,3 +371,46 @@ class RandomGames:
     def _state_of(self, game: int) -> DiaballikState:
         sides = [Side(int(self._pieces[row]), int(self._squares[row, 0])) for row in (game, self._games + game)]
         return DiaballikState(self._settings, sides[0], sides[1], PLAYERS[int(self._mover[game])])
+
+
+def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
+    """Play ``count`` games to their end from ``state``; see engine.api.Game.playouts."""
+    wins: Counter[str] = Counter()
+    plies = unfinished = 0
+    for _ in range(count):
+        winner, played = _one_game(state, rng, most_plies)
+        plies += played
+        if winner is None:
+            unfinished += 1
+        else:
+            wins[winner] += 1
+    return Tally(count, plies, dict(wins), 0, unfinished)
+
+
+def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:
+    """Who wins one game, ``None`` when it is cut off, and how many turns it takes."""
+    settings = state.settings
+    sides: dict[str, Side] = {player: state.side(player) for player in PLAYERS}
+    mover = str(state.to_move)
+    played = 0
+    while played < most_plies:
+        foe = other(mover)
+        turn = TurnInProgress(mover, settings, sides[foe].pieces, sides[mover].pieces, sides[mover].ball)
+        results = packed_results(turn)
+        if not results:
+            mover = foe
+            continue
+        claims = claimed_results(turn, results)
+        drawn = rng.randrange(len(results) + len(claims))
+        played += 1
+        if drawn >= len(results):
+            return mover, played
+        sides[mover] = unpacked(results[drawn])
+        if GOAL[mover] >> sides[mover].ball & 1:
+            return mover, played
+        if settings.automatic:
+            for player in (mover, foe):
+                if due(settings, sides[player].pieces, sides[other(player)].pieces, player):
+                    return player, played
+        mover = foe
+    return None, played

@@ -1,7 +1,7 @@
-"""Looking ahead over whole turns.
+"""The search ahead, over whole turns.
 
 A turn has some hundreds of results, so positions are looked at whole: all results of one are scored at once (see
-``evaluate``), and each score already knows whether the opponent wins next. Below that, alpha-beta follows only the
+``evaluation``), and each score already knows whether the opponent wins next. Below that, alpha-beta follows only the
 results that score best (a beam), deeper and deeper, and keeps for each position the results worth following.
 """
 
@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, PLAYERS, is_wall, touching
-from engine.diaballik.evaluate import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, judged
-from engine.diaballik.fast import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
-from engine.diaballik.listing import packed_results
-from engine.diaballik.settings import Settings
-from engine.diaballik.turns import Midturn
+from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, judged
+from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GOAL, PLAYERS, is_wall, touching
+from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
+from engine.games.diaballik.play.options import DiaballikOptions
+from engine.games.diaballik.play.turns import TurnInProgress, packed_results
 from engine.search.budget import Deadline, TimeIsUpError
 
 _PROVEN = WIN - 1000
@@ -74,7 +73,7 @@ class Searcher:
     ``usual`` says that the options are such that results come from tables, and quickly.
     """
 
-    def __init__(self, settings: Settings, deadline: Deadline) -> None:
+    def __init__(self, settings: DiaballikOptions, deadline: Deadline) -> None:
         self._settings = settings
         self._deadline = deadline
         self._opened: dict[Position, Opened] = {}
@@ -89,7 +88,7 @@ class Searcher:
             return distinct_results(
                 position.own, position.ball, position.foes, GOAL[player], null_turn=settings.null_turn
             )
-        return packed_results(Midturn(player, settings, position.foes, position.own, position.ball))
+        return packed_results(TurnInProgress(player, settings, position.foes, position.own, position.ball))
 
     def wins_at_once(self, position: Position, results: list[int] | None = None) -> int | None:
         """A result that wins: by the ball, or by a claim of anti-play, which it then only makes possible."""

@@ -6,24 +6,31 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.announcing import DRAW, REPETITION, RESIGN, format_announcement, ordinary_announcements, ordinary_outcome
 from engine.api import Announcement, Breach, Outcome, Player
-from engine.diaballik.board import CONTACTS_TO_CLAIM, PLACES, PLAYERS, is_wall, other, touching
-from engine.diaballik.settings import Settings
-from engine.diaballik.state import DiaballikState
 from engine.errors import IllegalTurnError
-from engine.grid import members
+from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, PLACES, PLAYERS, is_wall, other, touching
+from engine.games.diaballik.play.options import DiaballikOptions
+from engine.games.diaballik.play.state import DiaballikState
+from engine.support.announcements import (
+    DRAW,
+    REPETITION,
+    RESIGN,
+    common_announcements,
+    format_announcement,
+    outcome_of_announcement,
+)
+from engine.support.grid import members
 
 ANTI_PLAY = "anti-play"
 _CLAIMED_FROM = 3
 
 
-def contacts(settings: Settings, own: int, foes: int, claimant: Player) -> int:
+def contacts(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
     """The claimant's pieces that touch the opponent's wall; none where there is no wall."""
     return own & touching(foes, claimant, front_only=settings.front_only) if is_wall(foes) else 0
 
 
-def due(settings: Settings, own: int, foes: int, claimant: Player) -> bool:
+def due(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> bool:
     """Whether the claimant, whose opponent's turn is over, may call anti-play."""
     return is_wall(foes) and contacts(settings, own, foes, claimant).bit_count() >= CONTACTS_TO_CLAIM
 
@@ -52,7 +59,7 @@ def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[A
     ]
     if repeated(state):
         found.append(Announcement(REPETITION, state.to_move))
-    return (*found, *sorted(ordinary_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
+    return (*found, *sorted(common_announcements(PLAYERS), key=lambda said: said.kind == RESIGN))
 
 
 def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Player]) -> DiaballikState:
@@ -116,7 +123,7 @@ def outcome_of_words(said: Announcement) -> Outcome:
     """How the game ended by something said."""
     if said.kind == ANTI_PLAY and said.player in PLAYERS:
         return Outcome(said.player, f"anti-play: {other(said.player)}'s pieces wall off the board")
-    return ordinary_outcome(said, PLAYERS)
+    return outcome_of_announcement(said, PLAYERS)
 
 
 KINDS = (ANTI_PLAY, REPETITION, RESIGN, DRAW)

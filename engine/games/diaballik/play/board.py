@@ -1,11 +1,11 @@
-"""The 7 x 7 board as sets of squares (see engine.grid): home rows, walls, and what touches them."""
+"""The 7 x 7 board as sets of squares (see ``engine.support.grid``): home rows, walls, and what touches them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.grid import KING, ORTHOGONAL, Grid
+from engine.support.grid import KING, ORTHOGONAL, Grid
 
 GRID = Grid(7, 7)
 SIZE = GRID.columns

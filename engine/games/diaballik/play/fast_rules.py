@@ -20,8 +20,8 @@ from itertools import combinations, starmap
 from operator import xor
 from typing import NamedTuple
 
-from engine.diaballik.board import EVERY, NEAR, RAYS
-from engine.grid import members, set_of
+from engine.games.diaballik.play.board import EVERY, NEAR, RAYS
+from engine.support.grid import members, set_of
 
 BALL_SHIFT = 49
 PIECES_MASK = (1 << BALL_SHIFT) - 1

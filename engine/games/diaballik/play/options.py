@@ -38,7 +38,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DiaballikOptions:
     """The options in force; each field is explained in OPTIONS."""
 
     start: str = STANDARD
@@ -59,13 +59,13 @@ class Settings:
         return self.antiplay_contacts == FRONT
 
 
-DEFAULTS = Settings()
+DEFAULTS = DiaballikOptions()
 
 
-def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+def options_from(given: Mapping[str, OptionValue] | None) -> DiaballikOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
     values = read_options(OPTIONS, given)
-    return Settings(
+    return DiaballikOptions(
         start=str(values["start"]),
         pass_over_own=bool(values["pass_over_own"]),
         antiplay=str(values["antiplay"]),

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.api import EMPTY, Announcement, LookName
-from engine.diaballik.board import PLACES, PLAYERS, SQUARE_OF
-from engine.diaballik.settings import Settings
 from engine.errors import UnreadableError
-from engine.grid import members
+from engine.games.diaballik.play.board import PLACES, PLAYERS, SQUARE_OF
+from engine.games.diaballik.play.options import DiaballikOptions
+from engine.support.grid import members
 
 LOOKS: tuple[LookName, ...] = (
     EMPTY,
@@ -42,7 +42,7 @@ class DiaballikState:
     ``counts`` is how often each position occurred (by digest), kept only with the option ``repetition_draw``.
     """
 
-    settings: Settings
+    settings: DiaballikOptions
     black: Side
     white: Side
     to_move: str | None

@@ -1,31 +1,44 @@
-"""What may be played: single actions, whole turns in any order of actions, their results, and what follows.
+"""Legal turns: single actions, whole turns in any order of actions, their results, and what follows.
 
 A *result* is where a turn leaves the mover's pieces and ball; the opponent's never change. The rules stand here step by
-step; ``fast`` gives the same results for the usual options without taking the steps.
+step; ``fast_rules`` gives the same results for the usual options without taking the steps. The list of turns holds
+results, and finds the actions only when a turn is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from engine.api import Announcement, Outcome
-from engine.diaballik.board import EVERY, GOAL, NEAR, PLAYERS, other, seen_from
-from engine.diaballik.claims import ANTI_PLAY, due, outcome_of_words, position_key
-from engine.diaballik.settings import Settings
-from engine.diaballik.state import Action, DiaballikState, Side
-from engine.grid import members
+from engine.games.diaballik.play.announcements import ANTI_PLAY, due, outcome_of_words, position_key
+from engine.games.diaballik.play.board import (
+    CONTACTS_TO_CLAIM,
+    EVERY,
+    GOAL,
+    NEAR,
+    PLAYERS,
+    is_wall,
+    other,
+    seen_from,
+    touching,
+)
+from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
+from engine.games.diaballik.play.options import DiaballikOptions
+from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.support.grid import members
+from engine.support.lazy import LazySequence
 
 MOST_MOVES = 2
 MOST_ACTIONS = 3
 
 
-class Midturn(NamedTuple):
+class TurnInProgress(NamedTuple):
     """A turn under way: who plays under which settings against which pieces, where they stand, what they have left."""
 
     player: str
-    settings: Settings
+    settings: DiaballikOptions
     foes: int
     pieces: int
     ball: int
@@ -44,26 +57,26 @@ class Midturn(NamedTuple):
             return True
         return self.settings.automatic and due(self.settings, self.pieces, self.foes, self.player)
 
-    def after(self, action: Action) -> Midturn:
+    def after(self, action: Action) -> TurnInProgress:
         """The turn after one more action, which must be legal."""
         if action.passes:
             return self._replace(ball=action.end, pass_left=False)
         return self._replace(pieces=self.pieces ^ (1 << action.start | 1 << action.end), moves_left=self.moves_left - 1)
 
 
-def begun(state: DiaballikState, player: str) -> Midturn:
+def begun(state: DiaballikState, player: str) -> TurnInProgress:
     """A turn of the player, nothing done yet."""
     side = state.side(player)
-    return Midturn(player, state.settings, state.side(other(player)).pieces, side.pieces, side.ball)
+    return TurnInProgress(player, state.settings, state.side(other(player)).pieces, side.pieces, side.ball)
 
 
-def receivers(turn: Midturn) -> int:
+def receivers(turn: TurnInProgress) -> int:
     """The own pieces that the ball can be passed to, whether or not a pass is left."""
     own = turn.pieces & ~(1 << turn.ball)
     return seen_from(turn.ball, turn.foes if turn.settings.pass_over_own else turn.foes | own) & own
 
 
-def actions(turn: Midturn) -> Iterator[Action]:
+def actions(turn: TurnInProgress) -> Iterator[Action]:
     """Every action that may come next: moves by rising squares, then passes. None once the turn has ended."""
     if turn.ended:
         return
@@ -77,7 +90,7 @@ def actions(turn: Midturn) -> Iterator[Action]:
             yield Action(turn.ball, end, passes=True)
 
 
-def action_sequences(turn: Midturn) -> Iterator[tuple[Action, ...]]:
+def action_sequences(turn: TurnInProgress) -> Iterator[tuple[Action, ...]]:
     """Every ordered sequence of one to three actions that is a whole turn."""
     for action in actions(turn):
         yield (action,)
@@ -85,7 +98,7 @@ def action_sequences(turn: Midturn) -> Iterator[tuple[Action, ...]]:
             yield (action, *rest)
 
 
-def results_by_playing(turn: Midturn) -> set[Side]:
+def results_by_playing(turn: TurnInProgress) -> set[Side]:
     """The results of every whole turn, by playing the actions out; works under all options."""
     player, settings, foes = turn[:3]
     goal = GOAL[player]
@@ -113,12 +126,12 @@ def results_by_playing(turn: Midturn) -> set[Side]:
     return found
 
 
-def can_act(turn: Midturn) -> bool:
+def can_act(turn: TurnInProgress) -> bool:
     """Whether there is any action at all."""
     return next(actions(turn), None) is not None
 
 
-def canonical(turn: Midturn, result: Side) -> tuple[Action, ...] | None:
+def canonical(turn: TurnInProgress, result: Side) -> tuple[Action, ...] | None:
     """The canonical actions that lead to a result: the fewest, then moves first, then the lowest squares.
 
     ``None`` when no turn has that result. Whether a null turn is agreed on isn't asked.
@@ -130,7 +143,7 @@ def canonical(turn: Midturn, result: Side) -> tuple[Action, ...] | None:
     return None
 
 
-def _of_length(turn: Midturn, result: Side, length: int) -> tuple[Action, ...] | None:
+def _of_length(turn: TurnInProgress, result: Side, length: int) -> tuple[Action, ...] | None:
     if not length:
         return () if turn.side == result else None
     passing = turn.ball != result.ball
@@ -216,3 +229,81 @@ def outcome_of(state: DiaballikState) -> Outcome | None:
         return outcome_of_words(state.announced)
     winner = winner_by_ball(state)
     return None if winner is None else Outcome(winner, f"{winner}'s ball is on the far row")
+
+
+def packed_results(turn: TurnInProgress) -> list[int]:
+    """Every distinct result of a whole turn, packed as in ``fast``, by tables wherever those hold."""
+    settings = turn.settings
+    goal = GOAL[turn.player]
+    if turn.ended:
+        return []
+    if settings.pass_over_own and not (settings.automatic and is_wall(turn.foes)):
+        return distinct_results(turn.pieces, turn.ball, turn.foes, goal, null_turn=settings.null_turn)
+    return [side.pieces | side.ball << BALL_SHIFT for side in results_by_playing(turn)]
+
+
+def claimed_results(turn: TurnInProgress, results: Sequence[int]) -> list[int]:
+    """Those results after which the mover may call anti-play at once, where that has to be announced."""
+    settings = turn.settings
+    if settings.automatic or not is_wall(turn.foes):
+        return []
+    touch = touching(turn.foes, turn.player, front_only=settings.front_only)
+    goal = GOAL[turn.player]
+    return [
+        result
+        for result in results
+        if (result & touch & PIECES_MASK).bit_count() >= CONTACTS_TO_CLAIM and not goal >> (result >> BALL_SHIFT) & 1
+    ]
+
+
+class LegalTurns(LazySequence[DiaballikTurn]):
+    """The turns of the player to move, sorted by result (ball, then pieces); those that claim anti-play come last.
+
+    Its length and single items cost little.
+    """
+
+    __slots__ = ("_claimed", "_results", "_sorted", "_turn")
+
+    def __init__(self, state: DiaballikState, *, claims: bool) -> None:
+        self._results: list[int] = []
+        self._claimed: list[int] = []
+        self._sorted = False
+        self._turn: TurnInProgress | None = None
+        if state.to_move is not None:
+            self._turn = begun(state, state.to_move)
+            self._results = packed_results(self._turn)
+            if claims:
+                self._claimed = claimed_results(self._turn, self._results)
+
+    def __len__(self) -> int:
+        return len(self._results) + len(self._claimed)
+
+    def _item(self, index: int) -> DiaballikTurn:
+        if not self._sorted:
+            self._results.sort()
+            self._claimed.sort()
+            self._sorted = True
+        plain = len(self._results)
+        if index < plain:
+            return self._made(self._results[index], claims=False)
+        return self._made(self._claimed[index - plain], claims=True)
+
+    def __iter__(self) -> Iterator[DiaballikTurn]:
+        return (self[index] for index in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _made(self, packed: int, *, claims: bool) -> DiaballikTurn:
+        turn = self._turn
+        found = None if turn is None else canonical(turn, unpacked(packed))
+        if turn is None or found is None:
+            raise AssertionError(f"the result {packed} is in the list, but no actions lead to it")
+        return DiaballikTurn(turn.player, found, claims)
+
+
+def unpacked(result: int) -> Side:
+    """A packed result as pieces and ball."""
+    return Side(result & PIECES_MASK, result >> BALL_SHIFT)

@@ -1,13 +1,13 @@
-"""What is wrong with a turn whose actions are known one by one: the first action that a rule forbids."""
+"""Which rule a turn breaks whose actions are known one by one: that of the first forbidden action."""
 
 from __future__ import annotations
 
 from engine.api import Breach
-from engine.diaballik.board import CONTACTS_TO_CLAIM, GOAL, GRID, NEAR, PLACES, RAYS, other, seen_from
-from engine.diaballik.claims import contacts, due
-from engine.diaballik.state import Action, DiaballikState, DiaballikTurn
-from engine.diaballik.turns import MOST_MOVES, Midturn, begun, can_act
-from engine.grid import members, set_of
+from engine.games.diaballik.play.announcements import contacts, due
+from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GOAL, GRID, NEAR, PLACES, RAYS, other, seen_from
+from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn
+from engine.games.diaballik.play.turns import MOST_MOVES, TurnInProgress, begun, can_act
+from engine.support.grid import members, set_of
 
 TAKE_BACK = "Put everything back as it was and play another turn."
 
@@ -48,7 +48,7 @@ def breaches_of_actions(state: DiaballikState, turn: DiaballikTurn) -> tuple[Bre
     return ()
 
 
-def _no_claim(now: Midturn) -> Breach:
+def _no_claim(now: TurnInProgress) -> Breach:
     if GOAL[now.player] >> now.ball & 1:
         return _after_the_goal(now, (PLACES[now.ball],))
     touch = contacts(now.settings, now.pieces, now.foes, now.player)
@@ -69,7 +69,7 @@ def _no_claim(now: Midturn) -> Breach:
     )
 
 
-def _after_the_goal(now: Midturn, places: tuple[str, ...]) -> Breach:
+def _after_the_goal(now: TurnInProgress, places: tuple[str, ...]) -> Breach:
     return Breach(
         "goal-ends-turn",
         f"With the ball on {PLACES[now.ball]} {now.player} has won, and nothing more is done.",
@@ -78,7 +78,7 @@ def _after_the_goal(now: Midturn, places: tuple[str, ...]) -> Breach:
     )
 
 
-def breach_of(now: Midturn, action: Action) -> Breach | None:
+def breach_of(now: TurnInProgress, action: Action) -> Breach | None:
     """Why an action isn't legal in the middle of a turn, or ``None`` when it is."""
     start, end = PLACES[action.start], PLACES[action.end]
     places = tuple(dict.fromkeys((start, end)))
@@ -97,7 +97,7 @@ def breach_of(now: Midturn, action: Action) -> Breach | None:
     return _pass_breach(now, action, places) if action.passes else _move_breach(now, action, places)
 
 
-def _move_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breach | None:
+def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start == now.ball:
         meant = f" Write {start}*{end} if a pass was meant." if now.pieces >> action.end & 1 else ""
@@ -126,7 +126,7 @@ def _move_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breac
     return None
 
 
-def _pass_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breach | None:
+def _pass_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -> Breach | None:
     start, end = PLACES[action.start], PLACES[action.end]
     if action.start != now.ball:
         sentence = f"The piece on {start} doesn't have the ball; it is on {PLACES[now.ball]}."
@@ -141,7 +141,7 @@ def _pass_breach(now: Midturn, action: Action, places: tuple[str, ...]) -> Breac
     )
 
 
-def pass_line_breach(now: Midturn, start: int, end: int) -> Breach | None:
+def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None:
     """What is in the way of a pass from one square to another, or ``None``."""
     places = (PLACES[start], PLACES[end])
     if not seen_from(start, 0) >> end & 1:

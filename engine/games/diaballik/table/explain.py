@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from engine.api import Appearance, Breach
-from engine.diaballik.board import GRID, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.diaballik.misdeeds import breaches_of_result, steps_apart
-from engine.diaballik.misplayed import whose_turn
-from engine.diaballik.state import DiaballikState, Side, appearance_of, read_look
-from engine.diaballik.turns import begun, canonical
-from engine.grid import members, set_of
+from engine.games.diaballik.play.board import GRID, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
+from engine.games.diaballik.play.state import DiaballikState, Side, appearance_of, read_look
+from engine.games.diaballik.play.turns import begun, canonical
+from engine.games.diaballik.play.violations import whose_turn
+from engine.games.diaballik.table.nearest_violation import breaches_of_result, steps_apart
+from engine.support.grid import members, set_of
 
 
 class Shown(NamedTuple):

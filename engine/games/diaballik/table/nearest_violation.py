@@ -1,6 +1,6 @@
-"""What the mover did wrong where only the outcome is seen: the smallest misdeed that would explain it.
+"""What the mover did wrong where only the outcome is seen: the smallest violation that would explain it.
 
-Each rule is let go of in turn, and the actions are looked for that lead to what is seen without it. Those actions are
+Each rule is relaxed in turn, and the actions are looked for that lead to what is seen without it. Those actions are
 then judged one by one, so that the breach names the very step that was wrong.
 """
 
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.api import Breach
-from engine.diaballik.board import EVERY, GOAL, GRID, NEAR, PLACES, RAYS
-from engine.diaballik.misplayed import TAKE_BACK, breach_of, pass_line_breach
-from engine.diaballik.state import Action, Side
-from engine.diaballik.turns import MOST_ACTIONS, MOST_MOVES, Midturn, receivers
-from engine.grid import DIAGONAL, ORTHOGONAL, members, set_of
+from engine.games.diaballik.play.board import EVERY, GOAL, GRID, NEAR, PLACES, RAYS
+from engine.games.diaballik.play.state import Action, Side
+from engine.games.diaballik.play.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, receivers
+from engine.games.diaballik.play.violations import TAKE_BACK, breach_of, pass_line_breach
+from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 
 _DIAGONALS = GRID.neighbours(DIAGONAL)
 
 
-class _Laxity(NamedTuple):
+class _Relaxation(NamedTuple):
     """What may be done beyond the rules: one of these at a time."""
 
     moves: int = MOST_MOVES
@@ -32,38 +32,38 @@ class _Laxity(NamedTuple):
     after_goal: bool = False
 
 
-_LAXITIES = (
-    _Laxity(any_line=True),
-    _Laxity(after_goal=True),
-    _Laxity(carrier=True),
-    _Laxity(diagonal=True),
-    _Laxity(jump=True),
-    _Laxity(anywhere=True),
-    _Laxity(moves=3),
-    _Laxity(passes=2),
+_RELAXATIONS = (
+    _Relaxation(any_line=True),
+    _Relaxation(after_goal=True),
+    _Relaxation(carrier=True),
+    _Relaxation(diagonal=True),
+    _Relaxation(jump=True),
+    _Relaxation(anywhere=True),
+    _Relaxation(moves=3),
+    _Relaxation(passes=2),
 )
 """From the nearest misdeed to the farthest, among those that take as many actions."""
 
 
-class _Lax(NamedTuple):
+class _RelaxedTurn(NamedTuple):
     """A turn under way with some rule let go of: where it stands, and the moves and passes left."""
 
-    turn: Midturn
+    turn: TurnInProgress
     moves: int
     passes: int
 
 
-def breaches_of_result(turn: Midturn, result: Side) -> tuple[Breach, ...]:
+def breaches_of_result(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """What is wrong with a turn that left the mover's pieces and ball so, no legal turn having that result."""
     for length in range(1, MOST_ACTIONS + 2):
-        for laxity in _LAXITIES:
-            found = _search(_Lax(turn, laxity.moves, laxity.passes), result, length, laxity)
+        for laxity in _RELAXATIONS:
+            found = _search(_RelaxedTurn(turn, laxity.moves, laxity.passes), result, length, laxity)
             if found is not None:
                 return _judged(turn, found)
     return _unexplained(turn, result)
 
 
-def _judged(turn: Midturn, done: tuple[Action, ...]) -> tuple[Breach, ...]:
+def _judged(turn: TurnInProgress, done: tuple[Action, ...]) -> tuple[Breach, ...]:
     now = turn
     for action in done:
         breach = breach_of(now, action)
@@ -73,25 +73,25 @@ def _judged(turn: Midturn, done: tuple[Action, ...]) -> tuple[Breach, ...]:
     raise AssertionError(f"{done} breaks no rule, so its result is legal")
 
 
-def _search(now: _Lax, result: Side, length: int, laxity: _Laxity) -> tuple[Action, ...] | None:
+def _search(now: _RelaxedTurn, result: Side, length: int, laxity: _Relaxation) -> tuple[Action, ...] | None:
     turn = now.turn
     apart = (turn.pieces ^ result.pieces).bit_count()
     if not length:
         return () if turn.side == result else None
     if apart > 2 * min(length, now.moves) or (turn.ended and not laxity.after_goal):
         return None
-    for action in _lax_actions(now, result, laxity):
+    for action in _relaxed_actions(now, result, laxity):
         after = turn.after(action)
         if not action.passes and action.start == turn.ball:
             after = after._replace(ball=action.end)
-        left = _Lax(after, now.moves - (not action.passes), now.passes - action.passes)
+        left = _RelaxedTurn(after, now.moves - (not action.passes), now.passes - action.passes)
         rest = _search(left, result, length - 1, laxity)
         if rest is not None:
             return (action, *rest)
     return None
 
 
-def _lax_actions(now: _Lax, result: Side, laxity: _Laxity) -> Iterator[Action]:
+def _relaxed_actions(now: _RelaxedTurn, result: Side, laxity: _Relaxation) -> Iterator[Action]:
     turn = now.turn
     if now.moves > 1 or (now.moves and turn.pieces != result.pieces):
         empty = EVERY & ~(turn.pieces | turn.foes)
@@ -125,7 +125,7 @@ def _jumps(start: int, taken: int) -> int:
     return found
 
 
-def _unexplained(turn: Midturn, result: Side) -> tuple[Breach, ...]:
+def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """The breaches where no single rule explains what was done: too much of it."""
     found = []
     gone, came = turn.pieces & ~result.pieces, result.pieces & ~turn.pieces

@@ -1,17 +1,17 @@
-"""How a game starts: the two starts there are, and a start seen on the table."""
+"""How a game starts: the two starts there are, a start seen on the table; and a position corrected by a person."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.api import Appearance, Breach
-from engine.diaballik.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.diaballik.settings import STANDARD, VARIANT, Settings
-from engine.diaballik.state import DiaballikState, Side, read_look
-from engine.diaballik.turns import settled
-from engine.errors import IllegalTurnError
-from engine.grid import members, set_of
+from engine.api import EMPTY, Appearance, Breach, LookName, Player
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.games.diaballik.play.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
+from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions
+from engine.games.diaballik.play.state import DiaballikState, Side, appearance_of, read_look
+from engine.games.diaballik.play.turns import settled
+from engine.support.grid import members, set_of
 
 _EXCHANGED = set_of(*(SQUARE_OF[place] for place in ("b1", "f1", "b7", "f7")))
 _BALLS = {"black": SQUARE_OF["d1"], "white": SQUARE_OF["d7"]}
@@ -28,13 +28,13 @@ STARTS: Mapping[str, Mapping[str, Side]] = MappingProxyType(
 """Where each player's pieces and ball start, by the option ``start``."""
 
 
-def new_state(settings: Settings) -> DiaballikState:
+def new_state(settings: DiaballikOptions) -> DiaballikState:
     """The start."""
     start = STARTS[settings.start]
     return settled(DiaballikState(settings, start["black"], start["white"], PLAYERS[0]), counted=True)
 
 
-def set_up_state(appearance: Appearance, settings: Settings, *, anywhere: bool) -> DiaballikState:
+def set_up_state(appearance: Appearance, settings: DiaballikOptions, *, anywhere: bool) -> DiaballikState:
     """The start a table shows; places that are left out count as empty.
 
     With ``anywhere`` any squares will do, but no ball on the row where it wins. Raises UnreadableError for a look that
@@ -55,7 +55,9 @@ def set_up_state(appearance: Appearance, settings: Settings, *, anywhere: bool) 
     return settled(DiaballikState(settings, black, white, PLAYERS[0]), counted=True)
 
 
-def _breaches(seen: Mapping[int, tuple[str, bool]], settings: Settings, player: str, *, anywhere: bool) -> list[Breach]:
+def _breaches(
+    seen: Mapping[int, tuple[str, bool]], settings: DiaballikOptions, player: str, *, anywhere: bool
+) -> list[Breach]:
     found: list[Breach] = []
     start = STARTS[settings.start][player]
     squares = sorted(square for square, (owner, _) in seen.items() if owner == player)
@@ -109,3 +111,37 @@ def _breaches(seen: Mapping[int, tuple[str, bool]], settings: Settings, player: 
             )
         )
     return found
+
+
+def amended(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None) -> DiaballikState:
+    """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
+
+    Counts of repetition begin anew: what was counted came about by what is now said to be wrong. Raises
+    UnreadableError for what can't be a position.
+    """
+    if to_move is not None and to_move not in PLAYERS:
+        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
+    for place, look in looks.items():
+        read_look(place, look)
+    shown = {**appearance_of(state), **looks}
+    black, white = (_side(player, shown) for player in PLAYERS)
+    if GOAL[PLAYERS[0]] >> black.ball & 1 and GOAL[PLAYERS[1]] >> white.ball & 1:
+        raise UnreadableError("both balls would be on the row where they win; expected one at most")
+    mover = to_move or state.to_move
+    if mover is None:
+        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    return settled(DiaballikState(state.settings, black, white, mover), counted=True)
+
+
+def _side(player: str, shown: Mapping[str, LookName]) -> Side:
+    mine = {
+        place: found[1] for place, look in shown.items() if (found := read_look(place, look)) and found[0] == player
+    }
+    balls = [place for place, ball in mine.items() if ball]
+    if len(mine) != PIECES_A_SIDE:
+        where = ", ".join(mine) or EMPTY
+        raise UnreadableError(f"{player} would have {len(mine)} pieces ({where}); expected {PIECES_A_SIDE}")
+    if len(balls) != 1:
+        where = ", ".join(balls) or EMPTY
+        raise UnreadableError(f"{player} would have {len(balls)} balls ({where}); expected 1")
+    return Side(set_of(*(SQUARE_OF[place] for place in mine)), SQUARE_OF[balls[0]])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api import EMPTY, LookName, Unfinished
-from engine.diaballik.board import PLACES
-from engine.diaballik.state import DiaballikState, appearance_of, look_of
-from engine.diaballik.turns import Midturn, actions, begun
-from engine.grid import members
+from engine.games.diaballik.play.board import PLACES
+from engine.games.diaballik.play.state import DiaballikState, appearance_of, look_of
+from engine.games.diaballik.play.turns import TurnInProgress, actions, begun
+from engine.support.grid import members
 
 
 def unfinished_positions(state: DiaballikState) -> list[Unfinished]:
@@ -32,7 +32,7 @@ def unfinished_positions(state: DiaballikState) -> list[Unfinished]:
     ]
 
 
-def _looks(start: Midturn, turn: Midturn) -> dict[str, LookName]:
+def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:
     """The looks that the turn so far has changed."""
     touched = (start.pieces ^ turn.pieces) | (1 << start.ball | 1 << turn.ball if start.ball != turn.ball else 0)
     return {
@@ -41,7 +41,7 @@ def _looks(start: Midturn, turn: Midturn) -> dict[str, LookName]:
     }
 
 
-def _in_hand(turn: Midturn) -> Iterator[tuple[dict[str, LookName], str]]:
+def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
     if turn.ended:
         return
     if turn.moves_left:

@@ -1,14 +1,14 @@
-"""The board and the rules told to a person at a terminal."""
+"""The position drawn and the rules in short, for a person at a terminal."""
 
 from __future__ import annotations
 
-from engine.diaballik.board import PLAYERS, SIZE
-from engine.diaballik.settings import STANDARD, Settings
-from engine.diaballik.state import DiaballikState
-from engine.diaballik.turns import outcome_of
+from engine.games.diaballik.play.board import PLAYERS, SIZE
+from engine.games.diaballik.play.options import STANDARD, DiaballikOptions
+from engine.games.diaballik.play.state import DiaballikState
+from engine.games.diaballik.play.turns import outcome_of
 
 
-def diagram(state: DiaballikState) -> str:
+def diagram_of(state: DiaballikState) -> str:
     """Draw the board, row 7 first: b and w for pieces, B and W for those with a ball, and who is to move."""
     letters = dict.fromkeys(range(SIZE * SIZE), ".")
     for player in PLAYERS:
@@ -30,7 +30,7 @@ def diagram(state: DiaballikState) -> str:
     return "\n".join(lines)
 
 
-def summary(settings: Settings) -> str:
+def summary_of(settings: DiaballikOptions) -> str:
     """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
     start = (
         "Black starts on a1 to g1, white on a7 to g7, the balls on d1 and d7."

@@ -15,16 +15,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 
-from engine.announcing import format_announcement, parse_announcement
 from engine.api import Announcement, OptionValue
-from engine.diaballik.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF, other
-from engine.diaballik.claims import ANTI_PLAY, KINDS, due
-from engine.diaballik.settings import DEFAULTS, Settings, read_settings
-from engine.diaballik.state import DiaballikState, Side
-from engine.diaballik.turns import settled
 from engine.errors import OptionError, UnreadableError
-from engine.grid import members
-from engine.notation import Word, unreadable
+from engine.games.diaballik.play.announcements import ANTI_PLAY, KINDS, due
+from engine.games.diaballik.play.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF, other
+from engine.games.diaballik.play.options import DEFAULTS, DiaballikOptions, options_from
+from engine.games.diaballik.play.state import DiaballikState, Side
+from engine.games.diaballik.play.turns import settled
+from engine.support.announcements import format_announcement, parse_announcement
+from engine.support.grid import members
+from engine.support.notation import Word, unreadable
 
 _OVER = "over"
 _WORD = re.compile(r"/|\n|[^\s/]+")
@@ -42,7 +42,7 @@ def format_state(state: DiaballikState) -> str:
         side = state.side(player)
         squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
         parts.append(f"{player}:{squares}")
-    for each in fields(Settings):
+    for each in fields(DiaballikOptions):
         value = getattr(state.settings, each.name)
         if value != getattr(DEFAULTS, each.name):
             parts.append(f"{each.name}={str(value).lower()}")
@@ -87,7 +87,7 @@ def parse_state(text: str) -> DiaballikState:
     if all(GOAL[player] >> sides[player].ball & 1 for player in PLAYERS):
         raise UnreadableError(f"the state {text!r} has both balls on the row where they win; expected one at most")
     try:
-        settings = read_settings(read.options)
+        settings = options_from(read.options)
     except OptionError as error:
         raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
     if read.counts and not settings.repetition_draw:

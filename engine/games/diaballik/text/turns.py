@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine.diaballik.board import PLACES, SQUARE_OF
-from engine.diaballik.claims import ANTI_PLAY
-from engine.diaballik.misplayed import breaches_of_actions
-from engine.diaballik.state import Action, DiaballikState, DiaballikTurn, Side
-from engine.diaballik.turns import Midturn, begun, canonical
 from engine.errors import IllegalTurnError
-from engine.notation import unreadable
+from engine.games.diaballik.play.announcements import ANTI_PLAY
+from engine.games.diaballik.play.board import PLACES, SQUARE_OF
+from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.games.diaballik.play.turns import TurnInProgress, begun, canonical
+from engine.games.diaballik.play.violations import breaches_of_actions
+from engine.support.notation import unreadable
 
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7](?![0-9]))|(?P<claim>anti[- ]?play)|(?P<passes>pass(?:es)?)|(?P<moves>moves?)"
@@ -131,7 +131,7 @@ def _read(text: str) -> tuple[list[tuple[int, int, bool | None]], bool]:
     return pairs, claims
 
 
-def _as_actions(turn: Midturn, pairs: list[tuple[int, int, bool | None]]) -> tuple[Action, ...]:
+def _as_actions(turn: TurnInProgress, pairs: list[tuple[int, int, bool | None]]) -> tuple[Action, ...]:
     """The pairs as actions: what isn't said to be a move or a pass is a pass where the ball is."""
     actions = []
     ball = turn.ball

@@ -1,20 +1,29 @@
-"""What a turn would leave on a player's sheet, many turns at once: the candidates that a hint chooses among."""
+"""What a turn would leave on a player's sheet, many turns at once; and what it scores by itself, for gentle hints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.grid import members
-from engine.number_drop import flow
-from engine.number_drop.combining import combinations
-from engine.number_drop.outlook import USED, WEIGHTS, Boards, Values, board_of, values
-from engine.number_drop.sheet import BONUS_BOX, BOXES, FULL_COLUMN_POINTS, GRID, LETTERS, Sheet
-from engine.number_drop.sliding import chances_of, left_from, tiles_of
-from engine.number_drop.state import (
+from engine.games.number_drop.advice.evaluation import USED, WEIGHTS, Boards, Values, board_of, values
+from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.combinations import combinations
+from engine.games.number_drop.play.sheet import (
+    BONUS_BOX,
+    BOXES,
+    EMPTY_CELL,
+    FULL_COLUMN_POINTS,
+    GRID,
+    LETTERS,
+    SQUARES,
+    Sheet,
+)
+from engine.games.number_drop.play.state import (
     Combination,
     Drop,
     NumberDropState,
@@ -23,6 +32,8 @@ from engine.number_drop.state import (
     SetUpDigit,
     names_of,
 )
+from engine.games.number_drop.play.turns import played
+from engine.support.grid import members
 
 _CELLS_A_TURN = 5.0
 """About how many cells of height a turn takes, for guessing how many turns are left."""
@@ -33,7 +44,7 @@ _BONUS_BIT = 1 << 5
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Valuation:
     """How sheets are valued in a state: how many turns are still to come after this one, and the rules in force."""
 
     turns_left: float
@@ -59,7 +70,7 @@ class Outlook:
         return values(boards, same, runs, turns_left, solo=self.solo, x_counts=self.x_counts)
 
 
-def outlook_of(state: NumberDropState, player: int) -> Outlook:
+def valuation_of(state: NumberDropState, player: int) -> Valuation:
     """How to value a player's sheet once the turn that is being played is over."""
     settings = state.settings
     if state.last_turn or flow.reached_the_line(state):
@@ -69,7 +80,7 @@ def outlook_of(state: NumberDropState, player: int) -> Outlook:
     else:
         highest = max(sum(state.sheets[each].heights) for each in members(flow.everyone(state)))
         left = max(1.0, (GRID.columns * 11 - max(highest, sum(state.sheets[player].heights))) / _CELLS_A_TURN - 1)
-    return Outlook(left, settings.solo, settings.x_counts_above_line)
+    return Valuation(left, settings.solo, settings.x_counts_above_line)
 
 
 def open_sizes(sheet: Sheet) -> tuple[int, int]:
@@ -115,7 +126,7 @@ class Candidate:
 
 
 def with_best_combinations(
-    state: NumberDropState, turns: Sequence[NumberDropTurn], outlook: Outlook, player: int
+    state: NumberDropState, turns: Sequence[NumberDropTurn], outlook: Valuation, player: int
 ) -> list[Candidate]:
     """Drops, each with the combination that promises most after it, valued together."""
     options: list[tuple[int, Combination, Sheet]] = []
@@ -151,3 +162,34 @@ def sheet_after(state: NumberDropState, player: int, turn: NumberDropTurn) -> Sh
         squares = tuple(GRID.index[name] for name in turn.squares)
         return sheet.written(flow.marks_of(squares, turn.digits if isinstance(turn, Drop) else None))
     return sheet
+
+
+_MOST_FOUND_AT_ONCE = 300
+
+
+class ImmediateWorth(NamedTuple):
+    """How good a turn is by itself: its points come first, then few holes, then low columns; more is better."""
+
+    points: int
+    holes: int
+    heights: int
+
+
+def immediate_worth(state: NumberDropState, player: int, turn: NumberDropTurn) -> ImmediateWorth:
+    """How a turn stands by itself, the best combination after a drop counted."""
+    x_counts = state.settings.x_counts_above_line
+    if isinstance(turn, Combination):
+        sheet, more = played(state, turn).sheets[player], 0
+    else:
+        sheet = sheet_after(state, player, turn)
+        more = _best_combination(sheet, x_counts) if isinstance(turn, Drop) else 0
+    height = sum(sheet.heights)
+    holes = height - (SQUARES - sheet.cells.count(EMPTY_CELL))
+    return ImmediateWorth(sheet.score(x_counts) + more, -holes, -sum(each * each for each in sheet.heights))
+
+
+def _best_combination(sheet: Sheet, x_counts: bool) -> int:
+    """What the best combination adds, a column that it fills included."""
+    boxes = dict(combinations(sheet, _MOST_FOUND_AT_ONCE))
+    before = sheet.score(x_counts)
+    return max((sheet.looped(box, boxes[box], letter=False).score(x_counts) - before for box in boxes), default=0)

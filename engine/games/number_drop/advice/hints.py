@@ -11,33 +11,36 @@ from random import Random
 
 from engine.api import Clock, Hint, Strength
 from engine.errors import IllegalTurnError
-from engine.number_drop import flow
-from engine.number_drop.candidates import (
+from engine.games.number_drop.advice.candidates import (
     Candidate,
-    Outlook,
+    ImmediateWorth,
+    Valuation,
     boards_after,
-    outlook_of,
+    immediate_worth,
     sheet_after,
+    valuation_of,
     with_best_combinations,
 )
-from engine.number_drop.lookahead import ahead
-from engine.number_drop.reasons import reason_of
-from engine.number_drop.scoring_now import Now, now
-from engine.number_drop.sheet import GRID, LINES_BELOW_GAME_OVER, Sheet
-from engine.number_drop.slide_hints import best_slide, slide_at_once
-from engine.number_drop.state import (
+from engine.games.number_drop.advice.lookahead import ahead
+from engine.games.number_drop.advice.slides import best_slide, slide_at_once
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.combinations import unused_digits
+from engine.games.number_drop.play.sheet import BOXES, GRID, IDENTICAL, LINES_BELOW_GAME_OVER, Sheet, kind_of_digits
+from engine.games.number_drop.play.state import (
     PLAYERS,
     Combination,
     Drop,
     NumberDropState,
     NumberDropTurn,
+    PenaltyDrop,
     Phase,
+    SetUpDigit,
     Slide,
 )
-from engine.number_drop.turns import combinations_of, played, turns_of
+from engine.games.number_drop.play.turns import combinations_of, digits_at, played, squares_of, turns_of
 from engine.search.budget import Deadline
 
-Heard = Callable[[Hint[NumberDropTurn]], None]
+HintListener = Callable[[Hint[NumberDropTurn]], None]
 _FIRST_TURNS = 24
 _CHUNK = 200
 _MOST_SWEPT = 6000
@@ -53,24 +56,24 @@ _POINTS_A_TURN_ALONE, _POINTS_A_TURN = 2.9, 3.4
 """What a turn brings on average, counted in games played by these hints, alone and between two."""
 
 
-def best_turn(
+def find_hint(
     state: NumberDropState,
     deadline_s: float,
     rng: Random,
     *,
     clock: Clock,
     strength: Strength,
-    better: Heard | None,
+    better: HintListener | None,
 ) -> Hint[NumberDropTurn]:
     """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""
     busy = state.busy()
     if not busy:
         waits = "the game is over" if state.to_move is None else "a roll is awaited"
         raise IllegalTurnError(f"there is no turn to hint at: {waits}")
-    return _Search(state, busy[0], Deadline.after(deadline_s, clock), rng, strength, better).run()
+    return _HintSearch(state, busy[0], Deadline.after(deadline_s, clock), rng, strength, better).run()
 
 
-class _Search:
+class _HintSearch:
     """One hint being looked for."""
 
     def __init__(
@@ -80,7 +83,7 @@ class _Search:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
-        better: Heard | None,
+        better: HintListener | None,
     ) -> None:
         self._state = state
         self._player = player
@@ -92,9 +95,9 @@ class _Search:
         self._slowest_s = 0.0
 
     @cached_property
-    def _outlook(self) -> Outlook:
+    def _outlook(self) -> Valuation:
         """Worked out when first asked for: alone that may take longer than a first hint."""
-        return outlook_of(self._state, self._player)
+        return valuation_of(self._state, self._player)
 
     def run(self) -> Hint[NumberDropTurn]:
         """Look as long and as far as the deadline and the strength allow."""
@@ -197,14 +200,14 @@ class _Search:
         """All turns, or as many as there is time for, by what they score at once, and then by lying low."""
         order = list(range(len(turns))) if len(turns) <= _MOST_SWEPT else self._picked(len(turns), _MOST_SWEPT)
         self._rng.shuffle(order)
-        best: list[tuple[Now, NumberDropTurn]] = []
+        best: list[tuple[ImmediateWorth, NumberDropTurn]] = []
         slowest_s = 0.0
         for start in range(0, len(order), _SCORED_TOGETHER):
             if best and self._deadline.left_s() <= slowest_s:
                 break
             began_s = self._deadline.clock()
             chunk = [turns[at] for at in order[start : start + _SCORED_TOGETHER]]
-            best += [(now(self._state, self._player, turn), turn) for turn in chunk]
+            best += [(immediate_worth(self._state, self._player, turn), turn) for turn in chunk]
             best = sorted(best, key=lambda each: each[0], reverse=True)[:_SHORTLIST]
             slowest_s = max(slowest_s, self._deadline.clock() - began_s)
         return [(turn, float(rank.points)) for rank, turn in best]
@@ -263,3 +266,71 @@ class _Search:
             return True
         squares = getattr(turn, "squares", ())
         return any(GRID.row_of(GRID.index[name]) >= LINES_BELOW_GAME_OVER for name in squares)
+
+
+_NUMBER = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
+
+def reason_of(before: Sheet, candidate: Candidate) -> str:
+    """Say what is good about a turn that writes on a sheet, or draws a loop round what stands there."""
+    turn = candidate.turn
+    if isinstance(turn, SetUpDigit):
+        return "leaves room on both sides"
+    follow = turn if isinstance(turn, Combination) else candidate.follow
+    told = []
+    if follow is not None and follow.squares:
+        told.append(_combination_told(candidate.sheet, follow))
+        if follow.letter:
+            told.append(f"circles the letter {follow.letter}")
+    gained = [line + 1 for line in candidate.sheet.full_lines() if line not in before.full_lines()]
+    told += [f"fills line {line} for +2" for line in gained]
+    if not told and not isinstance(turn, PenaltyDrop):
+        told += _kept_together(before, candidate)
+    if not told and isinstance(turn, Combination):
+        return "keeps the digits for a larger combination"
+    return ", ".join(told) if told else _low(before, candidate)
+
+
+def _combination_told(sheet: Sheet, follow: Combination) -> str:
+    digits = digits_at(sheet.cells, squares_of(follow.squares))
+    if kind_of_digits(digits) == IDENTICAL:
+        return f"takes {_NUMBER[len(digits)]} {digits[0]}s for {len(digits)} points"
+    ordered = sorted(digits)
+    return f"takes the run from {ordered[0]} to {ordered[-1]} for {len(digits)} points"
+
+
+def _kept_together(before: Sheet, candidate: Candidate) -> list[str]:
+    """What the largest patch of equal digits that a drop has joined is kept for."""
+    fresh = sum(1 << square for square, mark in enumerate(candidate.sheet.cells) if mark != before.cells[square])
+    best = (1, "")
+    for digit, squares in enumerate(unused_digits(candidate.sheet)):
+        left = squares
+        while left:
+            patch, grown = 0, left & -left
+            while grown != patch:
+                patch, grown = grown, (grown | GRID.beside(grown)) & squares
+            left &= ~patch
+            if (patch & fresh or not fresh) and patch.bit_count() > best[0]:
+                best = (patch.bit_count(), str(digit))
+    size, digit_text = best
+    larger = [
+        wanted
+        for (kind, wanted), loop in zip(BOXES, candidate.sheet.loops, strict=True)
+        if kind == IDENTICAL and not loop and wanted >= size
+    ]
+    if size < 2 or not larger:
+        return []
+    aim = larger[0] if larger[0] > size or len(larger) == 1 else larger[1]
+    return [f"keeps the {digit_text}s together for a {_NUMBER[aim]}"]
+
+
+def _low(before: Sheet, candidate: Candidate) -> str:
+    holes = _holes(candidate.sheet) - _holes(before)
+    highest = max(candidate.sheet.heights)
+    if holes <= 0 and highest <= max(before.heights):
+        return "stays low and leaves no hole"
+    return "stays low" if highest <= max(before.heights) + 1 else "leaves the most room for what comes"
+
+
+def _holes(sheet: Sheet) -> int:
+    return sum(sheet.heights) - sum(mark != "." for mark in sheet.cells)

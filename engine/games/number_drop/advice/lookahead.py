@@ -10,14 +10,14 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.number_drop.candidates import Candidate, Outlook
-from engine.number_drop.components import Components
-from engine.number_drop.dropping import falling, turned_shapes
-from engine.number_drop.loose import any_digits
-from engine.number_drop.outlook import Boards, Values, board_of
-from engine.number_drop.sheet import COLUMNS, LINES
-from engine.polyomino import Shape
+from engine.games.number_drop.advice.candidates import Candidate, Valuation
+from engine.games.number_drop.advice.evaluation import Boards, Values, board_of
+from engine.games.number_drop.advice.playouts import any_digits
+from engine.games.number_drop.play.components import Components
+from engine.games.number_drop.play.drops import falling, turned_shapes
+from engine.games.number_drop.play.sheet import COLUMNS, LINES
 from engine.search.budget import Deadline
+from engine.support.polyomino import Shape
 
 ROLLS_A_ROUND = 10
 DROPS_A_ROLL = 12
@@ -73,7 +73,7 @@ def _dropped(board: Boards, columns: NDArray[np.int64], rows: NDArray[np.int64],
 
 def ahead(
     candidates: Sequence[Candidate],
-    outlook: Outlook,
+    outlook: Valuation,
     components: Components,
     deadline: Deadline,
     rng: Random,
@@ -119,7 +119,7 @@ def ahead(
 
 
 def _best_drops(
-    board: Boards, candidate: Candidate, outlook: Outlook, sample: tuple[NDArray[np.int64], ...]
+    board: Boards, candidate: Candidate, outlook: Valuation, sample: tuple[NDArray[np.int64], ...]
 ) -> list[float]:
     """For each roll of the sample the value of the best of its drops."""
     boards, fits = _dropped(board, *sample)

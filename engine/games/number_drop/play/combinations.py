@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.grid import members
-from engine.number_drop.sheet import (
+from engine.games.number_drop.play.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
     COLUMNS,
@@ -25,6 +24,7 @@ from engine.number_drop.sheet import (
     Sheet,
     box_of,
 )
+from engine.support.grid import members
 
 _NOT_FIRST = GRID.every & ~sum(1 << (line * COLUMNS) for line in range(LINES))
 _NOT_LAST = GRID.every & ~sum(1 << (line * COLUMNS + COLUMNS - 1) for line in range(LINES))

@@ -2,7 +2,7 @@
 
 The file is JSON: ``format``; ``number_dice``, four texts of six faces each, a digit or ``*``; ``shape_die``, six faces
 out of I, O, T, L, S and ``*``; ``shapes``, a drawing for each tile face, top row first; ``tiles``, five tiles with the
-faces of their ``solo`` and their ``other`` side.
+faces of their ``solo`` and their ``other`` side. A person may give a file of their own: it comes to options.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from engine.errors import UnreadableError
-from engine.polyomino import Shape, orientations, read_picture
+from engine.support.polyomino import Shape, orientations, picture, read_picture
 
 STAR = "*"
 DIGITS = "0123456789"
@@ -47,7 +47,7 @@ class Components:
 @cache
 def printed_components() -> Components:
     """The components that come with the game; raises UnreadableError when the file is damaged."""
-    return read_components(resources.files("engine.number_drop").joinpath("components.json").read_text("utf-8"))
+    return read_components(resources.files(__package__).joinpath("components.json").read_text("utf-8"))
 
 
 def read_components(text: str) -> Components:
@@ -113,3 +113,38 @@ def _read_tiles(data: Any, shapes: Mapping[str, Shape]) -> tuple[tuple[str, str]
     if len(set(faces)) != len(faces) or {solo for solo, _ in tiles} != {f"{letter}4" for letter in SHAPES}:
         raise UnreadableError(f"the tiles show {', '.join(faces)}; expected ten faces, the solo ones {SHAPES}")
     return tuple(tiles)
+
+
+@cache
+def components_file() -> str:
+    """The text of the components file that ships."""
+    return resources.files(__package__).joinpath("components.json").read_text(encoding="utf-8")
+
+
+def options_of_file(text: str) -> dict[str, str]:
+    """The options a components file comes to: ``dice`` and ``tile_backs``.
+
+    The tiles may be paired in another way, their shapes are those that ship. Raises UnreadableError.
+    """
+    own, printed = read_components(text), printed_components()
+    for name in sorted({*own.shapes, *printed.shapes}):
+        if own.shapes.get(name) != printed.shapes.get(name):
+            got = picture(own.shapes[name]) if name in own.shapes else "nothing"
+            expected = picture(printed.shapes[name]) if name in printed.shapes else "no shape of that name"
+            raise UnreadableError(f"shapes.{name}: got {got}; expected {expected}: only dice and pairs may differ")
+    back_of = dict(own.tiles)
+    return {"dice": "/".join(own.dice), "tile_backs": ",".join(back_of[solo] for solo, _ in printed.tiles)}
+
+
+def drawn_file(text: str) -> str:
+    """Draw what a components file says: each die's faces, each tile's two sides; raises UnreadableError."""
+    own = read_components(text)
+    options_of_file(text)
+    lines = [f"die {number}: {' '.join(faces)}" for number, faces in enumerate(own.dice[:-1], 1)]
+    lines.append(f"shape die: {' '.join(own.dice[-1])}")
+    for solo, other in own.tiles:
+        sides = [picture(own.shapes[name]).replace("X", "■").replace(".", " ").split("/") for name in (solo, other)]
+        lines += ["", f"{solo:<8}{other}"]
+        for row in range(max(map(len, sides))):
+            lines.append("".join((side[row] if row < len(side) else "").ljust(8) for side in sides).rstrip())
+    return "\n".join(lines)

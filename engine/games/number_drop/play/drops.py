@@ -11,9 +11,9 @@ from functools import cache
 from itertools import combinations_with_replacement, permutations
 from typing import NamedTuple
 
-from engine.number_drop.components import DIGITS, SHAPES, STAR, Components
-from engine.number_drop.sheet import COLUMNS, LINES
-from engine.polyomino import Shape
+from engine.games.number_drop.play.components import DIGITS, SHAPES, STAR, Components
+from engine.games.number_drop.play.sheet import COLUMNS, LINES
+from engine.support.polyomino import Shape
 
 Cells = tuple[int, ...]
 """The squares a dropped shape fills, in rising order."""

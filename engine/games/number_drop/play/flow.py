@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api import Outcome
-from engine.grid import members
-from engine.number_drop.combining import has_combination
-from engine.number_drop.components import STAR
-from engine.number_drop.dropping import Cells, landings, turned_shapes
-from engine.number_drop.settings import Settings
-from engine.number_drop.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet
-from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.play.combinations import has_combination
+from engine.games.number_drop.play.components import STAR
+from engine.games.number_drop.play.drops import Cells, landings, turned_shapes
+from engine.games.number_drop.play.options import NumberDropOptions
+from engine.games.number_drop.play.sheet import BONUS_BOX, COLUMNS, CROSS, LETTERS, Sheet
+from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.support.grid import members
 
 ALL_LETTERS = (1 << len(LETTERS)) - 1
 
 
-def new_state(settings: Settings) -> NumberDropState:
+def new_state(settings: NumberDropOptions) -> NumberDropState:
     """The start: empty sheets, the tiles still to be drawn."""
     return NumberDropState(
         settings,

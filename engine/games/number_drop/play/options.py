@@ -8,7 +8,7 @@ from functools import cache
 
 from engine.api import Option, OptionValue
 from engine.errors import OptionError, UnreadableError
-from engine.number_drop.components import Components, printed_components, read_dice
+from engine.games.number_drop.play.components import Components, printed_components, read_dice
 from engine.options import read_options
 
 MOST_PLAYERS = 6
@@ -27,7 +27,7 @@ OPTIONS: tuple[Option, ...] = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class NumberDropOptions:
     """The options in force; each field is explained in OPTIONS. ``dice`` and ``tile_backs`` are in strict text."""
 
     players: int = 2
@@ -57,10 +57,10 @@ def _components(dice: str, backs: str) -> Components:
     return Components(faces, tiles, printed.shapes)
 
 
-def read_settings(given: Mapping[str, OptionValue] | None) -> Settings:
+def options_from(given: Mapping[str, OptionValue] | None) -> NumberDropOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
     values = read_options(OPTIONS, given)
-    return Settings(
+    return NumberDropOptions(
         players=int(values["players"]),
         tiles=str(values["tiles"]),
         tile_backs=_read_backs(str(values["tile_backs"])),

@@ -1,4 +1,4 @@
-"""What the dice and the drawn tiles may show, with exact probabilities; which rolls can be, in one order of faces."""
+"""What the dice and the drawn tiles may show, with exact probabilities, in one order of faces."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
 
-from engine import dice
 from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError
-from engine.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
-from engine.number_drop.settings import OTHER_SIDE, SOLO_SIDE, Settings
+from engine.games.number_drop.play.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
+from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions
+from engine.support import dice
 
 
 def canonical(faces: tuple[str, ...]) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def _known_rolls(components: Components) -> frozenset[tuple[str, ...]]:
 
 
 @cache
-def tile_draws(settings: Settings) -> tuple[PossibleRoll, ...]:
+def tile_draws(settings: NumberDropOptions) -> tuple[PossibleRoll, ...]:
     """Every way the tiles may come to lie in slots A to E, with its probability. Solo, the solo side is always up."""
     sides = (0,) if settings.solo or settings.tiles == SOLO_SIDE else (1,) if settings.tiles == OTHER_SIDE else (0, 1)
     tiles = settings.components.tiles
@@ -64,7 +64,7 @@ def tile_draws(settings: Settings) -> tuple[PossibleRoll, ...]:
 
 
 @cache
-def _known_draws(settings: Settings) -> frozenset[tuple[str, ...]]:
+def _known_draws(settings: NumberDropOptions) -> frozenset[tuple[str, ...]]:
     return frozenset(possible.roll.faces for possible in tile_draws(settings))
 
 
@@ -78,7 +78,7 @@ def read_dice_roll(components: Components, faces: Sequence[str]) -> tuple[str, .
     return ordered
 
 
-def read_tile_draw(settings: Settings, faces: Sequence[str]) -> tuple[str, ...]:
+def read_tile_draw(settings: NumberDropOptions, faces: Sequence[str]) -> tuple[str, ...]:
     """The faces of the tiles in slots A to E; raises IllegalTurnError when these tiles can't lie so."""
     drawn = tuple(faces)
     if drawn not in _known_draws(settings):

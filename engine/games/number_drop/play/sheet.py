@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from engine.grid import Grid, members
+from engine.support.grid import Grid, members
 
 GRID = Grid(7, 14)
 COLUMNS, LINES = GRID.columns, GRID.rows

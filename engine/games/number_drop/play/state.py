@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from engine.api import EMPTY, LookName, Place
 from engine.errors import UnreadableError
-from engine.grid import members
-from engine.number_drop.components import DIGITS, STAR
-from engine.number_drop.settings import MOST_PLAYERS, Settings
-from engine.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
+from engine.games.number_drop.play.components import DIGITS, STAR
+from engine.games.number_drop.play.options import MOST_PLAYERS, NumberDropOptions
+from engine.games.number_drop.play.sheet import CROSS, EMPTY_CELL, GRID, Sheet
+from engine.support.grid import members
 
 PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYERS + 1))
 PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)
@@ -54,7 +54,7 @@ class NumberDropState:
     ``notches`` (solo only) tells how far each tile has slid. ``gone`` are players who resigned.
     """
 
-    settings: Settings
+    settings: NumberDropOptions
     phase: Phase
     sheets: tuple[Sheet, ...]
     tiles: tuple[str, ...] = ()
@@ -190,7 +190,7 @@ def read_look(place: Place, look: LookName) -> tuple[str, bool]:
     return look[len("digit ")], look.endswith("circled")
 
 
-def read_place(settings: Settings, place: Place) -> tuple[int, int]:
+def read_place(settings: NumberDropOptions, place: Place) -> tuple[int, int]:
     """Read a place into player and square, as indices; raises UnreadableError when no sheet in play has it."""
     player, _, name = place.partition(".")
     if player not in PLAYERS[: settings.players] or name not in GRID.index:

@@ -6,12 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from engine.lazy import ItemT_co, Lazy
-from engine.number_drop import flow
-from engine.number_drop.combining import combinations
-from engine.number_drop.dropping import Cells, assignments, landings, turned_shapes
-from engine.number_drop.sheet import EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
-from engine.number_drop.state import (
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.combinations import combinations
+from engine.games.number_drop.play.drops import Cells, assignments, landings, turned_shapes
+from engine.games.number_drop.play.sheet import EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.play.state import (
     PLAYERS,
     Combination,
     Drop,
@@ -23,9 +22,10 @@ from engine.number_drop.state import (
     Slide,
     names_of,
 )
+from engine.support.lazy import ItemT_co, LazySequence
 
 
-class Drops(Lazy[Drop]):
+class Drops(LazySequence[Drop]):
     """Every drop of one player: by where the shape lands, then by the digits in its squares."""
 
     def __init__(self, player: str, places: Sequence[Cells], digits: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ class Drops(Lazy[Drop]):
         return any(tuple(GRID.names[square] for square in place) == turn.squares for place in self._places)
 
 
-class OneAfterAnother(Lazy[ItemT_co]):
+class OneAfterAnother(LazySequence[ItemT_co]):
     """Several sequences read as one."""
 
     def __init__(self, parts: Sequence[Sequence[ItemT_co]]) -> None:

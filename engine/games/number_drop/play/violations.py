@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.api import Breach
-from engine.number_drop import flow
-from engine.number_drop.components import STAR
-from engine.number_drop.dropping import fits_dice, landings, turned_shapes
-from engine.number_drop.sheet import (
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.components import STAR
+from engine.games.number_drop.play.drops import fits_dice, landings, turned_shapes
+from engine.games.number_drop.play.sheet import (
     BONUS_SIZE,
     CONSECUTIVE,
     CROSS,
@@ -21,7 +21,7 @@ from engine.number_drop.sheet import (
     hangs_together,
     kind_of_digits,
 )
-from engine.number_drop.state import (
+from engine.games.number_drop.play.state import (
     PLAYERS,
     SLIDES_TO_GO,
     Combination,
@@ -34,8 +34,8 @@ from engine.number_drop.state import (
     Slide,
     names_of,
 )
-from engine.number_drop.turns import digits_at, penalty_shapes, squares_of
-from engine.polyomino import Shape, fixed
+from engine.games.number_drop.play.turns import digits_at, penalty_shapes, squares_of
+from engine.support.polyomino import Shape, fixed
 
 _ASKED = {
     Phase.SETUP: "the first digits are written",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.api import Appearance, Breach
-from engine.number_drop.combining import combinations
-from engine.number_drop.judging import breaches_of
-from engine.number_drop.sheet import EMPTY_CELL, GRID
-from engine.number_drop.state import (
+from engine.games.number_drop.play.combinations import combinations
+from engine.games.number_drop.play.sheet import EMPTY_CELL, GRID
+from engine.games.number_drop.play.state import (
     PLAYERS,
     Combination,
     NumberDropState,
@@ -18,7 +17,8 @@ from engine.number_drop.state import (
     read_look,
     read_place,
 )
-from engine.number_drop.turn_text import turn_of_marks
+from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.text.turns import turn_of_marks
 
 
 def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:

@@ -1,4 +1,4 @@
-"""A start or a position as an onlooker or a person gives it: sheets read from looks."""
+"""A start seen on the table, and a position corrected by a person: sheets read from looks."""
 
 from __future__ import annotations
 
@@ -7,24 +7,16 @@ from dataclasses import replace
 
 from engine.api import Appearance, Breach, LookName, Place, Player
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.grid import members
-from engine.number_drop import flow
-from engine.number_drop.combining import has_combination
-from engine.number_drop.invariants import fault_of, is_first_digit
-from engine.number_drop.settings import Settings
-from engine.number_drop.sheet import (
-    BOXES,
-    EMPTY_CELLS,
-    GRID,
-    Sheet,
-    box_of,
-    hangs_together,
-    kind_of_digits,
-)
-from engine.number_drop.state import PLAYERS, NumberDropState, Phase, read_look, read_place
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.combinations import has_combination
+from engine.games.number_drop.play.invariants import fault_of, is_first_digit
+from engine.games.number_drop.play.options import NumberDropOptions
+from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, GRID, Sheet, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.play.state import PLAYERS, NumberDropState, Phase, read_look, read_place
+from engine.support.grid import members
 
 
-def set_up_state(appearance: Appearance, settings: Settings) -> NumberDropState:
+def set_up_state(appearance: Appearance, settings: NumberDropOptions) -> NumberDropState:
     """The start that the sheets show: empty, or with their first digits; raises IllegalTurnError with breaches."""
     start = flow.new_state(settings)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]

@@ -1,13 +1,13 @@
-"""The table drawn for a terminal, and the rules told in short."""
+"""The table drawn and the rules in short, for a person at a terminal."""
 
 from __future__ import annotations
 
-from engine.grid import members
-from engine.number_drop.components import Components
-from engine.number_drop.settings import OTHER_SIDE, SOLO_SIDE, Settings
-from engine.number_drop.sheet import BOXES, COLUMNS, EMPTY_CELL, LETTERS, LINES, LINES_BELOW_GAME_OVER, Sheet
-from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
-from engine.polyomino import picture
+from engine.games.number_drop.play.components import Components
+from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions
+from engine.games.number_drop.play.sheet import BOXES, COLUMNS, EMPTY_CELL, LETTERS, LINES, LINES_BELOW_GAME_OVER, Sheet
+from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.support.grid import members
+from engine.support.polyomino import picture
 
 _A_ROW = 3
 """Sheets drawn side by side."""
@@ -94,7 +94,7 @@ def _tile(state: NumberDropState, slot: int) -> str:
     return f"{LETTERS[slot]} {state.tiles[slot]}{slid}"
 
 
-def summary_of(settings: Settings) -> str:
+def summary_of(settings: NumberDropOptions) -> str:
     """Tell the rules with these options in force."""
     parts = [
         "Number Drop. Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
@@ -126,7 +126,7 @@ def _dice_told(components: Components) -> str:
     )
 
 
-def _penalty_told(settings: Settings) -> str:
+def _penalty_told(settings: NumberDropOptions) -> str:
     faces = ", ".join(f"{solo} {picture(settings.components.shapes[solo])}" for solo, _ in settings.components.tiles)
     if settings.solo:
         return (

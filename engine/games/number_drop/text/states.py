@@ -20,13 +20,11 @@ from dataclasses import fields, replace
 
 from engine.api import OptionValue
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.grid import members
-from engine.notation import Word, unreadable, words
-from engine.number_drop import flow
-from engine.number_drop.chance import read_dice_roll, read_tile_draw, tile_draws
-from engine.number_drop.invariants import fault_of
-from engine.number_drop.settings import OPTIONS, Settings, read_settings
-from engine.number_drop.sheet import (
+from engine.games.number_drop.play import flow
+from engine.games.number_drop.play.invariants import fault_of
+from engine.games.number_drop.play.options import OPTIONS, NumberDropOptions, options_from
+from engine.games.number_drop.play.rolls import read_dice_roll, read_tile_draw, tile_draws
+from engine.games.number_drop.play.sheet import (
     BOXES,
     COLUMNS,
     EMPTY_CELL,
@@ -38,8 +36,10 @@ from engine.number_drop.sheet import (
     box_of,
     kind_of_digits,
 )
-from engine.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase, names_of
-from engine.number_drop.turns import squares_of
+from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase, names_of
+from engine.games.number_drop.play.turns import squares_of
+from engine.support.grid import members
+from engine.support.notation import Word, unreadable, words
 
 _NOTHING = "-"
 _NAMES = (
@@ -100,8 +100,8 @@ def format_state(state: NumberDropState) -> str:
         "announced": "all:draw" if state.drawn else "",
     }
     parts += [f"{name}={value}" for name, value in named.items() if value]
-    default = Settings()
-    for option in fields(Settings):
+    default = NumberDropOptions()
+    for option in fields(NumberDropOptions):
         value = getattr(state.settings, option.name)
         if value != getattr(default, option.name):
             parts.append(f"{option.name}={str(value).lower() if isinstance(value, bool) else value}")
@@ -184,15 +184,15 @@ class _Reading:
     def _impossible(self, fault: str, word: Word | None = None) -> UnreadableError:
         return UnreadableError(f"the state {self.text!r} can't be: {fault}", word.column if word else 1)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> NumberDropOptions:
         given: dict[str, OptionValue] = {name: self.named[name].text for name in _OPTION_NAMES if name in self.named}
         try:
-            return read_settings(given)
+            return options_from(given)
         except OptionError as error:
             column = min(self.named[name].column for name in given)
             raise UnreadableError(f"cannot read the options of the state {self.text!r}: {error}", column) from None
 
-    def _from_bare_sheet(self, settings: Settings) -> NumberDropState:
+    def _from_bare_sheet(self, settings: NumberDropOptions) -> NumberDropState:
         spare = self.to_move or self.phase or next((w for n, w in self.named.items() if n not in _OPTION_NAMES), None)
         if spare is not None:
             raise unreadable(self.text, *spare, "nothing but options beside a bare sheet")
@@ -275,7 +275,7 @@ class _Reading:
             raise self._fault(name, f"letters out of {LETTERS}")
         return self._letters(word.text)
 
-    def _set_of_players(self, name: str, settings: Settings) -> int:
+    def _set_of_players(self, name: str, settings: NumberDropOptions) -> int:
         word = self.named.get(name)
         if word is None:
             return 0
@@ -284,7 +284,7 @@ class _Reading:
             raise self._fault(name, f"players out of {', '.join(PLAYERS[: settings.players])}")
         return sum(1 << PLAYERS.index(player) for player in set(listed))
 
-    def _first(self, settings: Settings) -> int:
+    def _first(self, settings: NumberDropOptions) -> int:
         word = self.named.get("first")
         if word is None:
             return 0
@@ -292,7 +292,7 @@ class _Reading:
             raise self._fault("first", f"one of {', '.join(PLAYERS[: settings.players])}")
         return PLAYERS.index(word.text)
 
-    def _tiles(self, settings: Settings, phase: Phase) -> tuple[str, ...]:
+    def _tiles(self, settings: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
         word = self.named.get("slots")
         if word is None:
             if phase in (Phase.TILES, Phase.OVER):
@@ -303,7 +303,7 @@ class _Reading:
         except IllegalTurnError as error:
             raise self._impossible(str(error), word) from None
 
-    def _roll(self, settings: Settings, phase: Phase) -> tuple[str, ...]:
+    def _roll(self, settings: NumberDropOptions, phase: Phase) -> tuple[str, ...]:
         word = self.named.get("roll")
         needed = phase in (Phase.SLIDE, Phase.STAR_SLIDE, Phase.DROP) or (phase is Phase.PENALTY and settings.solo)
         if word is None:
@@ -327,7 +327,7 @@ class _Reading:
             raise self._fault("slot", f"one of {LETTERS}")
         return LETTERS.index(word.text.upper())
 
-    def _notches(self, settings: Settings) -> tuple[int, ...]:
+    def _notches(self, settings: NumberDropOptions) -> tuple[int, ...]:
         word = self.named.get("notches")
         if word is None and not settings.solo:
             return ()
@@ -343,7 +343,7 @@ class _Reading:
             raise self._fault(name, "yes")
         return word is not None
 
-    def _drawn(self, settings: Settings, phase: Phase) -> bool:
+    def _drawn(self, settings: NumberDropOptions, phase: Phase) -> bool:
         word = self.named.get("announced")
         if word is None:
             return False

@@ -17,10 +17,8 @@ import re
 from collections.abc import Sequence
 
 from engine.errors import UnreadableError
-from engine.grid import members
-from engine.notation import unreadable
-from engine.number_drop.sheet import CROSS, GRID
-from engine.number_drop.state import (
+from engine.games.number_drop.play.sheet import CROSS, GRID
+from engine.games.number_drop.play.state import (
     Combination,
     Drop,
     NumberDropState,
@@ -30,7 +28,9 @@ from engine.number_drop.state import (
     SetUpDigit,
     Slide,
 )
-from engine.number_drop.turns import squares_of
+from engine.games.number_drop.play.turns import squares_of
+from engine.support.grid import members
+from engine.support.notation import unreadable
 
 NONE, SLIDE, LOOP = "none", "slide", "loop"
 _SQUARE = r"[a-g](?:1[0-4]|[1-9])(?![0-9])"

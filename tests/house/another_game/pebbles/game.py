@@ -7,12 +7,6 @@ from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
 
-from engine.announcing import (
-    format_announcement,
-    ordinary_announcements,
-    ordinary_outcome,
-    parse_announcement,
-)
 from engine.api import (
     EMPTY,
     Announcement,
@@ -36,7 +30,13 @@ from engine.api import (
 )
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.options import read_options
-from engine.playing import OneAtATime, WithoutDice, WithoutPoints, play_out
+from engine.support.announcements import (
+    common_announcements,
+    format_announcement,
+    outcome_of_announcement,
+    parse_announcement,
+)
+from engine.support.traits import OneAtATime, WithoutDice, WithoutPoints, play_random_games
 
 PLACES = tuple(f"{column}{row}" for row in "123" for column in "abc")
 PLAYERS = ("red", "blue")
@@ -121,7 +121,7 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
         return self.legal_turns(state)
 
     def announcements(self, state: Pebbled) -> Sequence[Announcement]:
-        return () if state.to_move is None else ordinary_announcements(PLAYERS)
+        return () if state.to_move is None else common_announcements(PLAYERS)
 
     def announce(self, state: Pebbled, announcement: Announcement) -> Pebbled:
         if announcement not in self.announcements(state):
@@ -129,7 +129,7 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
         return replace(state, to_move=None, announced=announcement)
 
     def playouts(self, state: Pebbled, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        return play_out(self, state, count, rng, most_plies)
+        return play_random_games(self, state, count, rng, most_plies)
 
     def hint(
         self,
@@ -167,7 +167,7 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
 
     def outcome(self, state: Pebbled) -> Outcome | None:
         if state.announced is not None:
-            return ordinary_outcome(state.announced, PLAYERS)
+            return outcome_of_announcement(state.announced, PLAYERS)
         winner = _winner(state.red, state.blue)
         if winner is not None:
             return Outcome(winner, "three in a row")

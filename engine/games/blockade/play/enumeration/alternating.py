@@ -1,9 +1,9 @@
 """Turns in which the moves of a player's two colours must alternate, found move by move.
 
 This is the plain search over both colours at once, for the few positions where playing one colour after the other
-doesn't give every end (see ``engine.blockade.listing``): a pile of the one in the way of the other, a piece that keeps
-a tower from being made by lying between, caps of two sizes shared out in turn. Piles are written as in
-``engine.blockade.terrain``, those of the second colour in small letters.
+doesn't give every end (see ``play.turns``): a pile of the one in the way of the other, a piece that keeps a tower from
+being made by lying between, caps of two sizes shared out in turn. Piles are written as in ``terrain``, those of the
+second colour in small letters.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engine.blockade.around import Passing
-from engine.blockade.board import TOWERS_TO_WIN, UNREACHABLE
-from engine.blockade.explore import Edge, LayoutMove
-from engine.blockade.terrain import Layout, Terrain
+from engine.games.blockade.play.board import TOWERS_TO_WIN, UNREACHABLE
+from engine.games.blockade.play.enumeration.ends import LayoutTest
+from engine.games.blockade.play.enumeration.reach import Edge, LayoutMove
+from engine.games.blockade.play.enumeration.terrain import Layout, Terrain
 
 _SIZE = {"M": 2, "S": 1}
 _MOST_STEPS = 20
@@ -22,7 +22,7 @@ _MOST_STEPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class MixedEnd:
+class AlternatingEnd:
     """An end position of both colours, each written by itself, and moves that lead there."""
 
     layouts: tuple[Layout, Layout]
@@ -36,7 +36,7 @@ Stage = tuple[Layout, bool]
 """A colour's layout, and whether it has helped the other one."""
 
 
-class Ways:
+class WaysToEnds:
     """How one colour may go on towards wanted ends: for each stage the fewest steps that are still to be taken.
 
     ``edges`` are the moves there are. With ``passing`` a layout of which that is true must be on the way, for the good
@@ -44,7 +44,7 @@ class Ways:
     """
 
     def __init__(
-        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], passing: Passing | None
+        self, terrain: Terrain, edges: Iterable[Edge], wanted: Iterable[Layout], passing: LayoutTest | None
     ) -> None:
         self.terrain = terrain
         self.passing = passing
@@ -83,13 +83,17 @@ class _Node:
     move: LayoutMove
 
 
-def mixed_ends(ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> list[MixedEnd]:
+def alternating_ends(
+    ways: tuple[WaysToEnds, WaysToEnds], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
+) -> list[AlternatingEnd]:
     """Every wanted end that the two colours can reach within one of the ``allowed`` points, the cheapest first."""
-    return _Mixed(ways, allowed, caps).run()
+    return _AlternatingSearch(ways, allowed, caps).run()
 
 
-class _Mixed:
-    def __init__(self, ways: tuple[Ways, Ways], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]) -> None:
+class _AlternatingSearch:
+    def __init__(
+        self, ways: tuple[WaysToEnds, WaysToEnds], allowed: Sequence[tuple[int, int]], caps: tuple[int, ...]
+    ) -> None:
         self.ways = ways
         self.terrains = (ways[0].terrain, ways[1].terrain)
         self.allowed = allowed
@@ -101,12 +105,12 @@ class _Mixed:
         most = max(first + second for first, second in allowed)
         self.buckets: list[list[_Node]] = [[] for _ in range(most + 1)]
 
-    def run(self) -> list[MixedEnd]:
+    def run(self) -> list[AlternatingEnd]:
         first, second = (terrain.start for terrain in self.terrains)
         start = tuple(mine or theirs.lower() for mine, theirs in zip(first, second, strict=True))
         stages = tuple((ways.terrain.start, ways.helps(ways.terrain.start)) for ways in self.ways)
         self._push(_Node(start, (stages[0], stages[1]), (0, 0), wins=False, parent=None, move=(0, 0)))
-        found: dict[Layout, MixedEnd] = {}
+        found: dict[Layout, AlternatingEnd] = {}
         followed = 0
         for bucket in self.buckets:
             for node in bucket:
@@ -116,7 +120,7 @@ class _Mixed:
                 if node.used not in self.fronts[_key(node)]:
                     continue
                 if node.piles not in found and self._ended(node):
-                    found[node.piles] = MixedEnd((node.stages[0][0], node.stages[1][0]), _moves_to(node))
+                    found[node.piles] = AlternatingEnd((node.stages[0][0], node.stages[1][0]), _moves_to(node))
                 if not node.wins:
                     self._expand(node)
         return list(found.values())

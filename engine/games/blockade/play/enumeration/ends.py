@@ -1,16 +1,36 @@
-"""What each of a player's two colours can reach by itself, in all the circumstances the other one may bring about."""
+"""The ends of each of a player's two colours: by itself, around the other colour's moves, and by what is seen of them.
+
+A *variant* is what a colour finds after the other one has played. A *detour* is a turn in which one colour begins,
+waits out of the way while the other one plays, and goes on; so clear squares change hands in both directions, or a
+piece leaves a clear square to the other colour and then wins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
-from engine.blockade.around import Detours, detours, leaves_free
-from engine.blockade.board import BASES, CLEARS, UNREACHABLE, colour_of
-from engine.blockade.explore import Edge, Reach, explore
-from engine.blockade.state import BlockadeState
-from engine.blockade.terrain import Terrain, terrain_of
+from engine.api import LookName, Player
+from engine.games.blockade.play.board import (
+    BASES,
+    CLEAR,
+    CLEARS,
+    COLOURS,
+    MEDIUM,
+    OWNED,
+    SMALL,
+    UNREACHABLE,
+    Stack,
+    Stacks,
+    colour_of,
+    name_of,
+    piece_of,
+)
+from engine.games.blockade.play.enumeration.reach import Edge, LayoutMove, Reach, explore
+from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, merged_stack, movable_from, terrain_of
+from engine.games.blockade.play.state import BlockadeState
 
 Caps = tuple[int, ...]
 
@@ -134,3 +154,128 @@ def costs_of_help(terrain: Terrain, theirs: Terrain) -> Iterator[tuple[int, int]
             laid = min((terrain.way[medium][square] for medium in mediums), default=UNREACHABLE) + bool(pile)
         cover = min((terrain.way[other][square] for other in others), default=UNREACHABLE)
         yield laid + _TO_WAIT_FOR_ANOTHER, cover + _TO_LEAVE
+
+
+_MOST_POINTS = 6
+
+LayoutTest = Callable[[Layout], bool]
+DetourMoves = tuple[tuple[LayoutMove, ...], tuple[LayoutMove, ...]]
+"""The moves before the other colour plays, and those after it."""
+
+
+def leaves_free(terrain: Terrain, clears: int, *, friend: int | None = None) -> LayoutTest:
+    """Whether a layout that has not won has nothing on these clear squares.
+
+    With ``friend`` also nothing on what is that colour's, so that it may play all it likes: enough, where the clear
+    squares alone are what must be.
+    """
+    kept = [square for square, base in enumerate(BASES) if clears >> square & 1 or base == friend]
+
+    def passing(layout: Layout) -> bool:
+        return not any(layout[square] for square in kept) and not terrain.wins(layout)
+
+    return passing
+
+
+@dataclass(frozen=True)
+class Detours:
+    """The ends of a colour by ways past a passing layout: the fewest points each takes, and the moves."""
+
+    points: dict[Layout, int]
+    _came_from: dict[tuple[Layout, bool], tuple[Layout, bool]]
+
+    def around(self, end: Layout) -> DetourMoves:
+        """The moves to an end, in the two parts."""
+        parts: tuple[list[LayoutMove], list[LayoutMove]] = ([], [])
+        stage = (end, True)
+        while stage in self._came_from:
+            before = self._came_from[stage]
+            if before[0] != stage[0]:
+                parts[before[1]].append(_move_between(before[0], stage[0]))
+            stage = before
+        return tuple(reversed(parts[0])), tuple(reversed(parts[1]))
+
+
+def detours(start: Layout, edges: Iterable[Edge], passing: LayoutTest) -> Detours:
+    """Find the ways from a start past a passing layout to wherever they lead, within the points of a turn."""
+    onward: dict[Layout, dict[Layout, int]] = {}
+    for before, after, steps in edges:
+        found = onward.setdefault(before, {})
+        found[after] = min(steps, found.get(after, steps))
+    points: dict[tuple[Layout, bool], int] = {}
+    came_from: dict[tuple[Layout, bool], tuple[Layout, bool]] = {}
+    buckets: list[list[tuple[tuple[Layout, bool], tuple[Layout, bool] | None]]] = [[] for _ in range(_MOST_POINTS + 1)]
+    buckets[0].append(((start, False), None))
+    for used, bucket in enumerate(buckets):
+        for stage, origin in bucket:
+            if stage in points:
+                continue
+            points[stage] = used
+            if origin is not None:
+                came_from[stage] = origin
+            layout, passed = stage
+            if not passed and passing(layout):
+                bucket.append(((layout, True), stage))
+            for after, steps in onward.get(layout, {}).items():
+                if used + steps <= _MOST_POINTS:
+                    buckets[used + steps].append(((after, passed), stage))
+    return Detours({layout: used for (layout, passed), used in points.items() if passed}, came_from)
+
+
+def _move_between(before: Layout, after: Layout) -> LayoutMove:
+    changed = [square for square, pile in enumerate(before) if pile != after[square]]
+    start = next(square for square in changed if len(after[square]) < len(before[square]))
+    return start, next(square for square in changed if square != start)
+
+
+_SeenLooks = tuple[LookName | None, ...]
+
+
+def without_movable(stack: Stack, player: Player) -> Stack:
+    """A stack without what the player could move of it."""
+    height = movable_from(stack)
+    return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
+
+
+class EndsByLook:
+    """The ends of a player's two colours by what would be seen of them."""
+
+    def __init__(self, stacks: Stacks, player: Player, colours: tuple[ColourEnds, ColourEnds]) -> None:
+        self._stacks = stacks
+        self._player = player
+        self._colours = colours
+        self._ends: tuple[dict[_SeenLooks, list[Layout]], dict[_SeenLooks, list[Layout]]] = ({}, {})
+        for ours, ends in zip(colours, self._ends, strict=True):
+            below = [(square, without_movable(stacks[square], player)) for square in ours.squares]
+            marked = {
+                "S": name_of(piece_of(ours.colour, SMALL)),
+                "M": name_of(piece_of(ours.colour, MEDIUM)),
+            }
+            for layout in dict.fromkeys(end.layout for reach in ours.reaches for end in reach.ends):
+                own = [name_of(merged_stack(stack, ours.colour, layout[square])[-1]) for square, stack in below]
+                clears = (marked[layout[square][-1]] if layout[square] else None for square in CLEARS)
+                ends.setdefault((*own, *clears), []).append(layout)
+
+    def ends_like(self, seen: Sequence[LookName]) -> Iterator[tuple[Layout, Layout]]:
+        """The pairs of ends after which the squares look so, a1 first; not every pair need be one that can be."""
+        if self._leaves_the_rest(seen):
+            ones, twos = (
+                ends.get(self._seen_of(ours, seen), ()) for ours, ends in zip(self._colours, self._ends, strict=True)
+            )
+            yield from product(ones, twos)
+
+    def _leaves_the_rest(self, seen: Sequence[LookName]) -> bool:
+        """Whether all squares without a piece of the player's look as they must."""
+        mine = tuple(COLOURS[ours.colour] for ours in self._colours)
+        return all(
+            colour_of(stack[0]) in OWNED[self._player]
+            or (colour_of(stack[0]) == CLEAR and look.startswith(mine))
+            or look == name_of(without_movable(stack, self._player)[-1])
+            for look, stack in zip(seen, self._stacks, strict=True)
+        )
+
+    def _seen_of(self, ours: ColourEnds, seen: Sequence[LookName]) -> _SeenLooks:
+        """All looks of the colour's own squares, and on clear squares those of its pieces."""
+        colour = COLOURS[ours.colour]
+        clears = (seen[square] if seen[square].startswith(colour) else None for square in CLEARS)
+        return (*(seen[square] for square in ours.squares), *clears)

@@ -1,8 +1,8 @@
 """What one colour alone can reach with so many points: every end position, the fewest points, and how.
 
-The search is Dijkstra's over layouts (see ``engine.blockade.terrain``), a step being one move: a piece's whole run, as
-long as its distance. A layout is dropped as soon as the points left can't bring every piece to a place where it may
-rest: a lower bound on the steps that still have to be taken is kept with each one.
+The search is Dijkstra's over layouts (see ``terrain``), a step being one move: a piece's whole run, as long as its
+distance. A layout is dropped as soon as the points left can't bring every piece to a place where it may rest: a lower
+bound on the steps that still have to be taken is kept with each one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.blockade.board import CLEARS
-from engine.blockade.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
-from engine.search.budget import Look
+from engine.games.blockade.play.board import CLEARS
+from engine.games.blockade.play.enumeration.terrain import BLACK_MARKS, COVERED, Layout, Terrain, caps_in
+from engine.search.budget import TimeCheck
 
 LayoutMove = tuple[int, int]
 
@@ -112,7 +112,7 @@ def explore(
     *,
     covered: bool = False,
     edges: bool = False,
-    look: Look | None = None,
+    look: TimeCheck | None = None,
     worth: Callable[[Layout, int], bool] | None = None,
 ) -> Reach:
     """Find everything the colour can reach with so many points, its new towers capped with ``caps`` in turn.
@@ -153,7 +153,7 @@ class _Search:
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * _BY_COST)]
         self.buckets[0].append(start)
 
-    def run(self, look: Look | None) -> Reach:
+    def run(self, look: TimeCheck | None) -> Reach:
         visited: list[Node] = []
         cost, won = self.cost, self.won
         for bucket, nodes in enumerate(self.buckets):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from engine.blockade.board import (
+from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     LARGE,
@@ -27,8 +27,8 @@ from engine.blockade.board import (
     piece_of,
     size_of,
 )
-from engine.blockade.settings import EXACT, Settings
-from engine.blockade.stacks import is_blockade, walls_against
+from engine.games.blockade.play.options import EXACT, BlockadeOptions
+from engine.games.blockade.play.stacks import is_blockade, walls_against
 
 Layout = tuple[str, ...]
 
@@ -69,7 +69,7 @@ class Terrain:
     """
 
     colour: int
-    settings: Settings
+    settings: BlockadeOptions
     stacks: Stacks
     walls: int
     room: tuple[int, ...]
@@ -167,7 +167,7 @@ class Terrain:
         return total
 
 
-def terrain_of(stacks: Stacks, settings: Settings, colour: int, taken: int = 0) -> Terrain:
+def terrain_of(stacks: Stacks, settings: BlockadeOptions, colour: int, taken: int = 0) -> Terrain:
     """One colour's ground, its owner to play. On the clear squares of ``taken`` no piece of it may rest.
 
     Pieces of the other own colour are left out of account but for that.

@@ -1,0 +1,1 @@
+"""Small helpers that every package may import. Standard library only."""

@@ -1,0 +1,1 @@
+"""Blockade's rules: the board, states, turns and what follows."""

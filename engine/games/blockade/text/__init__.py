@@ -1,0 +1,1 @@
+"""Blockade in writing: states, turns, and drawings for a person."""

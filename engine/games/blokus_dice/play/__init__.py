@@ -1,0 +1,1 @@
+"""The Blokus Dice Game's rules: the board, states, turns and what follows."""

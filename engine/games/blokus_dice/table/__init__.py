@@ -1,0 +1,1 @@
+"""The Blokus Dice Game on the table: set-ups, corrections, changes explained, turns half done."""

@@ -1,0 +1,1 @@
+"""Deblockle's rules: the board, states, turns and what follows."""

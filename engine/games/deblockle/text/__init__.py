@@ -1,0 +1,1 @@
+"""Deblockle in writing: states, turns, and drawings for a person."""

@@ -1,0 +1,1 @@
+"""Diaballik's rules: the board, states, turns and what follows."""

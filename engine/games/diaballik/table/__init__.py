@@ -1,0 +1,1 @@
+"""Diaballik on the table: set-ups, corrections, changes explained, turns half done."""

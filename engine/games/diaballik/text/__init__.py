@@ -1,0 +1,1 @@
+"""Diaballik in writing: states, turns, and drawings for a person."""

@@ -1,0 +1,1 @@
+"""Number Drop played well and played at random: hints and playouts."""

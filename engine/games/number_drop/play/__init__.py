@@ -1,0 +1,1 @@
+"""Number Drop's rules: the board, states, turns and what follows."""

@@ -1,0 +1,1 @@
+"""Number Drop on the table: set-ups, corrections, changes explained, turns half done."""

@@ -1,0 +1,1 @@
+"""Number Drop in writing: states, turns, and drawings for a person."""

@@ -1,0 +1,1 @@
+"""Game records, and playthroughs that notice any change of the rules."""

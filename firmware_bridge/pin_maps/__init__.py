@@ -1,0 +1,1 @@
+"""What the owner wired to which pin of the microcontroller board."""

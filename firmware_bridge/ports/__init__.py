@@ -1,0 +1,1 @@
+"""The serial ports of this computer: list, choose, open, and name what answers there."""

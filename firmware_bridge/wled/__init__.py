@@ -1,0 +1,1 @@
+"""Lights on a WLED controller, by USB or over the network."""

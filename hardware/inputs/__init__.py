@@ -1,0 +1,1 @@
+"""Buttons, and switches under the squares, on the Pi's own pins."""

@@ -1,0 +1,1 @@
+"""Signals, and the lights and sounds that show them."""

@@ -1,0 +1,1 @@
+"""Commands about the camera, the pieces it sees and the sheets it needs."""

@@ -1,0 +1,1 @@
+"""Commands about lights, switches and the microcontroller."""

@@ -1,0 +1,1 @@
+"""``referee play``: a whole game at the terminal."""

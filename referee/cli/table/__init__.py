@@ -1,0 +1,1 @@
+"""Commands for a game at the table, refereed now or kept in the journal."""

@@ -1,0 +1,1 @@
+"""The demo: the real service on the virtual table."""

@@ -1,0 +1,1 @@
+"""What is there, what is missing, and what to do about it."""

@@ -1,0 +1,1 @@
+"""Building and running a session on a real table."""

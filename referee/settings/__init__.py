@@ -1,0 +1,1 @@
+"""The owner's settings: one TOML file, the environment and flags."""
