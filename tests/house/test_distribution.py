@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 WHERE = """
 import importlib, json

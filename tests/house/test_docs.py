@@ -20,7 +20,7 @@ import pytest
 
 from referee.cli.root import COMMANDS, root
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FOLDERS = ("benchmarks", "docs", "engine", "firmware_bridge", "hardware", "referee", "scripts", "simulator", "vision")
 MODULE_LINES = 400

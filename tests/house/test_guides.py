@@ -188,8 +188,8 @@ def test_every_sentence_that_is_explained_is_one_that_is_said() -> None:
     explained = [said for said, _, _ in rows(section, r"([^|]+)", r"([^|]+)", r"([^|]+)")][1:]
     modules = [ddp, adalight]
     source = " ".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
-    source += (ROOT / "firmware_bridge" / "opening.py").read_text(encoding="utf-8")
-    source += (ROOT / "hardware" / "light_map.py").read_text(encoding="utf-8")
+    source += (ROOT / "firmware_bridge" / "ports" / "port.py").read_text(encoding="utf-8")
+    source += (ROOT / "hardware" / "lights" / "light_map.py").read_text(encoding="utf-8")
     plain = re.sub(r"\{[^{}\n]*\}", "…", re.sub(r'"\s*f?"', "", source))
     assert len(explained) == 9, explained
     for said in explained:

@@ -35,7 +35,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def is_show(path: Path) -> bool:
-    return (path.parent.name == "referee" and path.stem.startswith(SHOW)) or path.parent.name == SHOW
+    return path.parent.name == SHOW
 
 
 def test_only_the_show_knows_the_simulator() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.search.alpha_beta import MOST_GUESS, Found, best_move
 from engine.search.budget import CountingClock, Deadline
 from engine.search.transposition_table import EXACT, Table
-from tests.engine.toy_rules import (
+from tests.engine.search.toy_rules import (
     START,
     Nim,
     NoughtsAndCrosses,

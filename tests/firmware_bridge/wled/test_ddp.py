@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork, ddp_packets
 from firmware_bridge.wled.frames import WledError, WledSettingError, linearized
-from tests.firmware_bridge.nobody import port_of_nobody
+from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
 

@@ -16,7 +16,7 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
 from hardware.lights.signals import Mood, Signal, light
 from hardware.lights.terminal import Grid
-from tests.firmware_bridge.nobody import port_of_nobody
+from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
 START_S = 100.0

@@ -1,12 +1,17 @@
+"""Tones, and the sounds they are made of."""
+
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import AnimatedDriver, Mood, Signal, Sound
-from hardware.lights.sounds import TONES, ToneDriver, duration_s
+from hardware.lights.sounds import TONES, ToneDriver, duration_s, frequency_hz, next_change_s
 
 
 class Buzzer:
@@ -54,3 +59,44 @@ def test_it_keeps_no_time_and_a_sound_that_was_missed_is_not_played_late(clock) 
         panel.show(Signal(Mood.ACCEPTED, sound=Sound.ACCEPTED))
         assert len(buzzer.played) == 1
     assert said == ["buzzer does not work: unplugged. The game goes on; it is tried again."]
+
+
+def test_every_sound_has_tones_and_only_silence_has_none() -> None:
+    assert set(TONES) == set(Sound)
+    assert [sound for sound in Sound if not TONES[sound]] == [Sound.SILENCE]
+
+
+@pytest.mark.parametrize("sound", [sound for sound in Sound if sound is not Sound.SILENCE])
+def test_a_sound_is_short_audible_and_ends_with_a_tone(sound: Sound) -> None:
+    assert 0 < duration_s(sound) <= 1.5
+    assert TONES[sound][0].frequency_hz > 0
+    assert TONES[sound][-1].frequency_hz > 0
+    assert all(500 <= tone.frequency_hz <= 5000 for tone in TONES[sound] if tone.frequency_hz)
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(Sound, 2)])
+def test_any_two_sounds_differ_in_rhythm_alone(one: Sound, other: Sound) -> None:
+    def rhythm(sound: Sound) -> list[tuple[bool, float]]:
+        return [(tone.frequency_hz > 0, tone.duration_s) for tone in TONES[sound]]
+
+    assert rhythm(one) != rhythm(other)
+    if len(rhythm(one)) == len(rhythm(other)):
+        pairs = zip(rhythm(one), rhythm(other), strict=True)
+        assert max(abs(left[1] - right[1]) for left, right in pairs) >= 0.1
+
+
+@given(st.sampled_from(Sound))
+def test_walking_the_changes_plays_every_tone_once(sound: Sound) -> None:
+    heard, now_s = [], 0.0
+    while (change_s := next_change_s(sound, now_s)) is not None:
+        heard.append((frequency_hz(sound, now_s), change_s - now_s))
+        now_s = change_s
+    assert [frequency for frequency, _ in heard] == [tone.frequency_hz for tone in TONES[sound]]
+    assert [length for _, length in heard] == pytest.approx([tone.duration_s for tone in TONES[sound]])
+    assert now_s == pytest.approx(duration_s(sound))
+    assert frequency_hz(sound, now_s) == 0.0
+
+
+def test_nothing_sounds_before_a_sound_begins() -> None:
+    assert frequency_hz(Sound.FAULT, -0.1) == 0.0
+    assert next_change_s(Sound.FAULT, -0.1) == 0.0

@@ -104,7 +104,7 @@ def test_every_error_of_ours_has_a_code() -> None:
 
 
 def test_the_exit_codes_are_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs/command-line.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/command-line.md").read_text()
     for family, code in EXIT_CODES:
         rows = [line for line in text.splitlines() if line.startswith(f"| {code} |")]
         assert len(rows) == 1, code
@@ -119,7 +119,7 @@ def test_the_module_is_the_command() -> None:
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert done.stdout == "58\n"
 
@@ -137,7 +137,7 @@ def test_a_fault_of_our_own_is_one_line_too(tmp_path: Path, flags: list[str]) ->
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
     )
     assert done.returncode == 70
     if flags:
@@ -161,7 +161,7 @@ def test_completion_knows_the_commands() -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         env={**os.environ, "_REFEREE_COMPLETE": "bash_complete", "COMP_WORDS": "referee ca", "COMP_CWORD": "1"},
     )
     assert "calibrate" in done.stdout

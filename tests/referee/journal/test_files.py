@@ -19,7 +19,7 @@ from referee.errors import (
 from referee.journal import Journal, codec
 from referee.journal.journal import connect
 from referee.journal.lock import holder, lock_path
-from tests.referee.journal_samples import NEW_GAME, START, TURN, picture, ticking_clock
+from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 
 @pytest.fixture

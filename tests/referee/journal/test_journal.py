@@ -13,7 +13,7 @@ from referee.journal import EvidenceLimits, Journal, database
 from referee.journal.events import Event
 from referee.journal.journal import connect
 from referee.journal.lock import lock_path
-from tests.referee.journal_samples import NEW_GAME, START, TURN, picture, ticking_clock
+from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]
 """Header bytes that count writes and name SQLite's version (docs/journal.md)."""

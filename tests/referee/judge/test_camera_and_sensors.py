@@ -7,7 +7,7 @@ from typing import Any
 from referee.judge import Judge, Trigger
 from referee.judge.pooled_reading import pool
 from referee.judge.verdict import VerdictKind
-from tests.referee.felt_readings import after, both, felt, known_start
+from tests.referee.judge.sensor_readings import after, both, felt, known_start
 
 
 def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_reading: Any) -> None:

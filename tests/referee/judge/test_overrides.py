@@ -9,7 +9,7 @@ from referee.judge import Judge, Trigger
 from referee.judge.memory import Override, after_look
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import VerdictKind
-from tests.referee.felt_readings import after, felt, known_start
+from tests.referee.judge.sensor_readings import after, felt, known_start
 from vision.reading import Reading
 
 BELIEVED = {"c3": "gold block, x up", "c4": "empty"}

@@ -13,7 +13,7 @@ from referee.judge.faults import named_pieces
 from referee.judge.pooled_reading import PIECE, pool
 from referee.judge.sensor_evidence import may_have_left
 from referee.judge.verdict import VerdictKind
-from tests.referee.felt_readings import after, felt, known_start
+from tests.referee.judge.sensor_readings import after, felt, known_start
 from vision.reading import PlaceChange
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from referee.judge import Judge
 from referee.judge.verdict import VerdictKind
-from tests.referee.felt_readings import felt
+from tests.referee.judge.sensor_readings import felt
 
 
 def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: Any) -> None:

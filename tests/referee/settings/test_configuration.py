@@ -255,5 +255,5 @@ def test_values_are_written_as_toml_and_found_on_their_lines(values: dict[str, o
 
 
 def test_the_example_in_the_docs_is_the_one_that_is_printed() -> None:
-    text = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/configuration.md").read_text()
     assert f"```toml\n{example()}```" in text

@@ -79,7 +79,7 @@ def test_a_whole_table(folder: Path) -> None:
 
 
 def test_the_settings_of_the_guide_are_those_of_a_whole_table(folder: Path) -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "microcontroller.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[3] / "docs" / "microcontroller.md").read_text(encoding="utf-8")
     settings = textwrap.dedent(guide.split("```toml\n", 1)[1].split("```", 1)[0])
     plan, found = planned(folder, settings)
     assert found == []

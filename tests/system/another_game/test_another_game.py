@@ -1,6 +1,6 @@
 """Adding a game needs a folder in the engine, a layout and a line in the registry: everything else then knows it.
 
-The toy game in ``another_game/`` has pieces that come one by one, an empty board to begin with, no symbols, no side
+The toy game beside this file has pieces that come one by one, an empty board to begin with, no symbols, no side
 faces, nothing unfinished. It is put into a copy of the project, and nothing else in that copy is touched.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-TOY = Path(__file__).parent / "another_game"
+ROOT = Path(__file__).resolve().parents[3]
+TOY = Path(__file__).parent
 ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 REGISTRY_LINES = """
@@ -41,7 +41,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("with pebbles")
     for room in ROOMS:
         shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(TOY / "pebbles", folder / "engine" / "games" / "pebbles", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        TOY / "pebbles", folder / "engine" / "games" / "pebbles", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copy(TOY / "pebbles.json", folder / "vision" / "layout" / "games")
     with (folder / "engine" / "registry.py").open("a", encoding="utf-8") as registry:
         registry.write(REGISTRY_LINES)

@@ -28,7 +28,7 @@ from tests.commands import Run, runner_in
 from tests.guard import GUARD_S
 from vision.calibration import Calibration, save_calibration
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 SIZE = (960, 540)
 

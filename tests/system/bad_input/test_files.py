@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bad_input.conftest import Game
 from tests.commands import Run
+from tests.system.bad_input.conftest import Game
 
 RECORD = """[Game "deblockle"]
 [Start "gold c1:G.star/north=slider e7:T.star/north=slider removed=3,3"]

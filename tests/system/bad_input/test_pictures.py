@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.bad_input.conftest import SIZE, Game
 from tests.commands import Run
+from tests.system.bad_input.conftest import SIZE, Game
 
 # Where the fixture's picture shows marker 0 with its white border, and bare wood.
 MARKER = (slice(45, 103), slice(254, 320))

@@ -19,8 +19,8 @@ from engine.registry import load
 from referee.cli.context import utc_now
 from referee.journal import Journal, fold
 from referee.journal.events import Event
-from tests.bad_input.conftest import Game, Live
 from tests.commands import Run
+from tests.system.bad_input.conftest import Game, Live
 from vision.cameras import live
 from vision.frame import Image
 

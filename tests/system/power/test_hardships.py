@@ -29,7 +29,7 @@ from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 
 DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass

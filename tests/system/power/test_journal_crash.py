@@ -14,7 +14,7 @@ import pytest
 from referee.journal import Journal
 from referee.journal.lock import holder
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 APPENDER = textwrap.dedent(
     """

@@ -22,8 +22,8 @@ from firmware_bridge.ports.selection import WantedBoard
 from hardware.pins.pin_map import BUTTON_ROLES
 
 if TYPE_CHECKING:
-    from tests.rp2040.emulated_pico import EmulatedPico
-    from tests.rp2040.plugged_pico import PluggedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.plugged_pico import PluggedPico
 
 UF2 = "MICROPYTHON_UF2"
 
@@ -90,8 +90,8 @@ def around(plugged: PluggedPico) -> InstallEnvironment:
 @pytest.fixture(scope="session")
 def installed_flash(uf2: Path, firmware: Firmware, pins: PinMap, patience: None) -> bytes:
     """The flash memory of a Pico on which our own command installed the firmware over USB."""
-    from tests.rp2040.emulated_pico import EmulatedPico
-    from tests.rp2040.plugged_pico import PluggedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.plugged_pico import PluggedPico
 
     with PluggedPico(EmulatedPico(uf2)) as plugged:
         done = install(WantedBoard(plugged.port), firmware, pins, around(plugged), lambda *_: None)
@@ -102,7 +102,7 @@ def installed_flash(uf2: Path, firmware: Firmware, pins: PinMap, patience: None)
 @pytest.fixture
 def pico(uf2: Path, installed_flash: bytes) -> EmulatedPico:
     """A Pico with our firmware, just switched on."""
-    from tests.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
 
     return EmulatedPico(uf2, installed_flash)
 
@@ -110,7 +110,7 @@ def pico(uf2: Path, installed_flash: bytes) -> EmulatedPico:
 @pytest.fixture
 def plugged(pico: EmulatedPico) -> Iterator[PluggedPico]:
     """The same, behind a pseudo-terminal."""
-    from tests.rp2040.plugged_pico import PluggedPico
+    from tests.system.rp2040.plugged_pico import PluggedPico
 
     with PluggedPico(pico) as plugged:
         yield plugged

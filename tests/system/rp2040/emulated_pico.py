@@ -17,7 +17,7 @@ from rp2040py.execute_batch import execute_batch
 from rp2040py.gpio_pin import GPIOPinState
 from rp2040py.memory_map import FLASH_START_ADDRESS
 
-from tests.rp2040.edges import MS, Edge
+from tests.system.rp2040.edges import MS, Edge
 
 _SLICE_NS = MS // 2
 # A packet of 64 bytes with all that belongs to it takes some 50 us at USB's 12 Mbit/s: at most 19 of them fit into a

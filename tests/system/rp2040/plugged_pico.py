@@ -12,8 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from tests.rp2040.edges import MS
-from tests.rp2040.emulated_pico import EmulatedPico
+from tests.system.rp2040.edges import MS
+from tests.system.rp2040.emulated_pico import EmulatedPico
 
 Result = TypeVar("Result")
 

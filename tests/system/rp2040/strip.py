@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from tests.rp2040.edges import Edge
+from tests.system.rp2040.edges import Edge
 
 # Worldsemi, WS2812B data sheet, "Data transfer time": each 150 ns more or less.
 _ZERO_HIGH_NS = (250, 550)

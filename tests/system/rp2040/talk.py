@@ -12,7 +12,7 @@ from firmware_bridge.protocol.messages import Message
 from firmware_bridge.protocol.outbox import Sendable
 
 if TYPE_CHECKING:
-    from tests.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
 
 Kind = TypeVar("Kind")
 

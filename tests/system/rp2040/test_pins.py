@@ -12,14 +12,14 @@ import pytest
 from firmware_bridge.firmware.core import lights
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.protocol.messages import ButtonReport, Configure, FaultReport, LightFrame, SensorReport
-from tests.rp2040.edges import MS
-from tests.rp2040.strip import frames
-from tests.rp2040.talk import Talk
+from tests.system.rp2040.edges import MS
+from tests.system.rp2040.strip import frames
+from tests.system.rp2040.talk import Talk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
 
 COUNT = 300
 STRIP, FIRST_ROW, END_TURN = 28, 2, 18
@@ -29,7 +29,7 @@ SETTINGS = Configure(silence_ms=3000, debounce_ms=20, long_press_ms=1000)
 @pytest.fixture(scope="module")
 def running(uf2: Path, installed_flash: bytes) -> EmulatedPico:
     """A Pico whose firmware has said its first word."""
-    from tests.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
 
     pico = EmulatedPico(uf2, installed_flash)
     Talk(pico, 1)

@@ -11,14 +11,14 @@ from firmware_bridge.install.manifest import Firmware
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import FaultReport, Leave
-from tests.rp2040.conftest import around
-from tests.rp2040.edges import MS
-from tests.rp2040.strip import frames
-from tests.rp2040.talk import Talk
+from tests.system.rp2040.conftest import around
+from tests.system.rp2040.edges import MS
+from tests.system.rp2040.strip import frames
+from tests.system.rp2040.talk import Talk
 
 if TYPE_CHECKING:
-    from tests.rp2040.emulated_pico import EmulatedPico
-    from tests.rp2040.plugged_pico import PluggedPico
+    from tests.system.rp2040.emulated_pico import EmulatedPico
+    from tests.system.rp2040.plugged_pico import PluggedPico
 
 GUARD_S = 600.0
 """Only against hanging."""

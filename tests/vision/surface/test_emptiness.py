@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
-from tests.vision.test_coverings import NAME, painted, solids
+from tests.vision.surface.test_occlusion import NAME, painted, solids
 from vision.frame import Image
 from vision.geometry import project
 from vision.sampling import linear_light

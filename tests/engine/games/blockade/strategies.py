@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.api import Roll
 from engine.games.blockade.game import Blockade
-from tests.engine import oracle_blockade as oracle
+from tests.engine.games.blockade import oracle
 
 GAME = Blockade()
 OPTIONS = st.fixed_dictionaries(

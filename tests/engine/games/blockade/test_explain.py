@@ -6,10 +6,10 @@ import pytest
 
 from engine.api import Announcement
 from engine.errors import ContradictionError, IllegalTurnError, UnreadableError
-from tests.engine import oracle_blockade as oracle
-from tests.engine.strategies_blockade import GAME, state_of
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, state_of
 
-DOCS = Path(__file__).parents[2] / "docs" / "games" / "blockade.md"
+DOCS = Path(__file__).parents[4] / "docs" / "games" / "blockade.md"
 
 
 def towered(*places):

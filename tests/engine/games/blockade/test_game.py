@@ -10,9 +10,9 @@ from engine.errors import AmbiguousError, IllegalTurnError, OptionError, Unreada
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.play.state import BlockadeTurn, Move
 from engine.perft import perft, split, start_of_count
-from tests.engine import oracle_blockade as oracle
-from tests.engine.strategies_blockade import GAME, frozen, state_of
-from tests.engine.test_blockade_explain import ROLLED, ready, towered
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, frozen, state_of
+from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
 
 
 def roll(state, text):

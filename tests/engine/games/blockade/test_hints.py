@@ -9,10 +9,10 @@ from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import chance_of_race, progress_of
 from engine.games.blockade.advice.playouts import MutableBoard
 from engine.games.blockade.play.state import state_after
-from tests.engine import oracle_blockade as oracle
-from tests.engine.strategies_blockade import GAME, state_of
-from tests.engine.test_blockade_explain import ready
-from tests.engine.test_blockade_game import four_towers
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, state_of
+from tests.engine.games.blockade.test_explain import ready
+from tests.engine.games.blockade.test_game import four_towers
 from tests.engine.whole_games import CountingClock
 
 

@@ -19,8 +19,8 @@ from engine.games.blockade.advice.lookahead import (
 )
 from engine.games.blockade.play.board import BASES, BLUE, GREEN, PLACES, RED, YELLOW, starting_stacks
 from engine.support.grid import members
-from tests.engine.strategies_blockade import state_of
-from tests.engine.test_blockade_game import four_towers
+from tests.engine.games.blockade.strategies import state_of
+from tests.engine.games.blockade.test_game import four_towers
 
 START = starting_stacks()
 WARM = Front(forces_of(START, "warm"), 0)

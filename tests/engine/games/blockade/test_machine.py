@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from engine.api import Announcement, Roll, Strength
 from engine.games.blockade.advice.hints import find_hint
 from engine.search.budget import CountingClock, Deadline
-from tests.engine.strategies_blockade import GAME, OPTIONS, frozen
+from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
 
 BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
 

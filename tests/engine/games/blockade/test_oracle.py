@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from tests.engine import oracle_blockade as oracle
-from tests.engine.strategies_blockade import GAME, frozen, state_of
+from tests.engine.games.blockade import oracle
+from tests.engine.games.blockade.strategies import GAME, frozen, state_of
 
 DICE = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.api import Roll
 from engine.registry import load
 from engine.support.dice import drawn
-from tests.engine import oracle_blokus_dice as oracle
+from tests.engine.games.blokus_dice import oracle
 
 GAME = load("blokus-dice")
 

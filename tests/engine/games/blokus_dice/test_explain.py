@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement
 from engine.errors import IllegalTurnError, UnreadableError
-from tests.engine.strategies_blokus_dice import GAME, states
+from tests.engine.games.blokus_dice.strategies import GAME, states
 
-DOCS = Path(__file__).parents[2] / "docs" / "games" / "blokus-dice.md"
+DOCS = Path(__file__).parents[4] / "docs" / "games" / "blokus-dice.md"
 
 SHEET = "sheet=6x5/1/c3/1,2/I3/V3/I4,L4/L5/O4"
 NEW = f"p1 dice=1,4 p1=-:0 p2=-:0 {SHEET}"
@@ -68,7 +68,7 @@ SAID = {
     "not-one-shape": [(NEW, "1:2:a1,c1"), (NEW, "1:2:a1,b1", None)],
 }
 OTHERWISE = {"sheet-not-clean"}
-"""Raised where a game is set up: tests/engine/test_blokus_dice_game.py."""
+"""Raised where a game is set up: tests/engine/games/blokus_dice/test_game.py."""
 
 
 def changed(text):

@@ -8,7 +8,7 @@ from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.play.shapes import NAMES, shape_of
 from engine.support.polyomino import orientations
-from tests.engine.strategies_blokus_dice import GAME, SMALL, only_open, roll, rolled
+from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
 
 
 def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():

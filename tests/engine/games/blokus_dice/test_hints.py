@@ -13,7 +13,7 @@ from engine.games.blokus_dice.advice.evaluation import Endgame, TooMuchError, co
 from engine.games.blokus_dice.advice.placements import PlacementFinder
 from engine.search.budget import CountingClock
 from engine.support.dice import drawn
-from tests.engine.strategies_blokus_dice import GAME, OPTIONS, played
+from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, played
 
 SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
 

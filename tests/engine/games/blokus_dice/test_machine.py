@@ -12,7 +12,7 @@ from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_o
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.play.turns import ways_to_lay
 from engine.support.traits import play_random_games
-from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
+from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 
 class WholeGame(RuleBasedStateMachine):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import Announcement, Roll
-from tests.engine import oracle_blokus_dice as oracle
-from tests.engine.strategies_blokus_dice import GAME, as_oracle, positions, written
+from tests.engine.games.blokus_dice import oracle
+from tests.engine.games.blokus_dice.strategies import GAME, as_oracle, positions, written
 
 
 def compare(table, state):

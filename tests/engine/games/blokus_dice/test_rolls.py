@@ -4,7 +4,7 @@ import pytest
 
 from engine.api import Announcement
 from engine.errors import IllegalTurnError, UnreadableError
-from tests.engine.strategies_blokus_dice import GAME, roll, rolled
+from tests.engine.games.blokus_dice.strategies import GAME, roll, rolled
 
 
 @pytest.mark.parametrize("colour", ["red", "blue", "yellow", "green", None])

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from tests.engine import oracle_blokus_dice as oracle
-from tests.engine.strategies_blokus_dice import GAME, OPTIONS, states
+from tests.engine.games.blokus_dice import oracle
+from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 START = "p1 starter=p1 markers=red,blue,yellow,green dice=- p1=-:0 p2=-:0 p3=-:0 p4=-:0"
 # p1 has drawn the domino, then p2 is to draw; of four dice three are left.

@@ -4,7 +4,7 @@ import random
 
 from hypothesis import strategies as st
 
-from tests.engine import oracle_deblockle as oracle
+from tests.engine.games.deblockle import oracle
 
 SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 PLAYERS = ("gold", "teal")

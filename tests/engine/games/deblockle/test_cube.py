@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from engine.errors import OptionError
 from engine.games.deblockle.play.board import SIDES
 from engine.games.deblockle.play.cube import PRINTED_NET, SYMBOLS, Cube, cube_of, read_net
-from tests.engine import oracle_deblockle as oracle
+from tests.engine.games.deblockle import oracle
 
 AS_WRITTEN = 1
 OPPOSITES = {frozenset(pair) for pair in [("star", "stop"), ("slider", "hoops"), ("x", "cross")]}

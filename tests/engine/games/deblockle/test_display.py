@@ -5,8 +5,8 @@ from hypothesis import given
 
 from engine.errors import OptionError
 from engine.registry import load
-from tests.engine import oracle_deblockle as oracle
-from tests.engine.strategies import OPTIONS, positions
+from tests.engine.games.deblockle import oracle
+from tests.engine.games.deblockle.strategies import OPTIONS, positions
 
 GAME = load("deblockle")
 

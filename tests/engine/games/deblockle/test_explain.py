@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from engine.api import EMPTY
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.registry import load
-from tests.engine import oracle_deblockle as oracle
-from tests.engine.strategies import positions
+from tests.engine.games.deblockle import oracle
+from tests.engine.games.deblockle.strategies import positions
 
 GAME = load("deblockle")
-DOCS = Path(__file__).parents[2] / "docs" / "games" / "deblockle.md"
+DOCS = Path(__file__).parents[4] / "docs" / "games" / "deblockle.md"
 
 # With x up and star to the north a roll north shows stop, east hoops, south star, west slider; cross is underneath.
 X = "x/north=star"

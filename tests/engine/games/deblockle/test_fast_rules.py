@@ -10,7 +10,7 @@ from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.games.deblockle.play import fast_rules
 from engine.registry import load
 from engine.support.traits import play_random_games
-from tests.engine import oracle_deblockle as oracle
+from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
 

@@ -12,7 +12,7 @@ from engine.games.deblockle.advice.evaluation import search_rules_of
 from engine.games.deblockle.play.fast_rules import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
-from tests.engine import oracle_deblockle as oracle
+from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
 # Gold's only block is at the side of its goal, the star to come up there.

@@ -6,7 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from engine.api import EMPTY, Certainty
 from engine.registry import load
-from tests.engine.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
+from tests.engine.games.deblockle.strategies import HANDICAPS, PLAYERS, RULE_OPTIONS
 
 GAME = load("deblockle")
 

@@ -8,10 +8,10 @@ import pytest
 from engine.api import Certainty
 from engine.perft import perft, split
 from engine.registry import load
-from tests.engine import oracle_deblockle as oracle
+from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
-DOCS = Path(__file__).parents[2] / "docs" / "games" / "deblockle.md"
+DOCS = Path(__file__).parents[4] / "docs" / "games" / "deblockle.md"
 
 
 def as_key(turn):

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.registry import load
-from tests.engine import oracle_deblockle as oracle
-from tests.engine.strategies import OPTIONS, positions
+from tests.engine.games.deblockle import oracle
+from tests.engine.games.deblockle.strategies import OPTIONS, positions
 
 GAME = load("deblockle")
 DUEL = GAME.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")

@@ -5,7 +5,7 @@ import random
 from hypothesis import strategies as st
 
 from engine.registry import load
-from tests.engine import oracle_diaballik as oracle
+from tests.engine.games.diaballik import oracle
 
 GAME = load("diaballik")
 CHOICES = {option.name: option.choices or (True, False) for option in GAME.options}

@@ -6,7 +6,7 @@ from engine.perft import perft
 from engine.registry import load
 
 GAME = load("diaballik")
-PAGE = (Path(__file__).parents[2] / "docs" / "games" / "diaballik.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "games" / "diaballik.md").read_text(encoding="utf-8")
 
 
 def rows():

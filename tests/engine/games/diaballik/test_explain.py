@@ -11,10 +11,10 @@ from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.games.diaballik.play.state import Action, DiaballikTurn
 from engine.registry import load
-from tests.engine.strategies_diaballik import states
+from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
-DOCS = Path(__file__).parents[2] / "docs" / "games" / "diaballik.md"
+DOCS = Path(__file__).parents[4] / "docs" / "games" / "diaballik.md"
 
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"
 MIDDLE = "ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b"

@@ -13,7 +13,7 @@ from engine.games.diaballik.play.board import GOAL, other
 from engine.games.diaballik.play.turns import begun, results_by_playing
 from engine.registry import load
 from engine.support.traits import play_random_games
-from tests.engine.strategies_diaballik import states
+from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
 USUAL = {"pass_over_own": True, "antiplay": "announced"}

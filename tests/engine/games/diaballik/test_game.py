@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from engine.api import EMPTY, Announcement, Certainty, Roll
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
-from tests.engine.strategies_diaballik import OPTIONS, states
+from tests.engine.games.diaballik.strategies import OPTIONS, states
 
 GAME = load("diaballik")
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"

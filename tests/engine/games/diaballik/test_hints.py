@@ -15,8 +15,8 @@ from engine.games.diaballik.play.fast_rules import BALL_SHIFT
 from engine.games.diaballik.play.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
-from tests.engine import oracle_diaballik as oracle
-from tests.engine.strategies_diaballik import states
+from tests.engine.games.diaballik import oracle
+from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
 WALL = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.registry import load
-from tests.engine.strategies_diaballik import OPTIONS
+from tests.engine.games.diaballik.strategies import OPTIONS
 
 GAME = load("diaballik")
 

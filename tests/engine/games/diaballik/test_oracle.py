@@ -8,7 +8,7 @@ from engine.games.diaballik.play.turns import action_sequences, begun, packed_re
 from engine.perft import perft, split
 from engine.registry import load
 from engine.support.grid import members
-from tests.engine import oracle_diaballik as oracle
+from tests.engine.games.diaballik import oracle
 
 GAME = load("diaballik")
 

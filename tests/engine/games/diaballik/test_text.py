@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.registry import load
-from tests.engine import oracle_diaballik as oracle
-from tests.engine.strategies_diaballik import OPTIONS, positions, states
+from tests.engine.games.diaballik import oracle
+from tests.engine.games.diaballik.strategies import OPTIONS, positions, states
 
 GAME = load("diaballik")
 START = GAME.new()

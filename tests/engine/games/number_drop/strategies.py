@@ -1,4 +1,4 @@
-"""Hypothesis strategies for Number Drop that several tests share."""
+"""Hypothesis strategies for Number Drop, and its states and moves as the engine's texts."""
 
 import random
 
@@ -82,3 +82,25 @@ def position(seed, options=None, *, most_steps=120):
 def positions(**named):
     """States some steps into a game with any options."""
     return st.builds(lambda seed, options: position(seed, options, **named)[1], st.integers(0, 2**32), OPTIONS)
+
+
+TILES = "slots=I4,L4,O4,T4,S4"
+
+
+def state_of(text):
+    return GAME.parse_state(text)
+
+
+def after(state, *moves):
+    """The state after rolls (texts with commas and no equals sign) and turns."""
+    for move in moves:
+        if GAME.awaits_roll(state):
+            state = GAME.rolled(state, GAME.parse_roll(state, move))
+        else:
+            player, colon, text = move.partition(": ")
+            turn = GAME.parse_turn(state, text, player) if colon else GAME.parse_turn(state, move)
+            state = GAME.apply(state, turn)
+    return state
+
+
+LETTERED = "555..../1234...|loop:a1+b1+c1|loop:a2+b2+c2|letters:A"

@@ -1,8 +1,7 @@
 """Number Drop for one: the tiles that slide, and the end when all are down."""
 
 from engine.api import Outcome, Roll
-from tests.engine.strategies_number_drop import GAME
-from tests.engine.texts_number_drop import LETTERED, after, state_of
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, after, state_of
 
 SOLO = "I4,L4,O4,T4,S4"
 

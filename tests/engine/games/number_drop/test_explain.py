@@ -14,8 +14,7 @@ from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, 
 from engine.games.number_drop.play.turns import is_legal
 from engine.games.number_drop.play.violations import breaches_of
 from engine.games.number_drop.text.turns import read_turn
-from tests.engine.strategies_number_drop import GAME, position
-from tests.engine.texts_number_drop import LETTERED, TILES
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"
 ROLL = f"roll p1=1...... p2=2...... {TILES}"
@@ -144,7 +143,7 @@ def test_every_rule_of_the_catalogue_is_broken_above():
 
 
 def test_the_page_lists_the_catalogue():
-    page = (Path(__file__).parents[2] / "docs" / "games" / "number-drop.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "games" / "number-drop.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `([a-z-]+)` \| ([A-Z].*) \|$", page, re.MULTILINE) == [
         (rule.id, rule.sentence) for rule in RULES.values()
     ]

@@ -8,8 +8,7 @@ from engine import perft
 from engine.api import Outcome, Roll
 from engine.errors import ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, Points, Sheet
-from tests.engine.strategies_number_drop import GAME
-from tests.engine.texts_number_drop import TILES, after, state_of
+from tests.engine.games.number_drop.strategies import GAME, TILES, after, state_of
 
 GOLDEN = (
     ".....43/.....66/4412666/5441471/6446777/123X322/44XXX12/455X.22/5556422/5275.56/XXX2341/X.X123."

@@ -13,9 +13,8 @@ from engine.games.number_drop.advice.candidates import open_sizes
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
 from engine.search.budget import CountingClock
-from tests.engine import oracle_number_drop as oracle
-from tests.engine.strategies_number_drop import GAME, OPTIONS, position
-from tests.engine.texts_number_drop import LETTERED, TILES
+from tests.engine.games.number_drop import oracle
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, TILES, position
 
 
 def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):

@@ -10,8 +10,8 @@ from engine.api import EMPTY
 from engine.games.number_drop.play.sheet import GRID
 from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, Slide
 from engine.support.grid import members
-from tests.engine import oracle_number_drop as oracle
-from tests.engine.strategies_number_drop import GAME, OPTIONS, turns_of
+from tests.engine.games.number_drop import oracle
+from tests.engine.games.number_drop.strategies import GAME, OPTIONS, turns_of
 
 
 class WholeGame(RuleBasedStateMachine):

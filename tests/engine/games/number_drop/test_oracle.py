@@ -10,8 +10,8 @@ from engine.games.number_drop.play.drops import assignments, landings, turned_sh
 from engine.games.number_drop.play.options import NumberDropOptions
 from engine.games.number_drop.play.sheet import BOXES, GRID, Sheet
 from engine.support.grid import members
-from tests.engine import oracle_number_drop as oracle
-from tests.engine.strategies_number_drop import GAME, position
+from tests.engine.games.number_drop import oracle
+from tests.engine.games.number_drop.strategies import GAME, position
 
 COMPONENTS = NumberDropOptions().components
 ROLLS = sorted({(*sorted(roll[:4]), roll[4]) for roll in oracle.rolls()})

@@ -9,8 +9,7 @@ from engine.games.number_drop.advice.playouts import MutableSheet, any_digits
 from engine.games.number_drop.play.drops import landings, turned_shapes
 from engine.games.number_drop.play.options import NumberDropOptions
 from engine.support.traits import play_random_games
-from tests.engine.strategies_number_drop import GAME, position
-from tests.engine.texts_number_drop import LETTERED, TILES
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 COMPONENTS = NumberDropOptions().components
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from engine.api import Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from tests.engine.strategies_number_drop import GAME, OPTIONS, position
-from tests.engine.texts_number_drop import TILES
+from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES, position
 
 SOLO = f"{TILES} players=1"
 LETTERED = "555..../1234...|loop:a2+b2+c2|loop:a1+b1+c1|letters:A"

@@ -4,8 +4,7 @@ import pytest
 
 from engine.api import Announcement, Outcome, Roll
 from engine.errors import AmbiguousError, IllegalTurnError
-from tests.engine.strategies_number_drop import GAME
-from tests.engine.texts_number_drop import LETTERED, TILES, after, state_of
+from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, after, state_of
 
 
 def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
