@@ -85,7 +85,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class FaultReported:
-    """The board tells of a fault: its code and number as in docs/protocol.md, and its words."""
+    """The board tells of a fault: its code and number as in docs/internals/protocol.md, and its words."""
 
     time_s: float
     code: int

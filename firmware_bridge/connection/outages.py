@@ -19,7 +19,7 @@ from firmware_bridge.errors import (
 )
 
 WATCHDOG_RESET = 1
-"""The cause of a restart that docs/protocol.md gives this number."""
+"""The cause of a restart that docs/internals/protocol.md gives this number."""
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
 # Just after plugging in a port may not be ready, belongs to root until udev has seen to it, and is tried by programs

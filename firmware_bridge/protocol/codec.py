@@ -1,4 +1,4 @@
-"""Writes messages as payloads and reads them back; docs/protocol.md has the tables. Pure.
+"""Writes messages as payloads and reads them back; docs/internals/protocol.md has the tables. Pure.
 
 Most messages are a row of numbers, described by a table; the others have functions of their own. A payload may be
 longer than described: the rest is for later versions and ignored. Fields are read one by one, so an error can name

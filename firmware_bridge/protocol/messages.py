@@ -202,7 +202,7 @@ class ButtonReport:
 
 @dataclass(frozen=True)
 class FaultReport:
-    """Something is wrong with the device; docs/protocol.md lists the codes and what ``number`` is about."""
+    """Something is wrong with the device; docs/internals/protocol.md lists the codes and what ``number`` is about."""
 
     code: int
     number: int

@@ -31,7 +31,7 @@ JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "Jso
 class Event:
     """One accepted event.
 
-    ``kind`` decides what ``data`` holds (see docs/journal.md):
+    ``kind`` decides what ``data`` holds (see docs/internals/journal.md):
 
     - ``new game``: ``game``, ``options``, ``seed`` (virtual table only)
     - ``set up``: ``state`` (strict text of the state the table showed; a list when it is open who starts)

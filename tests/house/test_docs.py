@@ -22,7 +22,10 @@ from referee.cli.root import COMMANDS, root
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-FOLDERS = ("benchmarks", "docs", "engine", "firmware_bridge", "hardware", "referee", "scripts", "simulator", "vision")
+FOLDERS = (
+    *("benchmarks", "common", "docs", "engine", "firmware_bridge", "hardware"),
+    *("referee", "scripts", "simulator", "tests", "vision"),
+)
 MODULE_LINES = 400
 """The most lines of code a module may have."""
 LARGEST_FILE_BYTES = 2 * 1024 * 1024
@@ -30,8 +33,8 @@ LARGEST_FILE_BYTES = 2 * 1024 * 1024
 EXAMPLE_GAME = "pebbles"
 """The game that CONTRIBUTING makes up; its files are not there."""
 
-SESSION = r"\bsessions?\b"
-WIRE_PAGES = ("docs/protocol.md", "docs/link.md")
+SESSION = r"(?<!/)\bsessions?\b(?!/)"
+WIRE_PAGES = ("docs/internals/protocol.md", "docs/internals/link.md")
 """The pages about the wire, whose protocol has sessions."""
 
 PRIVATE = (

@@ -1,4 +1,4 @@
-"""Somebody who read nothing but docs/protocol.md gets on with the vectors and with the host's end."""
+"""Somebody who read nothing but docs/internals/protocol.md gets on with the vectors and with the host's end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/protocol.md says what the code does: kinds, fields, sizes, numbers."""
+"""docs/internals/protocol.md says what the code does: kinds, fields, sizes, numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from firmware_bridge.protocol.messages import (
 from firmware_bridge.protocol.packets import BOTH_WAYS, FROM_DEVICE, FROM_HOST, Kind, is_sequenced
 from scripts import protocol_vectors
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "internals" / "protocol.md").read_text(encoding="utf-8")
 BITS = re.compile(r"u(8|16|32) (\w+)")
 
 

@@ -16,7 +16,7 @@ from referee.journal.lock import lock_path
 from tests.referee.journal.samples import NEW_GAME, START, TURN, picture, ticking_clock
 
 WRITE_COUNTER_BYTES = [*range(24, 28), *range(92, 100)]
-"""Header bytes that count writes and name SQLite's version (docs/journal.md)."""
+"""Header bytes that count writes and name SQLite's version (docs/internals/journal.md)."""
 
 
 @pytest.fixture

@@ -286,7 +286,7 @@ def test_settings_that_would_guess_are_refused(wrong: dict[str, float]) -> None:
 
 
 def test_the_guide_names_every_setting_and_its_value() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "judge.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[3] / "docs" / "internals" / "judge.md").read_text(encoding="utf-8")
     section = guide.split("## Settings of the judge")[1].split("##")[0].replace("−", "-")
     told = {name: float(value) for name, value in re.findall(r"`([a-z_]+)` (-?[0-9.e-]*[0-9])", section)}
     assert told == {field.name: getattr(JudgeSettings(), field.name) for field in fields(JudgeSettings)}
