@@ -38,7 +38,13 @@ def test_all_steps_run_and_the_summary_ends_with_the_tests_closing_line(checked)
     modules = [words.split()[1] if words.startswith("-m") else words for words in calls(checked)]
     assert modules == ["ruff", "ruff", "mypy", "mypy", "lint-imports", "pytest"]
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
+    assert calls(checked)[-1].endswith("--ignore tests/system")
+
+
+def test_all_takes_whole_systems_too_and_measures_coverage(checked):
+    assert checked.call("check", "--all").returncode == 0
     assert "--cov" in calls(checked)[-1]
+    assert "tests/system" not in calls(checked)[-1]
 
 
 @pytest.mark.parametrize("broken", ["ruff check", "ruff format", "mypy scripts", "lint-imports", "pytest"])
@@ -78,7 +84,7 @@ def test_arguments_it_does_not_know_are_refused(checked, arguments):
     assert not (checked.home / "calls").exists()
 
 
-def test_continuous_integration_runs_just_this(checked):
+def test_continuous_integration_runs_everything_and_the_lowest_versions(checked):
     shutil.copytree(ROOT / ".ci", checked.folder / ".ci")
     checked.write("tests/micropython/package.json", "{}")
     checked.fake("node", "")
@@ -86,11 +92,14 @@ def test_continuous_integration_runs_just_this(checked):
     done = checked.call(".ci/run", env={"CI": "true"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "=== 5 passed in 0.1s ==="
+    tested = [words for words in calls(checked) if "pytest" in words]
+    assert ["--cov" in words for words in tested] == [True, False]
     assert checked.call(".ci/run", env={"BREAK": "pytest"}).returncode == 1
+    assert checked.call(".ci/run", env={"BREAK": "mypy scripts"}).returncode == 1
     assert checked.call(".ci/run", "--lowest").returncode == 0
     assert "--cov" not in calls(checked)[-1]
     installed = (checked.home / "installed").read_text(encoding="utf-8").splitlines()
-    assert len(installed) == 3
+    assert len(installed) == 4
     assert installed[0].startswith("ci --ignore-scripts")
     assert installed[0].endswith("tests/micropython")
 
@@ -123,7 +132,7 @@ def test_tests_that_want_micropython_are_named_at_the_end_when_they_were_skipped
 
 def test_help_lists_the_arguments(checked):
     said = checked.call("check", "--help").stdout
-    assert all(argument in said for argument in ("--long", "--fast", "--lowest"))
+    assert all(argument in said for argument in ("--all", "--long", "--fast", "--lowest"))
 
 
 @pytest.mark.parametrize("script", ["run", "check", ".ci/run", "scripts/lock", "scripts/environment.sh"])
@@ -142,6 +151,8 @@ ALLOWED = {
     ("extra", "kept"),
     [
         ({}, True),
+        ({"engine/extra.py": "import common.phrases\n"}, True),
+        ({"common/extra.py": "import engine.rules\n"}, False),
         ({"engine/extra.py": "import vision.geometry\n"}, False),
         ({"vision/extra.py": "import engine.rules\n"}, False),
         ({"hardware/extra.py": "import referee.runtime.watch\n"}, False),
@@ -151,13 +162,14 @@ ALLOWED = {
         ({"simulator/extra.py": "import hardware\n"}, False),
         ({"simulator/extra.py": "import firmware_bridge.protocol\n"}, True),
         ({"simulator/extra.py": "import firmware_bridge.link\n"}, False),
-        ({"referee/extra.py": "import engine.games.deblockle.play.board\n"}, False),
+        ({"referee/extra.py": "import engine.games.deblockle.board\n"}, False),
         ({"engine/registry.py": "import engine.games.deblockle\n"}, True),
     ],
 )
 def test_the_import_rules_catch_what_they_forbid(tmp_path, extra, kept):
     pytest.importorskip("importlinter")
     files = {
+        "common/phrases.py": "",
         "engine/rules.py": "",
         "vision/geometry.py": "",
         "vision/readers/blocks/appearance.py": "",
@@ -172,7 +184,8 @@ def test_the_import_rules_catch_what_they_forbid(tmp_path, extra, kept):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        (path.parent / "__init__.py").touch()
+        for package in list(Path(name).parents)[:-1]:
+            (tmp_path / package / "__init__.py").touch()
     (tmp_path / "pyproject.toml").write_text(toml, encoding="utf-8")
     code = (
         "import sys; sys.path.insert(0, ''); from importlinter.cli import lint_imports; "
