@@ -31,7 +31,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("coverings", OcclusionDetector, "__init__"),
     ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "look"),
-    ("bare places", reader_module, "bareness"),
+    ("bare places", reader_module, "emptiness"),
     ("hands in motion", HandMonitor, "completed"),
 )
 STAGE_NAMES = (*dict.fromkeys(stage for stage, _, _ in STAGES), "everything else", "verdict")

@@ -127,8 +127,8 @@ def test_the_module_is_the_command() -> None:
 @pytest.mark.parametrize("flags", [[], ["--debug"]])
 def test_a_fault_of_our_own_is_one_line_too(tmp_path: Path, flags: list[str]) -> None:
     script = (
-        "import sys; from referee.cli import config, main\n"
-        "config.command.callback = lambda **_: 1 // 0\n"
+        "import sys; from referee.cli import installation, main\n"
+        "installation.config_command.callback = lambda **_: 1 // 0\n"
         f"sys.argv = ['referee', *{flags!r}, 'config']; main()"
     )
     done = subprocess.run(
