@@ -29,6 +29,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from common.places import EMPTY
 from engine.errors import EngineError
 from engine.registry import load
 from hardware.lights.signals import Signal
@@ -46,7 +47,7 @@ from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
 from vision.readers.table_reader import TableReader
-from vision.reading import EMPTY, Reading
+from vision.reading import Reading
 
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")

@@ -26,8 +26,13 @@ def write_durably(path: Path, text: str) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
-    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put on the disk which files a folder has, so that a new file's name lasts as its content does. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)

@@ -25,6 +25,8 @@ from fractions import Fraction
 from random import Random
 from typing import Generic, Protocol, TypeVar
 
+import common.places
+
 Place = str
 LookName = str
 Player = str
@@ -32,7 +34,7 @@ Facing = Mapping[str, str]
 Appearance = Mapping[Place, LookName]
 OptionValue = str | int | bool
 
-EMPTY: LookName = "empty"
+EMPTY: LookName = common.places.EMPTY
 """The look of a place where nothing stands."""
 
 

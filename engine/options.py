@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from common.suggestions import nearest
 from engine.api import Option, OptionValue
 from engine.errors import OptionError
 
@@ -23,8 +23,8 @@ def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | N
     values: dict[str, OptionValue] = {option.name: option.default for option in options}
     for name, value in (given or {}).items():
         if name not in by_name:
-            near = difflib.get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(by_name)}"
+            near = nearest(name, by_name)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(by_name)}"
             raise OptionError(f"there is no option {name!r}; {hint}")
         values[name] = _read_value(by_name[name], value)
     return values

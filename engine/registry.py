@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from common.suggestions import nearest
 from engine.api import Game
 from engine.errors import UnknownGameError
 
@@ -61,7 +61,7 @@ def load(name: str) -> Game[Any, Any]:
     """Give the game of that name (case and outer spaces don't matter); raises UnknownGameError."""
     key = name.strip().lower()
     if key not in _GAMES:
-        near = difflib.get_close_matches(key, _GAMES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(games())}"
+        near = nearest(key, _GAMES)
+        hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(games())}"
         raise UnknownGameError(f"no game is called {name!r}; {hint}")
     return _GAMES[key]()

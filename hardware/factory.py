@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +9,7 @@ from functools import partial
 from gpiozero.pins import Factory
 from rich.console import Console
 
+from common.suggestions import did_you_mean
 from hardware.errors import SettingError
 from hardware.inputs.buttons import Buttons
 from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
@@ -125,6 +125,5 @@ def _gpio_sources(settings: DriverSettings, pin_factory: Factory | None) -> list
 
 def _require(what: str, name: str, allowed: tuple[str, ...]) -> None:
     if name not in allowed:
-        close = difflib.get_close_matches(name, allowed, n=1)
-        guess = f" (did you mean {close[0]!r}?)" if close else ""
+        guess = did_you_mean(name, allowed, quoted=True)
         raise SettingError(f"there is no {what} {name!r}{guess}; allowed are {', '.join(allowed)}")

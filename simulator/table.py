@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
+from common.places import EMPTY
 from engine.api import OptionValue
 from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
 from simulator.play.choreography import Moment
@@ -174,6 +175,6 @@ class VirtualTable:
         if coverage is None:
             coverage = self._coverages.setdefault(id(setting), HandOcclusion(setting))
         looks = self._played.looks(moment)
-        occupied = {place for place, look in looks.items() if look != "empty"}
+        occupied = {place for place, look in looks.items() if look != EMPTY}
         covered = coverage.covered(moment.hands, occupied)
         self._truth.frames.append(FrameTruth(frame.sequence, frame.time_s, looks, bool(moment.hands), covered))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from common.moments import earliest
 from firmware_bridge.connection.conversation import BoardConversation
 from firmware_bridge.connection.events import BoardEvent, ConnectionState, Linked, Lost
 from firmware_bridge.connection.mailbox import ConnectionStatus, Mailbox
@@ -188,7 +189,7 @@ class ConnectionThread:
                     f"the device on {port.name} takes no more bytes; press its reset button, or unplug it and plug it "
                     "in again"
                 )
-            until_s = _earliest(moved_on_s + _BLOCKED_S if unsent else talk.due_s(now_s), self._farewell_s)
+            until_s = earliest((moved_on_s + _BLOCKED_S if unsent else talk.due_s(now_s), self._farewell_s))
             self._waiter.wait(until_s, port.fileno(), for_room=bool(unsent))
             data = port.read()
             if data:
@@ -286,10 +287,6 @@ class ConnectionThread:
 
 def _is_linked_or_closing(desk: Mailbox) -> Callable[[BoardConversation], bool]:
     return lambda talk: talk.is_linked or desk.is_closing
-
-
-def _earliest(*moments: float | None) -> float | None:
-    return min((moment for moment in moments if moment is not None), default=None)
 
 
 _WAKE = b"!"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
@@ -10,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from common.suggestions import nearest
 from firmware_bridge.firmware.core.pin_map import (
     COLOUR_ORDERS,
     MOST_BUTTONS,
@@ -163,7 +163,8 @@ class _Section:
         self.faults = faults
         for key in values:
             if key not in known:
-                self.fault(f"there is no {what} {self._path(key)}{_did_you_mean(key, known)}; known: {_listed(known)}")
+                guess = _did_you_mean(key, known)
+                self.fault(f"there is no {what} {self._path(key)}{guess}; known: {', '.join(known)}")
 
     def fault(self, sentence: str) -> None:
         self.faults.append(sentence)
@@ -177,7 +178,7 @@ class _Section:
         if values is None:
             return None
         if not isinstance(values, dict):
-            self.wrong(name, f"a section [{name}] with {_listed(known)}")
+            self.wrong(name, f"a section [{name}] with {', '.join(known)}")
             return None
         return _Section(name, values, known, self.faults, what)
 
@@ -206,7 +207,7 @@ class _Section:
         value = self.values.get(key, default)
         if value not in choices:
             guess = _did_you_mean(value, choices) if isinstance(value, str) else ""
-            self.wrong(key, f"one of {_listed(map(_as_toml, choices))}{guess}")
+            self.wrong(key, f"one of {', '.join(map(_as_toml, choices))}{guess}")
             return default or ""
         return str(value)
 
@@ -289,11 +290,7 @@ def _as_toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
-
-
 def _did_you_mean(got: str, known: Iterable[str]) -> str:
     folded = {name.casefold(): name for name in known}
-    near = difflib.get_close_matches(got.casefold(), folded, n=1)
-    return f" (did you mean {folded[near[0]]}?)" if near else ""
+    near = nearest(got.casefold(), folded)
+    return "" if near is None else f" (did you mean {folded[near]}?)"

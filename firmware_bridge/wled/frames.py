@@ -7,6 +7,7 @@ to its own effect (``realtimeTimeoutMs``). It takes realtime values as they are,
 
 from __future__ import annotations
 
+from common.srgb import linear_from_srgb
 from firmware_bridge.errors import BridgeError
 
 REFRESH_S = 1.0
@@ -40,13 +41,7 @@ def checked_frame(colours: bytes, lights: int) -> bytes:
     return bytes(colours)
 
 
-def _linear(encoded: int) -> int:
-    """Turn an sRGB-encoded byte (IEC 61966-2-1) into a byte that an LED's light is proportional to."""
-    value = encoded / 255
-    return round(255 * (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4))
-
-
-_LINEARIZED = bytes(_linear(encoded) for encoded in range(256))
+_LINEARIZED = bytes(round(255 * linear_from_srgb(encoded / 255)) for encoded in range(256))
 
 
 def linearized(colours: bytes) -> bytes:

@@ -15,6 +15,7 @@ from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
 from common.backoff import Backoff
+from common.moments import earliest
 from hardware.errors import HardwareError
 from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S, Debouncer, PressKind
 from hardware.lights.panel import Fault
@@ -123,7 +124,7 @@ class Buttons:
         moments = [
             slot.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s for slot in self._slots
         ]
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(moments)
 
     def close(self) -> None:
         """Let go of every pin."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from common.moments import to_microseconds
+
 DEFAULT_SETTLE_S = 0.02
 DEFAULT_LONG_PRESS_S = 1.0
 
@@ -62,9 +64,9 @@ class Debouncer:
             raise ValueError(f"a settle time of {settle_s} s; expected more than 0, usually 0.01 to 0.03")
         if not long_press_s > settle_s:
             raise ValueError(f"a long press of {long_press_s} s; expected more than the settle time of {settle_s} s")
-        self._settle_us = _micro(settle_s)
-        self._long_press_us = _micro(long_press_s)
-        self._now_us = _micro(time_s)
+        self._settle_us = to_microseconds(settle_s)
+        self._long_press_us = to_microseconds(long_press_s)
+        self._now_us = to_microseconds(time_s)
         self._closed = closed
         self._charge_us = self._settle_us if closed else 0
         self._is_down = closed
@@ -82,7 +84,7 @@ class Debouncer:
 
     def advance(self, time_s: float) -> tuple[Press, ...]:
         """Let time pass up to ``time_s``, and give what became certain meanwhile, in order."""
-        until_us = max(self._now_us, _micro(time_s))
+        until_us = max(self._now_us, to_microseconds(time_s))
         elapsed_us = until_us - self._now_us
         presses = self._while_closed(elapsed_us) if self._closed else self._while_open(elapsed_us)
         self._now_us = until_us
@@ -126,7 +128,3 @@ class Debouncer:
 
     def _press(self, kind: PressKind, at_us: int) -> Press:
         return Press(kind, at_us / 1e6, self._touched_us / 1e6)
-
-
-def _micro(time_s: float) -> int:
-    return round(time_s * 1e6)

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from common.moments import to_microseconds
+
 DEFAULT_SETTLE_S = 0.04
 MIN_SCANS = 3
 """How many scans in a row must agree, however far apart they are."""
@@ -126,7 +128,7 @@ class SwitchDebouncer:
 
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:
     """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which floats deny."""
-    return round((time_s - start_s) * 1e6) >= round(span_s * 1e6)
+    return to_microseconds(time_s - start_s) >= to_microseconds(span_s)
 
 
 Scan = Sequence[Sequence[bool]]

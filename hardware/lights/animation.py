@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from common.moments import earliest, to_microseconds
 from hardware.lights import patterns, sounds
 from hardware.lights.signals import MOOD_STYLES, Light, Mood, Signal, Sound, most_urgent_lights
 
@@ -86,7 +87,7 @@ class Animation:
         pattern = self.lights[place].pattern
         blinks = _shifted(patterns.next_change_s(pattern, max(0.0, time_s - since_s), smooth=False), since_s)
         moves = since_s + _turn_ms(self.lights[place]) / 1000 if len(self.lights) > 1 else None
-        return _earliest(blinks, moves)
+        return earliest((blinks, moves))
 
     def next_tone_s(self, time_s: float) -> float | None:
         """Give when ``frequency_hz`` changes next, after ``time_s``; ``None`` if it won't."""
@@ -110,7 +111,7 @@ class Animation:
     def _pointing(self, time_s: float) -> tuple[str, float]:
         """Give the place whose turn it is and when that turn began."""
         round_us = sum(_turn_ms(light) for light in self.lights.values()) * 1000
-        elapsed_us = max(0, round((time_s - self.pointing_since_s) * 1e6))
+        elapsed_us = max(0, to_microseconds(time_s - self.pointing_since_s))
         start_us = elapsed_us - elapsed_us % round_us
         for place, light in self.lights.items():
             end_us = start_us + _turn_ms(light) * 1000
@@ -127,7 +128,3 @@ def _turn_ms(light: Light) -> int:
 
 def _shifted(moment_s: float | None, since_s: float) -> float | None:
     return None if moment_s is None else since_s + moment_s
-
-
-def _earliest(*moments_s: float | None) -> float | None:
-    return min((moment for moment in moments_s if moment is not None), default=None)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from common.srgb import linear_from_srgb
 from hardware.lights.signals import Style
 
 Rgb = tuple[float, float, float]
@@ -68,14 +69,13 @@ _MIDDLE_LIGHTNESS = 50.0
 _25_TO_THE_7 = 25.0**7
 
 
-def linear(encoded: float) -> float:
-    """Turn an sRGB-encoded level, 0 to 1, into light, 0 to 1 (IEC 61966-2-1)."""
-    return encoded / 12.92 if encoded <= 0.04045 else float(((encoded + 0.055) / 1.055) ** 2.4)
-
-
 def perceived_light(colour: tuple[int, int, int], eye: Eye) -> Rgb:
     """Give the linear light, each 0 to 1, that an eye sees of an LED told the sRGB-encoded ``colour``, 0 to 255."""
-    light = (linear(colour[0] / 255), linear(colour[1] / 255), linear(colour[2] / 255))
+    light = (
+        linear_from_srgb(colour[0] / 255),
+        linear_from_srgb(colour[1] / 255),
+        linear_from_srgb(colour[2] / 255),
+    )
     red, green, blue = (min(1.0, max(0.0, value)) for value in _times(VISION_MATRICES[eye], light))
     return (red, green, blue)
 

@@ -15,6 +15,7 @@ from gpiozero import LED, PWMLED, PWMOutputDevice
 from gpiozero.exc import PinPWMError
 from gpiozero.pins import Factory
 
+from common.srgb import linear_from_srgb
 from hardware.lights.animation import Animation
 from hardware.lights.signals import Signal
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
@@ -160,7 +161,8 @@ class StatusLed(_PinDriver):
 
     def _set(self, time_s: float) -> None:
         encoded = self._animation.status(time_s, smooth=self._smooth)
-        levels = tuple(_linear(level) if self._smooth else float(level >= _HALF) for level in encoded)
+        # An LED's duty cycle is proportional to its light.
+        levels = tuple(linear_from_srgb(level) if self._smooth else float(level >= _HALF) for level in encoded)
         for led, level, held in zip(self._leds, levels, self._levels, strict=True):
             if level != held:
                 led.value = level
@@ -206,10 +208,3 @@ class BuzzerDriver(_PinDriver):
     def next_change_s(self, time_s: float) -> float | None:
         """Say when the next tone or rest begins, or the sound ends."""
         return self._animation.next_tone_s(time_s)
-
-
-def _linear(encoded: float) -> float:
-    """Turn an sRGB-encoded level into light (IEC 61966-2-1), which an LED's duty cycle is proportional to."""
-    if encoded <= 0.04045:
-        return encoded / 12.92
-    return float(((encoded + 0.055) / 1.055) ** 2.4)

@@ -6,7 +6,6 @@ by light.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from common.suggestions import did_you_mean
 from hardware.errors import MapFileError, SettingError
 from hardware.lights.terminal import Grid
 
@@ -189,8 +189,7 @@ def _map_problems(light_map: LightMap) -> Iterator[str]:
 def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[str]:
     for place in given:
         if place not in known:
-            close = difflib.get_close_matches(place, known, n=1)
-            guess = f" (did you mean {close[0]!r}?)" if close else ""
+            guess = did_you_mean(place, known, quoted=True)
             few = sorted(known) if len(known) <= _LISTED else [*sorted(known)[: _LISTED - 1], "…", max(known)]
             yield f"the light map has a place {place!r} that this game has not{guess}; it has {', '.join(few)}"
 

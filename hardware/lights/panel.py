@@ -16,6 +16,7 @@ from types import TracebackType
 from gpiozero.exc import GPIOZeroError
 
 from common.backoff import Backoff
+from common.moments import earliest
 from hardware.errors import HardwareError
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
@@ -112,8 +113,7 @@ class Panel:
     def next_change_s(self, time_s: float | None = None) -> float | None:
         """Say when ``tick`` has something to do next (a pattern, a tone, a retry); ``None`` if never."""
         now_s = self._clock() if time_s is None else time_s
-        moments = [moment for slot in self._slots if (moment := self._next_of(slot, now_s)) is not None]
-        return min(moments, default=None)
+        return earliest(self._next_of(slot, now_s) for slot in self._slots)
 
     def close(self) -> None:
         """Put everything out and let go of every driver; a driver that fails even here is left alone."""
@@ -174,7 +174,7 @@ class Panel:
         moments = [slot.driver.next_change_s(now_s)] if isinstance(slot.driver, AnimatedDriver) else []
         if slot.fault is not None:
             moments.append(_steady_at_s(slot))
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(moments)
 
     @staticmethod
     def _drop(slot: _Slot) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from common.moments import to_microseconds
 from hardware.lights.signals import Pattern
 
 _PULSE_STEP_MS = 50
@@ -87,4 +88,4 @@ def _edges_ms(rhythm: Rhythm) -> set[int]:
 def _since_start_us(time_s: float) -> int:
     if not time_s >= 0:
         raise ValueError(f"a pattern has no brightness at {time_s} s; expected seconds since it began, 0 or more")
-    return round(time_s * 1e6)
+    return to_microseconds(time_s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from common.moments import earliest
 from hardware.errors import SettingError
 from hardware.lights.animation import Animation
 from hardware.lights.light_map import LightMap
@@ -84,7 +85,7 @@ class PixelDriver:
             moments.append(self._animation.next_status_s(time_s, smooth=True))
         if self._output.refresh_s is not None and self._sent is not None:
             moments.append(self._sent_s + self._output.refresh_s)
-        return min((moment for moment in moments if moment is not None), default=None)
+        return earliest(moments)
 
     def frame(self, time_s: float) -> bytes:
         """Give the complete frame of a moment: 3 bytes a light of the output, sRGB encoded."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
+from common.moments import to_microseconds
 from hardware.lights.signals import Signal, Sound
 
 
@@ -51,13 +52,14 @@ def duration_s(sound: Sound) -> float:
 
 def frequency_hz(sound: Sound, time_s: float) -> float:
     """Give the frequency that sounds ``time_s`` seconds after the sound began; 0 in rests, before and after it."""
-    return next((tone.frequency_hz for start, end, tone in _timeline(sound) if start <= _micro(time_s) < end), 0.0)
+    time_us = to_microseconds(time_s)
+    return next((tone.frequency_hz for start, end, tone in _timeline(sound) if start <= time_us < end), 0.0)
 
 
 def next_change_s(sound: Sound, time_s: float) -> float | None:
     """Give when, after ``time_s`` seconds into the sound, the next tone or rest begins; ``None`` after its end."""
     edges = [edge for start, end, _ in _timeline(sound) for edge in (start, end)]
-    following = min((edge for edge in edges if edge > _micro(time_s)), default=None)
+    following = min((edge for edge in edges if edge > to_microseconds(time_s)), default=None)
     return None if following is None else following / 1e6
 
 
@@ -66,14 +68,10 @@ def _timeline(sound: Sound) -> list[tuple[int, int, Tone]]:
     timeline: list[tuple[int, int, Tone]] = []
     start = 0
     for tone in TONES[sound]:
-        end = start + _micro(tone.duration_s)
+        end = start + to_microseconds(tone.duration_s)
         timeline.append((start, end, tone))
         start = end
     return timeline
-
-
-def _micro(time_s: float) -> int:
-    return round(time_s * 1e6)
 
 
 class SoundOutput(Protocol):

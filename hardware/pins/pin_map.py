@@ -6,12 +6,12 @@ Pins are numbered as Broadcom does (GPIO17), like gpiozero and the Pi's own docu
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from common.suggestions import did_you_mean
 from hardware.errors import PinError
 
 PinName = int | str
@@ -157,8 +157,7 @@ def _unknown(kind: str, given: Collection[str], allowed: Collection[str]) -> Ite
         return
     for name in given:
         if name not in allowed:
-            close = difflib.get_close_matches(name, allowed, n=1)
-            guess = f" (did you mean {close[0]!r}?)" if close else ""
+            guess = did_you_mean(name, allowed, quoted=True)
             listed = sorted(allowed) if len(allowed) <= 12 else [*sorted(allowed)[:11], "…", max(allowed)]
             yield f"there is no {kind} {name!r}{guess}; there are {', '.join(listed)}"
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from common.phrases import listed
 from engine.api import EMPTY, Game, OptionValue, Place, StateT
 from engine.errors import EngineError
 from referee.errors import CorrectionError
 from referee.judge.belief import STARTS_OPTION
-from referee.judge.sentences import listed
 
 _EXAMPLE = '"teal block, x up", "teal x" or empty'
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from common.phrases import capitalized, listed
 from engine.api import Announcement, Game, OptionValue, Outcome, Place, Player, Roll
 from engine.errors import EngineError, IllegalTurnError
 from engine.records.record import CostlyToCount
@@ -14,7 +15,6 @@ from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import PlayedKind, after_step, read_step
 from referee.judge.belief import EITHER, STARTS_OPTION
-from referee.judge.sentences import listed
 
 
 @dataclass(frozen=True)
@@ -139,5 +139,5 @@ def _sentence(game: Game[Any, Any], step: Any) -> str:
         return f"{game.format_roll(step)} is rolled."
     if isinstance(step, Announcement):
         player = step.player or EVERYONE
-        return f"{player[:1].upper()}{player[1:]} {'announces' if step.player else 'announce'}: {step.kind}."
+        return f"{capitalized(player)} {'announces' if step.player else 'announce'}: {step.kind}."
     return game.describe(step)

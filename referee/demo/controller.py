@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from common.phrases import counted
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import BoardEvent
 from firmware_bridge.pin_maps.file import parse_pin_map
@@ -140,13 +141,13 @@ class DemoController:
         if report.signals:
             right = report.signals - report.wrong
             parts.append(f"the strip showed {right} of {report.signals} signals as they were meant")
-        parts.append(f"{_count(report.presses, 'press', 'presses')} came over the wire")
+        parts.append(f"{counted(report.presses, 'press', 'presses')} came over the wire")
         if report.changes:
-            parts.append(f"{_count(report.changes, 'change of a switch was felt', 'changes of switches were felt')}")
+            parts.append(f"{counted(report.changes, 'change of a switch was felt', 'changes of switches were felt')}")
         return (
             f"The board: {'; '.join(parts)}.",
             f"The wire: {frames} frames, {link.counts.resent} sent again, "
-            f"{_count(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
+            f"{counted(link.counts.linked, 'handshake', 'handshakes')}, round trip {trip}; faults: {faults}.",
         )
 
     def _is_on_its_way(self, told: SensorSnapshot | None) -> bool:
@@ -315,7 +316,3 @@ def _is_colour(colour: bytes, known: Sequence[int]) -> bool:
     return any(colour) and min(
         (one.value for one in Colour if any(one.value)), key=lambda it: _distance(it, colour)
     ) == tuple(known)
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from common.phrases import counted
 from engine.api import Game
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
@@ -35,9 +36,9 @@ class Score:
         """The closing line."""
         asked_about = f" and {self.asked_about} asked about" if self.asked_about else ""
         return (
-            f"{_count(self.played, 'turn')} played, {self.accepted} accepted as played; "
-            f"{_count(self.misdeeds, 'illegal change')} made, {self.named} named{asked_about}; "
-            f"{_count(self.false_alarms, 'false alarm')}, {_count(self.questions, 'question')} asked."
+            f"{counted(self.played, 'turn')} played, {self.accepted} accepted as played; "
+            f"{counted(self.misdeeds, 'illegal change')} made, {self.named} named{asked_about}; "
+            f"{counted(self.false_alarms, 'false alarm')}, {counted(self.questions, 'question')} asked."
         )
 
 
@@ -103,7 +104,3 @@ def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:
     state = event.data["state"]
     text = state[0] if isinstance(state, list) else state
     return dict(game.appearance(game.parse_state(str(text))))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from common.durable import sync_folder
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
 from referee.journal import codec, database
 from referee.journal.database import journal_faults
@@ -55,15 +55,6 @@ class KeptEvidence:
 def connect(target: str) -> sqlite3.Connection:
     """Open SQLite in autocommit mode, so that every transaction is one we began."""
     return sqlite3.connect(target, uri=True, isolation_level=None, timeout=2.0)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name as durable as its content."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:

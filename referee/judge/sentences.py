@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from common.phrases import listed
 from engine.api import Breach, Place
 
 _MOST_NAMED = 6
 _SAY_SO = "Please say what stands where and who plays next (referee correct)."
-
-
-def listed(places: Sequence[Place], joint: str = "and") -> str:
-    """Join names as a sentence does: ``c3``, ``c3 and c4``, ``c3, c4 and d1``."""
-    if len(places) < 2:
-        return "".join(places)
-    return f"{', '.join(places[:-1])} {joint} {places[-1]}"
 
 
 def begun(to_move: Sequence[str]) -> str:

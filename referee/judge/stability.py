@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vision.reading import EMPTY, Hindrance, Reading
+from common.places import EMPTY
+from vision.reading import Hindrance, Reading
 
 BLOCKING_KINDS = frozenset({"hand", "not located", "moved camera", "bad frame"})
 """Hindrances that keep a whole frame from being judged, whichever places they hide."""

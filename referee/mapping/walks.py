@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from common.phrases import counted
+
 _BACK = ("b", "back")
 _FINISH = ("f", "finish")
 _SKIP = ("", "s", "skip")
@@ -244,8 +246,8 @@ class LightWalk:
         places, status = self.places_of_lights()
         dark = [place for place in self.places if place not in places]
         lit = sum(len(numbers) for numbers in places.values())
-        parts = [f"{_count(lit, 'light')} under {_count(len(places), 'square')}"]
-        parts.append(f"{_count(len(status), 'light')} as the status light" if status else "no status light")
+        parts = [f"{counted(lit, 'light')} under {counted(len(places), 'square')}"]
+        parts.append(f"{counted(len(status), 'light')} as the status light" if status else "no status light")
         if dark:
             parts.append(f"no light under {shortened(dark)}")
         return "; ".join(parts) + "."
@@ -265,7 +267,3 @@ def shortened(names: Sequence[str]) -> str:
 
 def _lights(numbers: Sequence[int]) -> str:
     return "lights " + " and ".join(map(str, numbers))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

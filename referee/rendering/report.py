@@ -11,6 +11,7 @@ import cv2
 from rich.console import Console
 from rich.text import Text
 
+from common.phrases import counted
 from engine.api import Game, Outcome
 from referee.judge.verdict import Verdict, VerdictKind
 from vision.drawing import draw
@@ -80,9 +81,8 @@ class Report:
             return
         outcome = game.outcome(belief[0])
         ending = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
-        turns = f"{self._turns} turn{'' if self._turns == 1 else 's'}"
-        faults = f"{self._faults} fault{'' if self._faults == 1 else 's'}"
-        self._console.print(f"{turns} accepted, {faults} named; {ending}.", highlight=False, soft_wrap=True)
+        tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
+        self._console.print(f"{tally}; {ending}.", highlight=False, soft_wrap=True)
 
     def _when(self, frame: Frame | None, verdict: Verdict) -> str:
         if self._stills and frame is not None:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from common.phrases import listed
 from engine.api import Place
-from referee.judge.sentences import listed
 from referee.sensing.values import PlaceChange, SensorSettings
 
 Fault = Literal["stuck closed", "stuck open", "chattering", "doubtful"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from common.phrases import listed
 from engine.api import Place
 from engine.errors import EngineError
 from referee.commands.corrections import Correction
 from referee.commands.entries import Entry, refusal
 from referee.errors import CorrectionError
 from referee.journal.fold import PlayedKind
-from referee.judge.sentences import listed
 from referee.session.service import Service
 
 CORRECT = "correct"

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from common.phrases import capitalized, listed
 from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
 from hardware.lights.signals import Light, Mood, Signal, Sound, light
-from referee.judge.sentences import listed
 from referee.judge.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
@@ -188,7 +188,7 @@ def _piece(look: str) -> str:
 
 
 def _to_move(player: str | None) -> str:
-    return "" if player is None else f"{player[:1].upper()}{player[1:]} to play."
+    return "" if player is None else f"{capitalized(player)} to play."
 
 
 def _ending(outcome: Outcome) -> str:
@@ -196,7 +196,7 @@ def _ending(outcome: Outcome) -> str:
         return f"{listed(outcome.shared_by)} win together: {outcome.reason.rstrip('.')}."
     if outcome.winner is None:
         return f"A draw: {outcome.reason.rstrip('.')}."
-    return f"{outcome.winner[:1].upper()}{outcome.winner[1:]} wins: {outcome.reason.rstrip('.')}."
+    return f"{capitalized(outcome.winner)} wins: {outcome.reason.rstrip('.')}."
 
 
 def _joined(*sentences: str) -> str:

@@ -6,7 +6,6 @@ that settings name are not opened here, so that a command that makes one can run
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from common.suggestions import did_you_mean
 from common.toml_text import as_toml
 from engine import registry
 from engine.api import Game, OptionValue
@@ -117,11 +117,11 @@ def _explain(fault: ErrorDetails, sources: Mapping[str, Source], file: Path | No
     got = as_toml(fault["input"]) if isinstance(fault["input"], str | int | float | list | dict) else "nothing"
     if fault["type"] == "extra_forbidden":
         allowed = _names_beside(location)
-        return f"{where}there is no setting {name}{_did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
+        return f"{where}there is no setting {name}{did_you_mean(location[-1], allowed)}; known: {', '.join(allowed)}"
     expected = fault.get("ctx", {}).get("expected")
     if expected is not None:
         choices = [str(choice) for choice in _choices(location)]
-        return f"{where}{name} is {got}; expected {expected}{_did_you_mean(str(fault['input']), choices)}"
+        return f"{where}{name} is {got}; expected {expected}{did_you_mean(str(fault['input']), choices)}"
     message = fault["msg"]
     message = message.removeprefix("Value error, ")
     return f"{where}{name} is {got}; {message[:1].lower()}{message[1:]}"
@@ -145,11 +145,6 @@ def _choices(location: list[str]) -> list[object]:
     while get_origin(annotation) is tuple:
         annotation = get_args(annotation)[0]
     return list(get_args(annotation))
-
-
-def _did_you_mean(got: str, allowed: list[str]) -> str:
-    near = difflib.get_close_matches(got, allowed, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""
 
 
 _DEFAULT = Source("default")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from common.suggestions import nearest
 from referee.errors import ConfigError
 
 FILE_NAME = "referee.toml"
@@ -128,6 +128,6 @@ def read_environment(
         if variable in known:
             yield known[variable], environment[variable], variable
         elif variable.startswith(prefixes):
-            near = difflib.get_close_matches(variable, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+            near = nearest(variable, known)
+            hint = f"did you mean {near}?" if near else f"known: {', '.join(sorted(known))}"
             raise ConfigError(f"${variable} names no setting; {hint}")

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from serial.tools import list_ports
 
+from common.phrases import capitalized
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.errors import SilentDeviceError
 from firmware_bridge.protocol.messages import Welcome
@@ -176,4 +177,4 @@ def answering_controller(
 
 def as_sentence(words: str) -> str:
     """Make a sentence of what the connection says of the board."""
-    return f"{words[:1].upper()}{words[1:]}{'' if words.endswith(('.', '?', '!')) else '.'}"
+    return f"{capitalized(words)}{'' if words.endswith(('.', '?', '!')) else '.'}"

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.places import EMPTY
 from engine.api import OptionValue
 from simulator.faults.answers import ANSWERS, POLL_S, PRESS_AFTER_S, AnsweringGame, Word
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, Start
-from simulator.play.actions import EMPTY_LOOK, Action
+from simulator.play.actions import Action
 from simulator.play.choreography import Stretch
 from simulator.play.game import Press, TurnEnd
 from simulator.play.ground_truth import TruthLog
@@ -279,7 +280,7 @@ class FaultyGame(AnsweringGame):
         """Somebody tells the referee what stands on two squares, and who plays next, without being asked."""
         people = self._people
         if self._in_step and not people.is_over:
-            taken = [place for place, look in people.looks.items() if look != EMPTY_LOOK]
+            taken = [place for place, look in people.looks.items() if look != EMPTY]
             chosen = sorted(taken[int(index)] for index in self._fates.permutation(len(taken))[:2])
             yield from self._tell("just to be sure", {place: people.looks[place] for place in chosen})
 

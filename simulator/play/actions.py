@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from common.places import EMPTY
 from simulator.scene.cube import COMPASS, faces_of, rolled
 from simulator.scene.scene import BlockPose, block_on
 from vision.layout.table import TableLayout
@@ -19,8 +20,6 @@ from vision.layout.table import TableLayout
 ActionKind = Literal[
     "turn", "misdeed", "put right", "undone", "straighten", "tried and taken back", "resting hand", "swept together"
 ]
-
-EMPTY_LOOK = "empty"
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Arrangement(Mapping[str, BlockPose]):
         return {
             place: f"{self._blocks[place].colour} block, {self._blocks[place].up} up"
             if place in self._blocks
-            else EMPTY_LOOK
+            else EMPTY
             for place in places
         }
 

@@ -11,12 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from common.srgb import linear_from_srgb
 from firmware_bridge.pin_maps.boards import BOARDS
 from firmware_bridge.pin_maps.example import example_pin_map
 from firmware_bridge.wled import adalight, ddp
 from firmware_bridge.wled.frames import linearized
 from hardware.inputs.switches import switch_pins
-from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, linear
+from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
 from hardware.pins.pin_map import pin_map
@@ -49,7 +50,7 @@ def test_the_currents_of_colours_follow_from_their_light() -> None:
     table = dict(rows(BOARD, r"(\w+)", r"(\d+\.\d)"))
     assert set(table) == {colour.name.lower() for colour in LIT}
     for colour in LIT:
-        exact_ma = CHANNEL_MA * sum(linear(channel / 255) for channel in colour.value)
+        exact_ma = CHANNEL_MA * sum(linear_from_srgb(channel / 255) for channel in colour.value)
         assert float(table[colour.name.lower()]) == pytest.approx(exact_ma, abs=0.05)
     assert "64 + 3 × 10.3 = 95 mA" in BOARD
     assert round(64 + 3 * float(table["green"])) == 95

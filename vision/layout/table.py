@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from common.json_files import read_json_object
 from vision.errors import LayoutError
 from vision.frame import FloatArray
 
@@ -157,12 +158,4 @@ def default_layout(game: str) -> TableLayout:
 
 def load_layout(path: Path) -> TableLayout:
     """Read a layout file; raises LayoutError when it is missing, is not JSON or does not make sense."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise LayoutError(f"cannot read the layout {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise LayoutError(f"the layout {path} is not JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise LayoutError(f"the layout {path} holds a {type(data).__name__}; expected an object")
-    return layout_from_json(data)
+    return layout_from_json(read_json_object(path, "the layout", LayoutError))

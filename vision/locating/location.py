@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from common.phrases import listed
 from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
@@ -247,17 +248,12 @@ def seen_text(seen: Sequence[int], layout: TableLayout) -> str:
     """Say which of the layout's markers were seen: ``markers 0 and 2 of 0-3 seen``."""
     expected = sorted(layout.markers.centres_mm)
     run = len(expected) > 2 and expected == list(range(expected[0], expected[-1] + 1))
-    of = f"{expected[0]}-{expected[-1]}" if run else _listed(expected)
+    of = f"{expected[0]}-{expected[-1]}" if run else listed(expected)
     return f"{_ids_text(seen)} of {of} seen" if seen else f"none of the markers {of} seen"
 
 
-def _listed(ids: Sequence[int]) -> str:
-    words = [str(number) for number in ids]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def _ids_text(ids: Sequence[int]) -> str:
-    return f"marker{'s' if len(ids) > 1 else ''} {_listed(ids)}"
+    return f"marker{'s' if len(ids) > 1 else ''} {listed(ids)}"
 
 
 def _what_to_do(seen: Sequence[int]) -> str:

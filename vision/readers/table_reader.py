@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from common.places import EMPTY
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
@@ -20,7 +21,7 @@ from vision.motion.changes import ChangeDetector, marker_region
 from vision.motion.hands import HandMonitor
 from vision.readers.blocks.appearance import BlockAppearance, look_name
 from vision.readers.blocks.reader import BlockReader, BlockSighting
-from vision.reading import EMPTY, Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
 from vision.surface.emptiness import emptiness
 from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence

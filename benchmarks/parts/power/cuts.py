@@ -20,12 +20,13 @@ from typing import Any
 from benchmarks.parts.power.disk import CutOutcome, Disk
 from benchmarks.parts.power.vfs import NotingFiles, write_files
 from benchmarks.parts.power.world import GAME, ToldReader, World, frame_of
+from common.durable import sync_folder
 from engine.registry import load
 from hardware.lights.signals import Signal
 from referee.errors import RefereeError
 from referee.journal import EvidenceLimits, Journal, fold
 from referee.journal.events import Event, EventKind, Evidence
-from referee.journal.journal import Connect, SyncFolder, connect, sync_folder
+from referee.journal.journal import Connect, SyncFolder, connect
 from referee.session.loop import press
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings

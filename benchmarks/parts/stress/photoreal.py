@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.parts.stress.hardships import SKINS, SLEEVES
 from benchmarks.parts.stress.score import PictureScore, score
 from benchmarks.photoreal import Cameras, enrolled_looks
+from common.places import EMPTY
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import shade_table, streak
 from simulator.rendering.sprites import paint_foreign_object, paste
@@ -31,7 +32,6 @@ from vision.layout.table import TableLayout, load_layout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance, look_name
 from vision.readers.table_reader import TableReader
-from vision.reading import EMPTY
 from vision.sampling import FloatImage, linear_light
 
 ORDINARY_LIGHT = 0.35

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from vision.reading import EMPTY, Reading
+from common.places import EMPTY
+from vision.reading import Reading
 
 CERTAIN = 0.99
 MOST_WRONG_OF_CERTAIN = 1e-4

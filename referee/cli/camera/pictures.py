@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import cv2
 
+from common.json_files import read_json
 from vision.calibration import load_calibration
 from vision.cameras import image_paths
 from vision.errors import CalibrationError, EnrolmentError, FrameError, LayoutError
@@ -57,12 +57,7 @@ def _of_text(text: str) -> Iterable[tuple[str, str, str]]:
 
 
 def _of_file(path: Path) -> Iterable[tuple[str, str, str]]:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EnrolmentError(f"cannot read the positions {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise EnrolmentError(f"the positions {path} are not JSON: {error}") from error
+    data = read_json(path, "the positions", EnrolmentError, plural=True)
     if isinstance(data, Mapping) and "blocks" in data:
         try:
             return [(str(block["cell"]), str(block["colour"]), str(block["top"])) for block in data["blocks"]]

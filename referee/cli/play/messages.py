@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.api import Announcement, Game, Player
+from common.phrases import listed
+from engine.api import Announcement, Game
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
 from engine.support.announcements import DRAW, EVERYONE, RESIGN
 from referee.errors import PlayError
@@ -58,12 +59,8 @@ def ended(game: Game[Any, Any], state: Any) -> str:
     if outcome is None:
         return "The game is not over."
     if outcome.shared_by:
-        who = f"{_listed(outcome.shared_by)} share the victory"
+        who = f"{listed(outcome.shared_by).capitalize()} share the victory"
     else:
         who = f"{outcome.winner.capitalize()} wins" if outcome.winner else "The game is a draw"
     scores = ", ".join(f"{player} {points}" for player, points in game.scores(state).items())
     return f"{who}: {outcome.reason}." + (f" Points: {scores}." if scores else "")
-
-
-def _listed(players: tuple[Player, ...]) -> str:
-    return f"{', '.join(players[:-1])} and {players[-1]}".capitalize()

@@ -17,6 +17,7 @@ import cv2
 import numpy as np
 
 from common.durable import write_durably
+from common.json_files import read_json_object
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray
 from vision.readers.blocks.symbols import Mask, drawn_masks
@@ -107,12 +108,4 @@ def save_appearance(looks: BlockAppearance, path: Path) -> None:
 
 def load_appearance(path: Path) -> BlockAppearance:
     """Read looks from a file; raises EnrolmentError."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise EnrolmentError(f"cannot read the looks {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise EnrolmentError(f"the looks {path} are not JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise EnrolmentError(f"the looks {path} hold a {type(data).__name__}; expected an object")
-    return appearance_from_json(data)
+    return appearance_from_json(read_json_object(path, "the looks", EnrolmentError, plural=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from common.phrases import listed
 from engine.api import Breach, Place
 from engine.games.blokus_dice.play.invariants import name_on, pieces
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
@@ -200,4 +201,4 @@ def _bare(places: tuple[Place, ...]) -> str:
     squares = [place.partition(".")[2] for place in places]
     if len(squares) > _MOST_NAMED:
         return f"{', '.join(squares[:_MOST_NAMED])} and {len(squares) - _MOST_NAMED} more"
-    return " and ".join(filter(None, (", ".join(squares[:-1]), squares[-1])))
+    return listed(squares)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from common.phrases import listed
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.play.invariants import name_on
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
@@ -34,12 +35,8 @@ def format_turn(turn: BlokusTurn) -> str:
 def describe_turn(turn: BlokusTurn) -> str:
     """Say the turn in a short sentence."""
     strike = " and crosses out a strike" if turn.strike else ""
-    drawn = f"{turn.shape} in {turn.colour} on {_listed(turn.squares)}"
+    drawn = f"{turn.shape} in {turn.colour} on {listed(turn.squares)}"
     return f"{turn.player} takes the {turn.die}{strike} and draws {drawn}."
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 @dataclass

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from common.phrases import listed
 from engine.api import Breach
 from engine.games.deblockle.play.board import (
     GOAL,
@@ -26,7 +27,6 @@ from engine.games.deblockle.play.board import (
 from engine.games.deblockle.play.state import Block, DeblockleState
 from engine.games.deblockle.play.turns import Ground, ends_of, ground_for, slide_ends
 from engine.games.deblockle.table.changes import Moved
-from engine.games.deblockle.table.unfinished import either
 from engine.support.grid import members
 
 _HOP_RULES = {
@@ -312,7 +312,7 @@ def _finish(told: _MoveWording, target: int, may: int) -> str:
         return f"Leave it on {place}, {told.move.top_after} up. {again}"
     if len(places) > _MOST_NAMED:
         return f"Hop it from {place} by its symbol, the {told.move.top_after}. {again}"
-    return f"From {place} it may go to {either(places)}. {again}"
+    return f"From {place} it may go to {listed(places, 'or')}. {again}"
 
 
 def _variant_breach(before: DeblockleState, told: _MoveWording, target: int, ground: Ground) -> Breach:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from common.phrases import listed
 from engine.api import Appearance, Breach, LookName, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
@@ -75,7 +76,7 @@ def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *
             )
         if len(places) < least:
             missing = () if anywhere else tuple(place for place in suggested if place not in places)
-            where = f" on {_either(missing)}" if missing else ""
+            where = f" on {listed(missing, 'or')}" if missing else ""
             found.append(
                 Breach(
                     "too-few-blocks",
@@ -97,7 +98,9 @@ def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *
                 )
             elif not anywhere and place not in suggested:
                 open_places = tuple(free for free in suggested if free not in seen)
-                target = f"Move it from {place} to {_either(open_places)}." if open_places else f"Take it off {place}."
+                target = (
+                    f"Move it from {place} to {listed(open_places, 'or')}." if open_places else f"Take it off {place}."
+                )
                 found.append(
                     Breach(
                         "start-square",
@@ -124,10 +127,6 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
         for square in squares[first]
         for touched in members(beside(1 << square) & foes)
     ]
-
-
-def _either(places: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))
 
 
 def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None) -> DeblockleState:

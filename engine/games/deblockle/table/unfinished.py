@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from common.phrases import listed
 from engine.api import EMPTY, LookName, Unfinished
 from engine.games.deblockle.play.board import PLACES, other
 from engine.games.deblockle.play.state import DeblockleState, appearance_of, change_by, look_of
@@ -51,9 +52,4 @@ def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, Lo
 
 def _named(ends: int) -> str:
     places = [PLACES[end] for end in members(ends)]
-    return f", to {either(places)}" if len(places) <= _MOST_NAMED else ""
-
-
-def either(places: list[str]) -> str:
-    """Places in words: ``a1, a2 or a3``."""
-    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+    return f", to {listed(places, 'or')}" if len(places) <= _MOST_NAMED else ""

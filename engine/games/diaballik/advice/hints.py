@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 
+from common.phrases import listed
 from engine.api import Clock, Hint, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
@@ -166,5 +167,4 @@ def _row(square: int, player: int) -> int:
 
 
 def _either(squares: list[int]) -> str:
-    places = [PLACES[square] for square in squares]
-    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+    return listed((PLACES[square] for square in squares), "or")

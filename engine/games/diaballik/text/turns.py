@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from common.phrases import listed
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.play.announcements import ANTI_PLAY
 from engine.games.diaballik.play.board import PLACES, SQUARE_OF
@@ -38,8 +39,7 @@ def describe_turn(turn: DiaballikTurn) -> str:
     ]
     if turn.claims:
         told.append("announces anti-play")
-    listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1]))) if told else "does nothing"
-    return f"{turn.player.capitalize()} {listed}."
+    return f"{turn.player.capitalize()} {listed(told) or 'does nothing'}."
 
 
 def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> DiaballikTurn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from common.phrases import counted
 from engine.api import Breach
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.components import STAR
@@ -66,10 +67,6 @@ def breaches_of(state: NumberDropState, turn: NumberDropTurn) -> tuple[Breach, .
 
 def _breach(rule: str, told: str, remedy: str, turn: NumberDropTurn | None = None) -> Breach:
     return Breach(rule, told, remedy, () if turn is None else turn.places)
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _untimely(state: NumberDropState, player: int, turn: NumberDropTurn) -> Breach | None:
@@ -151,7 +148,7 @@ def _of_first_digit(player: int, turn: SetUpDigit | Drop | PenaltyDrop) -> tuple
     if len(squares) != 1 or not isinstance(turn, SetUpDigit):
         return (
             _breach(
-                "set-up-one-digit", f"{turn.player} wrote {_counted(len(squares), 'cell')} in the set-up.", remedy, turn
+                "set-up-one-digit", f"{turn.player} wrote {counted(len(squares), 'cell')} in the set-up.", remedy, turn
             ),
         )
     found = []
@@ -198,7 +195,7 @@ def _marks_of_drop(state: NumberDropState, turn: NumberDropTurn, marks: str) -> 
     if CROSS in marks:
         return [_breach("digits-only", f"{turn.player} wrote an X as part of a shape.", remedy, turn)]
     if len(marks) != len(faces):
-        told = f"{turn.player} wrote {_counted(len(marks), 'digit')}; there are four number dice."
+        told = f"{turn.player} wrote {counted(len(marks), 'digit')}; there are four number dice."
         return [_breach("four-digits", told, remedy, turn)]
     if not fits_dice(marks, faces):
         told = f"{turn.player} wrote {', '.join(marks)}, but the dice show {', '.join(faces)}."
@@ -263,7 +260,7 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
         told = f"{', '.join(names_of(used))} belongs to another loop already."
         found.append(_breach("digit-used", told, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
-        told = f"The loop of {turn.player} goes round {_counted(len(digits), 'digit')}."
+        told = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."
         return (*found, _breach("combination-size", told, again, turn))
     kind = kind_of_digits(digits)
     if kind is None:

@@ -1,0 +1,31 @@
+"""Reading JSON files, with errors that name the file and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def read_json(path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False) -> Any:
+    """Read a JSON file; ``what`` names it in messages (``the layout``), ``plural`` if that is a plural.
+
+    Raises what ``error`` makes of a message when the file can't be read or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as wrong:
+        raise error(f"cannot read {what} {path}: {wrong.strerror}") from wrong
+    except ValueError as wrong:
+        raise error(f"{what} {path} {'are' if plural else 'is'} not JSON: {wrong}") from wrong
+
+
+def read_json_object(
+    path: Path, what: str, error: Callable[[str], Exception], *, plural: bool = False
+) -> dict[str, Any]:
+    """Read a JSON file that must hold an object; errors as in ``read_json``."""
+    data = read_json(path, what, error, plural=plural)
+    if not isinstance(data, dict):
+        raise error(f"{what} {path} {'hold' if plural else 'holds'} a {type(data).__name__}; expected an object")
+    return data

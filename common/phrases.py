@@ -1,0 +1,35 @@
+"""The small change of sentences: lists, counts, a capital at the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listed(names: Iterable[object], joint: str = "and") -> str:
+    """Join names as a sentence does.
+
+    >>> listed(["c3"]), listed(["c3", "c4"]), listed(["c3", "c4", "d1"], "or")
+    ('c3', 'c3 and c4', 'c3, c4 or d1')
+    """
+    words = [str(name) for name in names]
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def counted(number: int, thing: str, several: str | None = None) -> str:
+    """Say how many there are; ``several`` is the plural where it is more than an ``s``.
+
+    >>> counted(1, "light"), counted(2, "light"), counted(0, "switch", "switches")
+    ('1 light', '2 lights', '0 switches')
+    """
+    return f"{number} {thing if number == 1 else several or f'{thing}s'}"
+
+
+def capitalized(text: str) -> str:
+    """Begin a text with a capital letter and leave the rest as it is.
+
+    >>> capitalized("the USB cable")
+    'The USB cable'
+    """
+    return f"{text[:1].upper()}{text[1:]}"

@@ -1,0 +1,45 @@
+"""JSON files that can't be read say which file it is and what is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from common.json_files import read_json, read_json_object
+
+
+class WrongFileError(ValueError):
+    pass
+
+
+def test_an_object_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": "é"}', encoding="utf-8")
+
+    assert read_json_object(path, "the layout", WrongFileError) == {"a": "é"}
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(WrongFileError, match=r"^cannot read the layout .*a\.json: No such file or directory$"):
+        read_json(tmp_path / "a.json", "the layout", WrongFileError)
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff\xfe"])
+def test_what_is_not_json_is_said(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(data)
+
+    with pytest.raises(WrongFileError, match=r"^the layout .*a\.json is not JSON: "):
+        read_json(path, "the layout", WrongFileError)
+    with pytest.raises(WrongFileError, match=r"^the looks .*a\.json are not JSON: "):
+        read_json(path, "the looks", WrongFileError, plural=True)
+
+
+def test_a_list_is_no_object(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("[]", encoding="utf-8")
+
+    assert read_json(path, "the layout", WrongFileError) == []
+    with pytest.raises(WrongFileError, match=r"a\.json holds a list; expected an object$"):
+        read_json_object(path, "the layout", WrongFileError)
+    with pytest.raises(WrongFileError, match=r"a\.json hold a list; expected an object$"):
+        read_json_object(path, "the looks", WrongFileError, plural=True)

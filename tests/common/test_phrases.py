@@ -1,0 +1,45 @@
+"""Sentences' small change."""
+
+import pytest
+
+from common.phrases import capitalized, counted, listed
+from common.suggestions import did_you_mean, nearest
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [([], ""), (["c3"], "c3"), (["c3", "c4"], "c3 and c4"), (["c3", "c4", "d1"], "c3, c4 and d1"), ([0, 2], "0 and 2")],
+)
+def test_names_are_joined_as_in_a_sentence(names: list[object], expected: str) -> None:
+    assert listed(names) == expected
+    assert listed(iter(names)) == expected
+
+
+def test_the_joint_is_a_choice() -> None:
+    assert listed(["a1", "a2", "a3"], "or") == "a1, a2 or a3"
+
+
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 lights"), (1, "1 light"), (2, "2 lights")])
+def test_counts_have_a_plural(number: int, expected: str) -> None:
+    assert counted(number, "light") == expected
+
+
+def test_a_plural_may_be_irregular() -> None:
+    assert counted(3, "switch", "switches") == "3 switches"
+    assert counted(1, "switch", "switches") == "1 switch"
+
+
+@pytest.mark.parametrize(("text", "expected"), [("", ""), ("the Pi", "The Pi"), ("the USB cable", "The USB cable")])
+def test_only_the_first_letter_becomes_a_capital(text: str, expected: str) -> None:
+    assert capitalized(text) == expected
+
+
+def test_the_nearest_name_is_suggested() -> None:
+    assert nearest("colums", ["rows", "columns"]) == "columns"
+    assert did_you_mean("colums", ["rows", "columns"]) == " (did you mean columns?)"
+    assert did_you_mean("colums", ["rows", "columns"], quoted=True) == " (did you mean 'columns'?)"
+
+
+def test_nothing_is_suggested_for_a_name_like_no_other() -> None:
+    assert nearest("xyz", ["rows", "columns"]) is None
+    assert did_you_mean("xyz", ["rows", "columns"]) == ""
