@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Write tests/data/protocol-vectors.json: what both ends of the wire are tested against. docs/internals/protocol.md has its form.
+"""Write tests/data/protocol-vectors.json: what both ends of the wire are tested against.
+
+docs/internals/protocol.md has its form.
 
 Run it as ``python scripts/protocol_vectors.py``; with ``--check`` it only says whether the file is as it would be.
 The same file comes out every time. Exit codes: 0 all is well, 1 the file is not as it would be.

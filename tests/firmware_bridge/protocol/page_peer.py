@@ -1,4 +1,6 @@
-"""A device written from docs/internals/protocol.md alone: it shares no line with either of our ends, nor how they think.
+"""A device written from docs/internals/protocol.md alone.
+
+It shares no line with either of our ends, nor how they think.
 
 No switches close and no lamps shine here: what a device must say, and when, is all there is.
 """
