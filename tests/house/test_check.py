@@ -20,7 +20,7 @@ case "$*" in *"${BREAK:-nothing}"*) exit 3 ;; esac"""
 @pytest.fixture
 def checked(project, made_by_hand):
     """A project whose check tools are stand-ins that note how they were called."""
-    for name in ("check", "lowest"):
+    for name in ("check", "lowest", "mutants"):
         project.write(f"requirements-{name}.txt", f"{name}==1\n")
         made_by_hand(f".venv-{name}", f"requirements-{name}.txt", TOOLS)
     project.write(".venv-check/bin/lint-imports", f"#!/bin/sh\nset -- lint-imports\n{TOOLS}\n", executable=True)
@@ -74,6 +74,11 @@ def test_real_runs_the_owners_tests_at_the_terminal(checked, named, run):
     assert checked.call("check", "--real", *named).returncode == 0
     assert calls(checked) == [f"-m pytest -s -rs {run}"]
     assert checked.call("check", "--real", env={"BREAK": "pytest"}).returncode == 3
+
+
+def test_mutants_are_tried_out_with_what_is_asked_for(checked):
+    assert checked.call("check", "--mutants", "--room", "judge").returncode == 0
+    assert calls(checked) == ["scripts/mutants.py --room judge"]
 
 
 @pytest.mark.parametrize("arguments", [("--quick",), ("--long", "--fast")])
@@ -132,7 +137,7 @@ def test_tests_that_want_micropython_are_named_at_the_end_when_they_were_skipped
 
 def test_help_lists_the_arguments(checked):
     said = checked.call("check", "--help").stdout
-    assert all(argument in said for argument in ("--all", "--long", "--fast", "--lowest"))
+    assert all(argument in said for argument in ("--all", "--long", "--fast", "--lowest", "--mutants"))
 
 
 @pytest.mark.parametrize("script", ["run", "check", ".ci/run", "scripts/lock", "scripts/environment.sh"])

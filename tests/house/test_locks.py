@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", "requirements-check.txt", "requirements-lowest.txt")
+LOCKS = ("requirements.txt", "requirements-check.txt", "requirements-lowest.txt", "requirements-mutants.txt")
 
 
 @pytest.fixture(scope="module")

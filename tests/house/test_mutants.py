@@ -1,0 +1,46 @@
+"""What ``./check --mutants`` changes and what it runs are there."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def mutants(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module; the library that changes the code is not needed to read its table of rooms."""
+    for name in ("cosmic_ray", "cosmic_ray.ast", "cosmic_ray.mutating", "cosmic_ray.plugins"):
+        stand_in = ModuleType(name)
+        for attribute in ("ast_nodes", "get_ast_from_path", "apply_mutation", "get_operator", "operator_names"):
+            setattr(stand_in, attribute, None)
+        monkeypatch.setitem(sys.modules, name, stand_in)
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "scripts" / "mutants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "mutants", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_room_has_code_and_tests(mutants: ModuleType) -> None:
+    for name, room in mutants.ROOMS.items():
+        for folder in (*room.sources, *room.tests):
+            assert any((ROOT / folder).rglob("*.py")), f"{name}: there is no code in {folder}"
+
+
+def test_every_game_with_rules_is_a_room(mutants: ModuleType) -> None:
+    games = {path.name for path in (ROOT / "engine" / "games").iterdir() if (path / "game.py").exists()}
+    assert set(mutants.GAMES) == games
+
+
+def test_a_copy_holds_what_the_tests_need(mutants: ModuleType, tmp_path: Path) -> None:
+    copy = mutants.copied(tmp_path)
+    assert (copy / "tests" / "conftest.py").exists()
+    assert not list(copy.rglob("__pycache__"))
