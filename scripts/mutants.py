@@ -3,8 +3,8 @@
 Run: ./check --mutants                                   every room, as before a release
      ./check --mutants --room judge --count 40 --seed 2  forty mutants of the judge
 
-A mutant is one comparison, boolean, sign, operator or number that is changed in a copy of the project, by the operators of
-cosmic-ray. Survivors are printed with what was changed. Exit code 1 when a room's tests notice too small a share.
+A mutant is one comparison, boolean, sign, operator or number that is changed in a copy of the project, by the operators
+of cosmic-ray. Survivors are printed with what was changed. Exit code 1 when a room's tests notice too small a share.
 """
 
 from __future__ import annotations
