@@ -47,7 +47,12 @@ from vision.motion.hands import HandDetector, HandState
 CLEAR_WITHIN_FRAMES = 10
 LEAST_CLEAR_SHARE = 0.8
 LONGEST_SHADOW_HAND_S = 1.0
-LETTERS: dict[HandState, str] = {"starting": "s", "clear": ".", "hand": "H", "unsettled": "u"}
+LETTERS: dict[HandState, str] = {
+    HandState.STARTING: "s",
+    HandState.CLEAR: ".",
+    HandState.HAND: "H",
+    HandState.UNSETTLED: "u",
+}
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
 from vision.readers.table_reader import TableReader
-from vision.reading import Reading
+from vision.reading import HindranceKind, Reading
 
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
@@ -105,8 +105,10 @@ def blocks_seen(reading: Reading) -> list[dict[str, str]]:
 
 def is_covered(reading: Reading) -> bool:
     """Whether a hand is over the board, or something large that was not made out to be one."""
-    thing = reading.hindered_by("object")
-    return reading.hindered_by("hand") is not None or (thing is not None and len(thing.places) >= LARGE_PLACES)
+    thing = reading.hindered_by(HindranceKind.OBJECT)
+    return reading.hindered_by(HindranceKind.HAND) is not None or (
+        thing is not None and len(thing.places) >= LARGE_PLACES
+    )
 
 
 def read_pictures(
@@ -133,7 +135,7 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
     if verdict is None:
         return {"event": "nothing"}
     said: dict[str, Any] = {"event": verdict.kind.value, "sentence": verdict.sentence}
-    if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and reading.hindered_by("hand"):
+    if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and reading.hindered_by(HindranceKind.HAND):
         said["event"] = "hand"
     elif verdict.kind is VerdictKind.SET_UP:
         said["event"] = "setup"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import cv2
 import numpy as np
@@ -88,8 +89,21 @@ def plane_homography(pose: Pose, camera: CameraModel, height_mm: float) -> Float
     return np.asarray(camera.matrix @ np.column_stack(columns), dtype=np.float64)
 
 
-SIDES = ("north", "east", "south", "west")
-SIDE_CORNERS = {"north": (5, 4, 0, 1), "east": (6, 5, 1, 2), "south": (7, 6, 2, 3), "west": (4, 7, 3, 0)}
+class Side(StrEnum):
+    """The upright sides of a solid that is not turned, north away from the first player."""
+
+    NORTH = "north"
+    EAST = "east"
+    SOUTH = "south"
+    WEST = "west"
+
+
+SIDE_CORNERS = {
+    Side.NORTH: (5, 4, 0, 1),
+    Side.EAST: (6, 5, 1, 2),
+    Side.SOUTH: (7, 6, 2, 3),
+    Side.WEST: (4, 7, 3, 0),
+}
 """Which of a block's corners are a side's upper left, upper right, lower right and lower left, seen from outside."""
 
 
@@ -116,11 +130,11 @@ class CubeSolid:
         )
         return np.array([(*corner, z) for z in (low, high) for corner in ground], dtype=np.float64)
 
-    def side_corners_mm(self, side: str) -> FloatArray:
+    def side_corners_mm(self, side: Side) -> FloatArray:
         """A side face's corners seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
         return np.asarray(self.corners_mm()[list(SIDE_CORNERS[side])], dtype=np.float64)
 
-    def facing_camera(self, side: str, camera_position_mm: FloatArray) -> float:
+    def facing_camera(self, side: Side, camera_position_mm: FloatArray) -> float:
         """Cosine of the angle between the side's outward direction and the way to the camera; seen when above 0."""
         middle = self.side_corners_mm(side).mean(axis=0)
         out = middle - (self.x_mm, self.y_mm, self.base_mm + self.side_mm / 2)

@@ -1,20 +1,33 @@
-"""A Reading: for each place a probability for each look, and what hinders it."""
+"""A Reading: for each place a probability for each look, the dice that lie there, and what hinders it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class HindranceKind(StrEnum):
+    """What keeps places from being read. The values are written to journals and printed as JSON."""
+
+    HAND = "hand"
+    OBJECT = "object"
+    GLARE = "glare"
+    NOT_LOCATED = "not located"
+    MOVED_CAMERA = "moved camera"
+    OUTSIDE_PICTURE = "outside the picture"
+    BAD_FRAME = "bad frame"
+    NO_CAMERA = "no camera"
 
 
 @dataclass(frozen=True)
 class Hindrance:
     """Something that keeps places from being read.
 
-    ``kind`` is one of ``hand``, ``object``, ``glare``, ``not located``, ``moved camera``, ``outside the picture``,
-    ``bad frame``; ``message`` is a sentence for a person; ``places`` are those it hides (empty: the whole table).
+    ``message`` is a sentence for a person; ``places`` are those it hides (empty: the whole table).
     """
 
-    kind: str
+    kind: HindranceKind
     message: str
     places: tuple[str, ...] = ()
 
@@ -42,7 +55,7 @@ class PlaceReading:
 
     probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    hidden_by: str | None = None
+    hidden_by: HindranceKind | None = None
     offset_mm: tuple[float, float] | None = None
     turned_deg: float | None = None
     sensed: float | None = None
@@ -55,12 +68,50 @@ class PlaceReading:
 
 
 @dataclass(frozen=True)
+class DieReading:
+    """What one frame says of one die.
+
+    ``x_mm`` and ``y_mm`` tell where its middle is, in the frame of its surface. ``faces`` maps what may be up, as the
+    game's rolls name it, to probabilities that sum to 1. ``die`` names the die where a game tells its dice apart, by
+    colour for example. ``at_rest``: it lies where it lay in the frame before. ``cocked``: it leans on something.
+    ``half_hidden``: too little of it is in sight.
+    """
+
+    x_mm: float
+    y_mm: float
+    faces: Mapping[str, float]
+    die: str = ""
+    at_rest: bool = True
+    cocked: bool = False
+    half_hidden: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it shows a face for the game: a die that moves, leans or is half hidden is no roll yet."""
+        return self.at_rest and not (self.cocked or self.half_hidden)
+
+
+@dataclass(frozen=True)
+class RollReading:
+    """The dice that one frame shows on one surface, from left to right; empty where none lie."""
+
+    surface: str
+    dice: tuple[DieReading, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether dice lie there and all of them count."""
+        return bool(self.dice) and all(die.counts for die in self.dice)
+
+
+@dataclass(frozen=True)
 class Reading:
     """What one frame says of the whole table.
 
     ``places`` is empty when the table was not located or the frame could not be used; ``hindrances`` then says
     why. ``notices`` are sentences about the table itself (``the camera moved and was located again``). ``changes`` are
-    the latest that sensors noticed, oldest first, those of earlier readings among them.
+    the latest that sensors noticed, oldest first, those of earlier readings among them. ``rolls`` has one entry for
+    each surface on which dice are read.
     """
 
     sequence: int
@@ -69,12 +120,13 @@ class Reading:
     hindrances: tuple[Hindrance, ...] = ()
     notices: tuple[str, ...] = ()
     changes: tuple[PlaceChange, ...] = ()
+    rolls: tuple[RollReading, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """The places that could not be seen."""
         return tuple(place for place, seen in self.places.items() if seen.hidden_by is not None)
 
-    def hindered_by(self, kind: str) -> Hindrance | None:
+    def hindered_by(self, kind: HindranceKind) -> Hindrance | None:
         """The first hindrance of that kind, or ``None``."""
         return next((hindrance for hindrance in self.hindrances if hindrance.kind == kind), None)

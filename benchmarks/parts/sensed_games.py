@@ -23,7 +23,7 @@ from referee.sensing.values import PlaceChange, SensorSnapshot
 from referee.session.ports import Reader
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import PlaceReading, Reading
+from vision.reading import HindranceKind, PlaceReading, Reading
 
 Eyes = Literal["camera", "sensors", "both"]
 EYES: tuple[Eyes, ...] = ("camera", "sensors", "both")
@@ -136,7 +136,7 @@ class DrawnErrors:
             shares = {look: sure * 0.55, other: sure * 0.45}
         rest = (1 - sum(shares.values())) / (len(self._game.looks) - len(shares))
         probabilities = {name: shares.get(name, rest) for name in self._game.looks}
-        return PlaceReading(probabilities, hidden_by="object" if hidden else None)
+        return PlaceReading(probabilities, hidden_by=HindranceKind.OBJECT if hidden else None)
 
 
 def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:

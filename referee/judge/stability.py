@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from common.places import EMPTY
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
-BLOCKING_KINDS = frozenset({"hand", "not located", "moved camera", "bad frame"})
+BLOCKING_KINDS = frozenset(
+    {HindranceKind.HAND, HindranceKind.NOT_LOCATED, HindranceKind.MOVED_CAMERA, HindranceKind.BAD_FRAME}
+)
 """Hindrances that keep a whole frame from being judged, whichever places they hide."""
 
 _EVEN = 0.5
@@ -74,7 +76,7 @@ def blocking_hindrance(reading: Reading) -> Hindrance | None:
         if hindrance.kind in BLOCKING_KINDS or (not hindrance.places and not reading.places):
             return hindrance
     if not reading.places:
-        return Hindrance("not located", "The table was not found in the picture.")
+        return Hindrance(HindranceKind.NOT_LOCATED, "The table was not found in the picture.")
     return None
 
 

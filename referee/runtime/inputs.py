@@ -23,7 +23,7 @@ from referee.journal import BufferedJournal
 from referee.runtime.options import WatchOptions
 from referee.runtime.readers import AttentiveReader, LearningReader
 from referee.sensing.occupancy import occupancy_coverage
-from referee.sensing.readers import FusedReader, SensorReader, TickSource
+from referee.sensing.readers import NO_CAMERA, FusedReader, SensorReader, TickSource
 from referee.session.loop import FrameSource
 from referee.session.service import Reader
 from referee.settings.table_layout import kept_by_text
@@ -192,8 +192,6 @@ def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[Bloc
 
 TICK_S = 0.2
 """How often a blank frame comes."""
-
-NO_CAMERA = "no camera"
 
 
 class SteadySource:

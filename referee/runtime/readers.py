@@ -21,7 +21,7 @@ from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.blocks.enrolment import learn_colours
 from vision.readers.table_reader import TableReader
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
 SMALL_WIDTH_PX = 160
 NOISE_SIGMAS = 5.0
@@ -70,7 +70,7 @@ class AttentiveReader:
         self._previous = small
         if moving:
             self._reading = None
-            why = Hindrance("hand", "Something is moving over the table.")
+            why = Hindrance(HindranceKind.HAND, "Something is moving over the table.")
             return Reading(frame.sequence, frame.time_s, {}, (why,))
         known = self._reading
         if known is None or self._read is None or self._differs(self._read, small):
@@ -143,13 +143,13 @@ class LearningReader:
     def read(self, frame: Frame) -> Reading:
         """Read one frame; a Reading without places that says why while the colours can't be learned."""
         reading = self._reader.read(frame)
-        if self._learned or not reading.places or any(one.kind == "hand" for one in reading.hindrances):
+        if self._learned or not reading.places or any(one.kind == HindranceKind.HAND for one in reading.hindrances):
             return reading
         try:
             pose = locate(frame.image, self._camera, self._layout).pose
             looks = learn_colours(frame.image, self._camera, pose, self._layout, self._plain, self._names)
         except (EnrolmentError, NotLocatedError) as error:
-            why = Hindrance("bad frame", f"The pieces' colours are not known yet: {error}")
+            why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
         if self._keep is not None:
             self._keep(looks)

@@ -15,7 +15,7 @@ from referee.sensing.watch import SensorEvidence, SensorWatch
 from referee.session.ports import Reader, read_or_hindered
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 _ALONE = "I can't see the table, and go by the sensors alone until I can."
 
@@ -56,7 +56,7 @@ class FusedReader:
         if blocked is None:
             self._blind_since_s, self._has_seen = None, True
             return replace(reading, places=self._joined(reading, felt))
-        if blocked.kind == "hand":
+        if blocked.kind == HindranceKind.HAND:
             self._blind_since_s = None
             return reading
         if self._blind_since_s is None:
@@ -76,7 +76,7 @@ class FusedReader:
         self._watch.believed(appearance)
 
     def _joined(
-        self, reading: Reading, felt: SensorEvidence, why: str = "outside the picture"
+        self, reading: Reading, felt: SensorEvidence, why: HindranceKind = HindranceKind.OUTSIDE_PICTURE
     ) -> dict[Place, PlaceReading]:
         joined: dict[Place, PlaceReading] = {}
         for place in dict.fromkeys((*reading.places, *self._places)):
@@ -95,14 +95,15 @@ def _contradict(seen: PlaceReading, sensed: float) -> bool:
     return seen.hidden_by is None and empty is not None and (empty < 0.5) != (sensed > 0.5)
 
 
-def sensed_only(sensed: float, looks: Sequence[LookName], why: str) -> PlaceReading:
+def sensed_only(sensed: float, looks: Sequence[LookName], why: HindranceKind) -> PlaceReading:
     """Give the reading of a place that no camera sees: any piece is as probable as another."""
     pieces = [look for look in looks if look != EMPTY]
     probabilities = {look: sensed / len(pieces) for look in pieces} | {EMPTY: 1 - sensed}
     return PlaceReading(probabilities, hidden_by=why, sensed=sensed)
 
 
-_NO_CAMERA = "no camera"
+NO_CAMERA = "no camera"
+"""The source of a frame that no camera took."""
 
 
 class SensorReader:
@@ -128,9 +129,9 @@ class SensorReader:
         if felt.busy is not None:
             hindrances = (felt.busy,)
         elif not felt.occupied:
-            hindrances = (Hindrance("not located", "The sensors say nothing. Is their board connected?"),)
+            hindrances = (Hindrance(HindranceKind.NOT_LOCATED, "The sensors say nothing. Is their board connected?"),)
         places = {
-            place: sensed_only(felt.occupied[place], self._looks, _NO_CAMERA)
+            place: sensed_only(felt.occupied[place], self._looks, HindranceKind.NO_CAMERA)
             for place in self._places
             if place in felt.occupied and not hindrances
         }
@@ -169,4 +170,4 @@ class TickSource:
             now_s = self._clock()
         self._due_s = now_s + self._period_s
         self._sequence += 1
-        return Frame(np.zeros((1, 1, 3), dtype=np.uint8), now_s, self._sequence, _NO_CAMERA)
+        return Frame(np.zeros((1, 1, 3), dtype=np.uint8), now_s, self._sequence, NO_CAMERA)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from engine.api import EMPTY, Appearance, Place
 from referee.sensing.health import SensorHealth
 from referee.sensing.values import PlaceChange, SensorSettings, SensorSnapshot, SensorSource
-from vision.reading import Hindrance
+from vision.reading import Hindrance, HindranceKind
 
 _MOST_CHANGES = 512
 _MOVING_S = 10.0
@@ -98,4 +98,4 @@ class SensorWatch:
         if now_s - last.time_s >= quiet_s:
             return None
         what = f"Something was just put down on {last.place}." if last.put_down else f"{last.place} was just lifted."
-        return Hindrance("hand", what, (last.place,))
+        return Hindrance(HindranceKind.HAND, what, (last.place,))

@@ -13,7 +13,7 @@ from referee.judge.verdict import VerdictKind
 from referee.session.crops import Cropper
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
 
 class Reader(Cropper, Protocol):
@@ -70,7 +70,7 @@ def read_or_hindered(reader: Reader, frame: Frame) -> Reading:
     try:
         return reader.read(frame)
     except NotLocatedError as error:
-        hindrance = Hindrance("not located", str(error))
+        hindrance = Hindrance(HindranceKind.NOT_LOCATED, str(error))
     except FrameError as error:
-        hindrance = Hindrance("bad frame", str(error))
+        hindrance = Hindrance(HindranceKind.BAD_FRAME, str(error))
     return Reading(frame.sequence, frame.time_s, {}, (hindrance,))

@@ -49,7 +49,7 @@ from referee.session.signals import (
     with_trouble,
 )
 from vision.frame import Frame
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
 __all__ = ["Display", "Reader", "Recorder", "Service"]
 
@@ -164,7 +164,7 @@ class Service(Generic[StateT, TurnT]):
         """Take a frame that the camera could not even hand over; ``message`` says why."""
         self._frame = None
         sequence = self._reading.sequence if self._reading else 0
-        return self._take(Reading(sequence, self._time_s, {}, (Hindrance("bad frame", message),)))
+        return self._take(Reading(sequence, self._time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
 
     def _take(self, reading: Reading) -> list[Verdict]:
         self._reading = reading

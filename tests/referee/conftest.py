@@ -17,7 +17,7 @@ from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from tests.commands import Run, runner_in
 from tests.referee.service_table import START, Table, wall_clock
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 MakeReading = Callable[..., Reading]
 
@@ -70,7 +70,7 @@ def make_reading(deblockle: Any) -> MakeReading:
                 side: {name: 0.97 if name == symbol else 0.006 for name in symbols}
                 for side, symbol in (sides or {}).get(place, {}).items()
             }
-            places[place] = PlaceReading(probabilities, seen, "object" if place in hidden else None)
+            places[place] = PlaceReading(probabilities, seen, HindranceKind.OBJECT if place in hidden else None)
         return Reading(round(time_s * 15), time_s, places, hindrances)
 
     return make

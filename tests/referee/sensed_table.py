@@ -17,7 +17,7 @@ from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Lamp
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 FPS = 10.0
 
@@ -64,7 +64,7 @@ class ScriptedCamera:
         places = {
             place: PlaceReading(
                 {name: 0.98 if name == look else rest for name in self.game.looks},
-                hidden_by="object" if place in self.hidden else None,
+                hidden_by=HindranceKind.OBJECT if place in self.hidden else None,
             )
             for place, look in self.looks.items()
         }

@@ -15,7 +15,7 @@ from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
 START = {
     "c1": "gold block, cross up",
@@ -98,7 +98,7 @@ class Table:
         return verdicts
 
     def hand(self, appearance: Any, seconds: float) -> list[Verdict]:
-        return self.show(appearance, seconds, hindrances=(Hindrance("hand", "a hand is over c1", ("c1",)),))
+        return self.show(appearance, seconds, hindrances=(Hindrance(HindranceKind.HAND, "a hand is over c1", ("c1",)),))
 
     def kinds(self) -> list[str]:
         return [event.kind for _, event in self.journal.events()]

@@ -20,8 +20,9 @@ import numpy as np
 from common.json_files import read_json_object
 from vision.errors import LayoutError
 from vision.frame import FloatArray
+from vision.geometry import Side
 
-NET_SIDES = ("up", "down", "north", "east", "south", "west")
+NET_SIDES = ("up", "down", *Side)
 
 
 @dataclass(frozen=True)

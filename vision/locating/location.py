@@ -17,7 +17,7 @@ from vision.errors import CalibrationError, FrameError, NotLocatedError
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
-from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.patterns import match_expected, polish, rectify
 from vision.locating.pose import PoseFit, fit_from, fit_poses, marker_error_px, merge_fits, shapes_agree
 from vision.locating.quads import refine_quad
@@ -156,7 +156,7 @@ def find_expected(
         if sighting.marker_id == marker_id:
             corners = patch.to_pixels(sighting.corners_px)
             refined = refine_quad(grey, corners)
-            return Marker(marker_id, corners if refined is None else refined, "expected there")
+            return Marker(marker_id, corners if refined is None else refined, FoundBy.EXPECTED)
     return match_expected(grey, camera, pose, layout.markers, marker_id, finder)
 
 
@@ -205,7 +205,7 @@ def _choose(
     candidates = [best.pose, *best.rivals]
     pose = best.pose
     # A single marker that was hard to find is measured too roughly to reach across the whole board.
-    uncertain = bool(best.rivals) or (len(best.used) == 1 and best.used[0].found_by != "plain")
+    uncertain = bool(best.rivals) or (len(best.used) == 1 and best.used[0].found_by is not FoundBy.PLAIN)
     if previous is not None and best.rivals:
         pose = min(candidates, key=lambda candidate: _apart(candidate, previous))
     chosen = PoseFit(pose, best.used, best.unused, best.error_px)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 import cv2
 import numpy as np
@@ -20,13 +21,27 @@ from vision.opencv import aruco_dictionary, as_grey, detect_markers
 _HALVED_FROM_PX = 900
 
 
+class FoundBy(StrEnum):
+    """How a marker was found."""
+
+    PLAIN = "plain"
+    SHARPENED = "sharpened"
+    THOROUGH = "thorough"
+    ENLARGED = "enlarged"
+    EQUALISED = "equalised"
+    EXPECTED = "expected there"
+    MATCHED = "matched"
+    SEEN_AGAIN = "seen again"
+    AVERAGED = "averaged"
+
+
 @dataclass(frozen=True, eq=False)
 class Marker:
     """One marker in a picture: its id, its corners (4, 2) in pixels in ArUco's order, and how it was found."""
 
     marker_id: int
     corners_px: FloatArray
-    found_by: str = "plain"
+    found_by: FoundBy = FoundBy.PLAIN
 
     @property
     def centre_px(self) -> FloatArray:
@@ -85,7 +100,7 @@ class MarkerDetector:
 
     def plain(self, image: Image) -> tuple[Marker, ...]:
         """Markers as ArUco finds them in the picture as it is."""
-        return self._find(self._plain, as_grey(image), "plain")
+        return self._find(self._plain, as_grey(image), FoundBy.PLAIN)
 
     def halved(self, image: Image) -> tuple[Marker, ...]:
         """Markers in the picture at half its size, measured at its full size: large ones, in a third of the time.
@@ -96,34 +111,34 @@ class MarkerDetector:
         if grey.shape[1] < _HALVED_FROM_PX:
             return ()
         half = np.asarray(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._find(self._halved, half, "plain", measured_on=grey, scale=0.5)
+        return self._find(self._halved, half, FoundBy.PLAIN, measured_on=grey, scale=0.5)
 
     def thorough(self, image: Image) -> tuple[Marker, ...]:
         """Markers with more threshold windows and a laxer outline: dim light, glare, strong perspective."""
-        return self._find(self._thorough, as_grey(image), "thorough")
+        return self._find(self._thorough, as_grey(image), FoundBy.THOROUGH)
 
     def equalised(self, image: Image) -> tuple[Marker, ...]:
         """Markers after local contrast equalisation: very dim or washed-out pictures."""
         grey = as_grey(image)
         clear = np.asarray(cv2.createCLAHE(4.0, (8, 8)).apply(grey), dtype=np.uint8)
-        return self._find(self._thorough, clear, "equalised", measured_on=grey)
+        return self._find(self._thorough, clear, FoundBy.EQUALISED, measured_on=grey)
 
     def sharpened(self, image: Image) -> tuple[Marker, ...]:
         """Markers in the picture strongly sharpened: out of focus or shaken."""
         grey = as_grey(image)
-        return self._find(self._thorough, _sharpened(grey, 3.0, 6.0), "sharpened", measured_on=grey)
+        return self._find(self._thorough, _sharpened(grey, 3.0, 6.0), FoundBy.SHARPENED, measured_on=grey)
 
     def enlarged(self, image: Image) -> tuple[Marker, ...]:
         """Markers in the picture at twice its size, sharpened: small ones."""
         grey = as_grey(image)
         twice = np.asarray(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), "enlarged", measured_on=grey, scale=2.0)
+        return self._find(self._thorough, _sharpened(twice, 4.0, 3.0), FoundBy.ENLARGED, measured_on=grey, scale=2.0)
 
     def _find(
         self,
         detector: cv2.aruco.ArucoDetector,
         grey: Image,
-        found_by: str,
+        found_by: FoundBy,
         *,
         measured_on: Image | None = None,
         scale: float = 1.0,
@@ -164,7 +179,7 @@ def seen_again(grey: Image, expected_px: Mapping[int, FloatArray], finder: Marke
         if corners is None or np.abs(corners - quad).max() > _MOVED_AT_MOST_PX:
             continue
         if _code_likeness(grey, corners, finder.pattern(marker_id)) >= _LEAST_LIKENESS:
-            found[marker_id] = Marker(marker_id, corners, "seen again")
+            found[marker_id] = Marker(marker_id, corners, FoundBy.SEEN_AGAIN)
     return found
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import MarkerLayout
-from vision.locating.markers import Marker, MarkerDetector
+from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.quads import undo_tone_curve
 from vision.opencv import align_affine
 
@@ -155,7 +155,7 @@ def _aligned(
     near = (template.shape[0] - side_px) / 2 - 0.5
     far = near + side_px
     corners = np.array([[near, near], [far, near], [far, far], [near, far]])
-    return Marker(marker_id, patch.to_pixels(corners @ warp[:, :2].T + warp[:, 2]), "matched")
+    return Marker(marker_id, patch.to_pixels(corners @ warp[:, :2].T + warp[:, 2]), FoundBy.MATCHED)
 
 
 def _best_match(

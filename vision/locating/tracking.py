@@ -18,7 +18,7 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation, check_size, is_sharp, locate, located_from
-from vision.locating.markers import Marker, MarkerDetector, seen_again
+from vision.locating.markers import FoundBy, Marker, MarkerDetector, seen_again
 from vision.locating.patterns import polish
 from vision.locating.pose import agreement_px, fit_from
 from vision.opencv import as_grey
@@ -124,7 +124,7 @@ class TableTracker:
             rows = self._corners.setdefault(marker.marker_id, deque(maxlen=_AVERAGED_FRAMES))
             rows.append(marker.corners_px)
         averaged = [
-            Marker(marker_id, np.median(np.stack(list(rows)), axis=0), "averaged")
+            Marker(marker_id, np.median(np.stack(list(rows)), axis=0), FoundBy.AVERAGED)
             for marker_id, rows in sorted(self._corners.items())
         ]
         fit = fit_from(self._camera, self._layout.markers, before.pose, averaged)

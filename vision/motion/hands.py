@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from enum import StrEnum
 
 import cv2
 import numpy as np
@@ -20,7 +20,7 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
 from vision.layout.table import TableLayout
 from vision.motion.background import BackgroundModel, BoolImage, Difference, FrameFeatures, RestMap, frame_features
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 BOARD_SIDE_PX = 116.0
 MARGIN_SHARE = 0.17
@@ -48,15 +48,22 @@ PIECE_STILL_SHARE = 0.9
 UNCOVERED_EDGES = 1.0
 UNCOVERED_LATER_EDGES = 0.85
 
-HandState = Literal["starting", "clear", "hand", "unsettled"]
+
+class HandState(StrEnum):
+    """What the frames so far show over the board."""
+
+    STARTING = "starting"
+    CLEAR = "clear"
+    HAND = "hand"
+    UNSETTLED = "unsettled"
 
 
 @dataclass(frozen=True, eq=False)
 class HandDetection:
     """What one frame says of the board.
 
-    ``kind``: ``clear``, nothing is over the board; ``hand``, something reaches over it; ``unsettled``, the light or
-    several pieces change, so that nothing is said yet; ``starting``, too few frames were seen. ``mask`` marks what
+    ``kind``: clear, nothing is over the board; hand, something reaches over it; unsettled, the light or several
+    pieces change, so that nothing is said yet; starting, too few frames were seen. ``mask`` marks what
     the hand and its shadow hide, boolean, (rows, columns) of the finder's small picture; ``HandDetector.share``
     measures in it. ``connected`` tells whether the hand is seen all the way from the border: where it is not, it may
     also be several pieces that were just moved, until they have rested.
@@ -135,7 +142,7 @@ class HandDetector:
         kind = self._kind(difference, parts, hand)
         self._confirm(kind, time_s)
         connected = bool((hand & parts.border[parts.labels]).any())
-        return HandDetection(kind if self._calm or kind == "hand" else "starting", hand, connected)
+        return HandDetection(kind if self._calm or kind is HandState.HAND else HandState.STARTING, hand, connected)
 
     def share(self, reach: HandDetection, outline_px: npt.ArrayLike) -> float:
         """How much of an outline in the picture, shape (n, 2), the hand hides, from 0 to 1."""
@@ -155,7 +162,7 @@ class HandDetector:
             middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
             self._clear = BackgroundModel(frame_features(middle))
             self._start.clear()
-        return HandDetection("starting", np.zeros(self._shape, dtype=np.bool_))
+        return HandDetection(HandState.STARTING, np.zeros(self._shape, dtype=np.bool_))
 
     def _reaching(self, parts: _Parts) -> list[BoolImage]:
         """The parts that reach in from the border and over the board and take away its structure."""
@@ -228,22 +235,22 @@ class HandDetector:
 
     def _kind(self, difference: Difference, parts: _Parts, hand: BoolImage) -> HandState:
         if hand.any():
-            return "hand"
+            return HandState.HAND
         lost = float((difference.lost & self._board).sum())
         # light that changes leaves lines and squares as they were; only where that is not seen may it be anything else
         different = float((difference.different & ~difference.shown & self._board).sum())
         if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
-            return "unsettled"
+            return HandState.UNSETTLED
         entering = parts.border[parts.labels] & self._over & ~self._rest.at_least(0.0)
         lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
         if lost > ENTERING_LOST_SHARE * self._board_area or changed > ENTERING_SHARE * self._board_area:
-            return "unsettled"
-        return "clear"
+            return HandState.UNSETTLED
+        return HandState.CLEAR
 
     def _confirm(self, kind: HandState, time_s: float) -> None:
         """A board that was clear for a while was learned well: no hand was there when it was begun with."""
         # nothing is called clear before it was calm once: what the first frames show may be an arm coming in
-        if kind != "clear":
+        if kind is not HandState.CLEAR:
             self._clear_since_s = None
         elif self._clear_since_s is None:
             self._clear_since_s = time_s
@@ -312,14 +319,14 @@ class HandMonitor:
         moved = float(np.abs(corners - self._corners_px).max()) > SAME_PLACE_PX
         if before_s is None or not 0 < frame.time_s - before_s <= LONGEST_GAP_S or moved:
             self._finder = None
-        seen = reading.hindered_by("hand") is not None
+        seen = reading.hindered_by(HindranceKind.HAND) is not None
         if self._finder is None:
             if seen:
                 return reading
             self._finder = HandDetector(corners, self._camera.size)
             self._corners_px = corners
         reach = self._finder.update(frame.image, frame.time_s)
-        if reach.kind != "hand" or not reach.connected or seen:
+        if reach.kind is not HandState.HAND or not reach.connected or seen:
             return reading
         places: dict[str, PlaceReading] = dict(reading.places)
         hidden = []
@@ -328,9 +335,9 @@ class HandMonitor:
             solid = CubeSolid(x, y, self._layout.board_top_mm, self._layout.block_side_mm)
             if self._finder.share(reach, outline_px(solid, self._camera, pose)) > HIDDEN_SHARE:
                 hidden.append(place)
-                places[place] = PlaceReading(_even(one.probabilities), hidden_by="hand")
+                places[place] = PlaceReading(_even(one.probabilities), hidden_by=HindranceKind.HAND)
         over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
-        hand = Hindrance("hand", f"a hand or arm is {over}", tuple(hidden))
+        hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 
     def _board_corners_px(self, pose: Pose) -> FloatArray:

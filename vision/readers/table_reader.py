@@ -21,7 +21,7 @@ from vision.motion.changes import ChangeDetector, marker_region
 from vision.motion.hands import HandMonitor
 from vision.readers.blocks.appearance import BlockAppearance, look_name
 from vision.readers.blocks.reader import BlockReader, BlockSighting
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 from vision.sampling import PlaneWindow, plane_map, sample
 from vision.surface.emptiness import emptiness
 from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
@@ -31,9 +31,9 @@ from vision.surface.view import RectifiedView
 SYMBOL_TEMPERATURE = 0.016
 ODD_ONE_OUT = 0.002
 HINDRANCE_PHRASES = {
-    "hand": "a hand or arm is over",
-    "object": "something that is no block is over",
-    "glare": "the light is too bright for the camera on",
+    HindranceKind.HAND: "a hand or arm is over",
+    HindranceKind.OBJECT: "something that is no block is over",
+    HindranceKind.GLARE: "the light is too bright for the camera on",
 }
 LEAST_PROBABILITY = 1e-5
 SEEN_FIT = 0.88
@@ -99,22 +99,22 @@ class TableReader:
         try:
             check_frame(frame.image, self.camera.size, source=frame.source or "the camera")
         except FrameError as error:
-            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("bad frame", str(error)),))
+            return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, str(error)),))
         changed = None if self._watcher is None else self._watcher.changed(frame.image)
         try:
             table = self._table(frame, changed)
         except NotLocatedError as error:
             self._forget_place()
-            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("not located", str(error)),))
+            return Reading(frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.NOT_LOCATED, str(error)),))
         if table.moving:
             self._forget_place()
-            moving = Hindrance("moved camera", "the camera or the table is moving; waiting until it rests")
+            moving = Hindrance(HindranceKind.MOVED_CAMERA, "the camera or the table is moving; waiting until it rests")
             return Reading(frame.sequence, frame.time_s, {}, (moving,), table.notices)
         pose = self._refined(frame.image, table.located)
         if pose is None:
             self._forget_place()
             doubt = Hindrance(
-                "not located",
+                HindranceKind.NOT_LOCATED,
                 f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
                 "board's lines are not where that would put them; uncover another marker",
             )
@@ -254,7 +254,7 @@ class TableReader:
         window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, height, CROP_SIDE_PX / CROP_SIDE_MM)
         return np.asarray(sample(frame.image, plane_map(self.camera, self._pose, window)), dtype=np.uint8)
 
-    def _hidden_places(self, stages: Stages) -> dict[str, str]:
+    def _hidden_places(self, stages: Stages) -> dict[str, HindranceKind]:
         """Places of which a covering hides so much that they can't be read, and what hides them."""
         _, places = self._covering_finder(stages.pose)
         clear = {place: block.log_odds > 0 and block.fit.fit > SEEN_FIT for place, block in stages.blocks.items()}
@@ -268,14 +268,12 @@ def _cover(
     return board, finder.look(board)
 
 
-def _hindrances(coverings: Sequence[Occlusion], hidden: Mapping[str, str]) -> tuple[Hindrance, ...]:
+def _hindrances(coverings: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]) -> tuple[Hindrance, ...]:
     hindrances = []
     for kind in dict.fromkeys(covering.kind for covering in coverings):
         places = tuple(place for place, by in hidden.items() if by == kind)
         where = ", ".join(places) if places else "the board"
-        hindrances.append(
-            Hindrance(kind, f"{HINDRANCE_PHRASES.get(kind, HINDRANCE_PHRASES['object'])} {where}", places)
-        )
+        hindrances.append(Hindrance(kind, f"{HINDRANCE_PHRASES[kind]} {where}", places))
     return tuple(hindrances)
 
 

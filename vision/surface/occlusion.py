@@ -17,6 +17,7 @@ import numpy.typing as npt
 from vision.frame import Image
 from vision.geometry import CameraModel, CubeSolid, Pose
 from vision.layout.table import TableLayout
+from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
@@ -52,7 +53,7 @@ class Occlusion:
     pixels in the board view, and its area in square millimetres of board hidden.
     """
 
-    kind: str
+    kind: HindranceKind
     pixels: BoolImage
     area_mm2: float
 
@@ -144,7 +145,7 @@ class OcclusionDetector:
             rows, columns = view.blocks.shape
             full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
             kind = self._kind(evidence, pixels, area)
-            if kind == "glare":
+            if kind is HindranceKind.GLARE:
                 glare |= pixels
             found.append(Occlusion(kind, np.asarray(full), area))
         found.sort(key=lambda covering: -covering.area_mm2)
@@ -296,12 +297,12 @@ class OcclusionDetector:
         # many lines gone at once: something of the board's own hue lies on it
         return (gone >= 7 and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
-    def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> str:
+    def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
         entered = evidence.rim.entered_by(pixels)
         # on a white board that still shows its lines a white arm is no glare
         white = float(evidence.bleached[pixels].mean()) > 0.5 and not (entered and self._is_white_board(evidence))
         if white or (not entered and self._is_soft_glow(evidence, pixels)):
-            return "glare"
+            return HindranceKind.GLARE
         # along the rim only, where a pose that is a little off shows the table, is no hand
         deep = float((pixels & self._deep).sum()) > LEAST_DEEP * float(pixels.sum())
         large = deep and area_mm2 > HAND_CELLS * self._cell_mm2
@@ -312,8 +313,8 @@ class OcclusionDetector:
                 # a light that ends on the board may go on beside it, too, but not in one piece
                 outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
                 odd = odd and outlined is not None and outlined > SHARP_SHARE
-            return "hand" if crossed and odd else "object"
-        return "hand" if large and self._at_edge(pixels) else "object"
+            return HindranceKind.HAND if crossed and odd else HindranceKind.OBJECT
+        return HindranceKind.HAND if large and self._at_edge(pixels) else HindranceKind.OBJECT
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Whether most of what is too bright for the camera shows the board's lines all the same."""
@@ -375,9 +376,9 @@ class HiddenPlaces:
         covered = sum(float((covering.pixels & mask).sum()) for covering in coverings)
         return covered / max(1.0, float(mask.sum()))
 
-    def hidden(self, coverings: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, str]:
+    def hidden(self, coverings: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
         """Hidden places and the kind of covering that hides each; ``clear`` marks places whose block is seen well."""
-        hidden: dict[str, str] = {}
+        hidden: dict[str, HindranceKind] = {}
         for place in self._layout.places if coverings else ():
             block, square = self._pixels(place)
             seen = clear.get(place, False)

@@ -18,13 +18,13 @@ from simulator.scene.cube import faces_of
 from simulator.scene.scene import BlockPose
 from vision.frame import Frame, Image
 from vision.layout.table import default_layout
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 GAME = "deblockle"
 FPS = 8.0
 _SURE = 0.98
 _SEEN_SIDE = "south"
-_HAND = Hindrance("hand", "A hand is over the board.")
+_HAND = Hindrance(HindranceKind.HAND, "A hand is over the board.")
 _CROP_PX = 40
 
 

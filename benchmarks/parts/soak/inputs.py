@@ -22,7 +22,7 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedE
 from vision.frame import Frame, Image
 from vision.geometry import CubeSolid
 from vision.layout.table import TableLayout
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 _SURE = 0.995
 
@@ -39,12 +39,16 @@ class PerfectReader:
         """Say what the newest frame shows."""
         scene = self.table.scene
         if frame.image.size == 0:
-            black = Hindrance("bad frame", "the frame is black")
+            black = Hindrance(HindranceKind.BAD_FRAME, "the frame is black")
             return Reading(frame.sequence, frame.time_s, {}, (black,))
         if scene.hands:
-            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("hand", "a hand is over the board"),))
+            return Reading(
+                frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.HAND, "a hand is over the board"),)
+            )
         if self.table.is_shaken:
-            return Reading(frame.sequence, frame.time_s, {}, (Hindrance("moved camera", "the camera is moving"),))
+            return Reading(
+                frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.MOVED_CAMERA, "the camera is moving"),)
+            )
         # Between two hands every frame shows the same, and geometry takes longer than all the rest of a soak.
         if self._seen is None or not _alike(self._seen[0], scene):
             self._seen = (scene, self._look_at(scene))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray
-from vision.geometry import SIDES, CubeSolid, Pose, outline_px, project
+from vision.geometry import CubeSolid, Pose, Side, outline_px, project
 
 PLAIN_HEIGHT_PX = 16.0
 """A side face that is lower in the picture than this need not be readable."""
@@ -36,7 +36,7 @@ def sides_in_plain_view(
         if other != place and _distance(pose, block) < _distance(pose, solid)
     ]
     found = []
-    for side in SIDES:
+    for side in Side:
         if solid.facing_camera(side, pose.camera_position_mm) <= 0:
             continue
         corners = solid.side_corners_mm(side)

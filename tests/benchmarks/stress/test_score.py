@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.parts.stress.score import PictureScore, SquareScore, calibration_of, lines_not_met, score, tally
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 LOOKS = {"a1": "empty", "b1": "gold block, star up", "c1": "teal block, x up"}
 NAME = ("tilt-5-000", "tilt", "5", 0)
@@ -14,10 +14,12 @@ NAME = ("tilt-5-000", "tilt", "5", 0)
 
 def reading(said: dict[str, tuple[str, float]], *kinds: str, hidden: tuple[str, ...] = ()) -> Reading:
     places = {
-        place: PlaceReading({look: share, "something else": 1 - share}, hidden_by="hand" if place in hidden else None)
+        place: PlaceReading(
+            {look: share, "something else": 1 - share}, hidden_by=HindranceKind.HAND if place in hidden else None
+        )
         for place, (look, share) in said.items()
     }
-    return Reading(0, 0.0, places, tuple(Hindrance(kind, f"there is a {kind}") for kind in kinds))
+    return Reading(0, 0.0, places, tuple(Hindrance(HindranceKind(kind), f"there is a {kind}") for kind in kinds))
 
 
 RIGHT = {place: (look, 0.999) for place, look in LOOKS.items()}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from referee.judge import STILLS, StabilityFilter, StabilitySettings, blocking_hindrance
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
-HAND = (Hindrance("hand", "a hand is over a1", ("a1",)),)
+HAND = (Hindrance(HindranceKind.HAND, "a hand is over a1", ("a1",)),)
 
 
 @pytest.fixture
@@ -85,14 +85,14 @@ def test_what_was_collected_can_be_asked_for(make_reading: Any, start: Any) -> N
 
 
 def test_a_thing_on_one_square_does_not_block_the_table(make_reading: Any, start: Any) -> None:
-    coin = (Hindrance("object", "something that is no block is over a4", ("a4",)),)
+    coin = (Hindrance(HindranceKind.OBJECT, "something that is no block is over a4", ("a4",)),)
     assert blocking_hindrance(make_reading(start, hindrances=coin)) is None
     assert blocking_hindrance(make_reading(start, hindrances=HAND)) == HAND[0]
 
 
 def test_a_reading_without_places_always_says_why() -> None:
     assert blocking_hindrance(Reading(0, 0.0, {})) is not None
-    far = Hindrance("outside the picture", "the board is not in the picture")
+    far = Hindrance(HindranceKind.OUTSIDE_PICTURE, "the board is not in the picture")
     assert blocking_hindrance(Reading(0, 0.0, {}, (far,))) == far
 
 

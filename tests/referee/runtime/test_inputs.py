@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from referee.demo.run import enrolled_reader
-from referee.runtime.inputs import NO_CAMERA, TICK_S, SteadySource
+from referee.runtime.inputs import TICK_S, SteadySource
 from referee.runtime.readers import AttentiveReader
-from referee.sensing.readers import FusedReader
+from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting

@@ -9,7 +9,7 @@ import pytest
 
 from referee.runtime.readers import AttentionSettings, AttentiveReader
 from vision.frame import Frame, Image
-from vision.reading import Hindrance, Reading
+from vision.reading import Hindrance, HindranceKind, Reading
 
 
 class Counting:
@@ -65,7 +65,7 @@ def test_a_moving_picture_is_not_read(counting: Counting) -> None:
     moving = [picture(3 + step, block_at=40 + 20 * step) for step in range(5)]
     rest = [picture(20 + seed, block_at=120) for seed in range(3)]
     readings = feed(reader, still + moving + rest)
-    assert all(reading.hindered_by("hand") for reading in readings[3:8])
+    assert all(reading.hindered_by(HindranceKind.HAND) for reading in readings[3:8])
     assert counting.read_frames == [0, 8]
 
 
@@ -98,7 +98,7 @@ class SeesAHandUntil:
 
     def read(self, frame: Frame) -> Reading:
         self.read_frames.append(frame.sequence)
-        hand = (Hindrance("hand", "a hand is over d1", ("d1",)),) if frame.sequence < self.gone else ()
+        hand = (Hindrance(HindranceKind.HAND, "a hand is over d1", ("d1",)),) if frame.sequence < self.gone else ()
         return Reading(frame.sequence, frame.time_s, {}, hand)
 
     def crop(self, frame: Frame, place: str) -> Image:

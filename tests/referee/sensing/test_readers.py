@@ -13,7 +13,7 @@ from referee.sensing.values import SensorSettings
 from tests.referee.sensed_table import ScriptedCamera, ScriptedSensors
 from vision.errors import NotLocatedError
 from vision.frame import Frame
-from vision.reading import Hindrance
+from vision.reading import Hindrance, HindranceKind
 
 
 def frame(time_s: float) -> Frame:
@@ -35,7 +35,7 @@ def test_sensors_alone_tell_where_something_stands(deblockle: Any, sensors: Scri
     assert reading.places["c1"].sensed == pytest.approx(0.97 / 0.98)
     assert reading.places["c1"].best[1] < 0.1
     assert reading.places["a4"].best[0] == "empty"
-    assert all(one.hidden_by == "no camera" for one in reading.places.values())
+    assert all(one.hidden_by == HindranceKind.NO_CAMERA for one in reading.places.values())
     assert sum(reading.places["c1"].probabilities.values()) == pytest.approx(1)
 
 
@@ -47,7 +47,7 @@ def test_a_table_is_busy_for_a_moment_after_a_change(
     reader.read(frame(1.0))
     sensors.put("a4" if put_down else "c1", put_down, 2.0)
     busy = reader.read(frame(2.0 + quiet_s - 0.1))
-    assert busy.hindered_by("hand") is not None
+    assert busy.hindered_by(HindranceKind.HAND) is not None
     assert busy.places == {}
     rested = reader.read(frame(2.0 + quiet_s + 0.1))
     assert rested.hindrances == ()
@@ -58,7 +58,7 @@ def test_a_change_that_got_lost_is_noticed_by_what_is_occupied(deblockle: Any, s
     reader = alone(deblockle, sensors)
     reader.read(frame(1.0))
     sensors.put("c1", False, 2.0, told=False)
-    assert reader.read(frame(3.0)).hindered_by("hand") is not None
+    assert reader.read(frame(3.0)).hindered_by(HindranceKind.HAND) is not None
     rested = reader.read(frame(5.0))
     assert [(change.place, change.put_down, change.time_s) for change in rested.changes] == [("c1", False, 3.0)]
 
@@ -71,7 +71,7 @@ def test_doubtful_stale_and_missing_sensors_say_nothing(deblockle: Any, sensors:
     sensors.heard_s = 1.0
     stale = reader.read(frame(9.0))
     assert stale.places == {}
-    assert stale.hindered_by("not located") is not None
+    assert stale.hindered_by(HindranceKind.NOT_LOCATED) is not None
     sensors.silent = True
     assert reader.read(frame(10.0)).places == {}
 
@@ -185,7 +185,7 @@ def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSe
     looks = {place: look for place, look in deblockle.appearance(deblockle.new()).items() if place[0] != "g"}
     reading = fused(deblockle, sensors, ScriptedCamera(deblockle, looks)).read(frame(1.0))
     assert set(reading.places) == set(deblockle.places)
-    assert reading.places["g4"].hidden_by == "outside the picture"
+    assert reading.places["g4"].hidden_by == HindranceKind.OUTSIDE_PICTURE
     assert reading.places["g4"].sensed == pytest.approx(0.03 / 1.02)
 
 
@@ -193,7 +193,7 @@ def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, senso
     camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()))
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
-    camera.trouble = Hindrance("hand", "a hand is over the board")
+    camera.trouble = Hindrance(HindranceKind.HAND, "a hand is over the board")
     for second in range(2, 30):
         assert reader.read(frame(float(second))).places == {}
 
@@ -205,13 +205,13 @@ def test_a_table_out_of_sight_is_waited_for_and_then_felt_until_it_is_back(
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
     camera.trouble = NotLocatedError("no marker was found")
-    assert reader.read(frame(2.0)).hindered_by("not located") is not None
+    assert reader.read(frame(2.0)).hindered_by(HindranceKind.NOT_LOCATED) is not None
     blind = reader.read(frame(4.5))
     assert blind.hindrances == ()
     assert {one.hidden_by for one in blind.places.values()} == {"not located"}
     assert "by the sensors alone" in blind.notices[0]
     sensors.silent = True
-    assert reader.read(frame(5.0)).hindered_by("not located") is not None
+    assert reader.read(frame(5.0)).hindered_by(HindranceKind.NOT_LOCATED) is not None
     camera.trouble = None
     assert reader.read(frame(6.0)).places["c3"].best[0] == "gold block, star up"
 

@@ -17,7 +17,7 @@ from referee.session.settings import ServiceSettings
 from tests.referee.sensed_table import SensedTable
 from tests.referee.service_table import wall_clock
 from vision.errors import FrameError, NotLocatedError
-from vision.reading import Hindrance
+from vision.reading import Hindrance, HindranceKind
 
 BUTTON = ServiceSettings(turn_end="button")
 REST = ServiceSettings(turn_end="rest", rest_s=2.0)
@@ -85,7 +85,7 @@ def test_a_piece_in_the_air_is_no_resting_table(deblockle: Any, journal: Journal
     table.sensors.put("c1", False, table.time_s)
     assert table.wait(1.2) == []
     assert table.service.reading is not None
-    assert table.service.reading.hindered_by("hand") is not None
+    assert table.service.reading.hindered_by(HindranceKind.HAND) is not None
     table.sensors.put("c1", True, table.time_s)
     table.wait(4.0)
     assert table.kinds() == ["new game", "set up", "note"]
@@ -125,7 +125,11 @@ def test_a_camera_and_sensors_play_diaballik_with_a_square_covered(diaballik: An
 def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, journal: Journal) -> None:
     table = begun(diaballik, journal, BUTTON, with_camera=True)
     state = table.service.belief[0]
-    for trouble in (NotLocatedError("no marker was found"), FrameError("black"), Hindrance("moved camera", "it moves")):
+    for trouble in (
+        NotLocatedError("no marker was found"),
+        FrameError("black"),
+        Hindrance(HindranceKind.MOVED_CAMERA, "it moves"),
+    ):
         table.camera.trouble = trouble
         table.wait(4.0)
         assert table.service.reading is not None

@@ -18,7 +18,7 @@ MARKERS = SETTING.layout.markers
 def seen(marker_id: int, smear_px: FloatArray) -> Marker:
     """A marker whose corners are pulled outwards along (x, y), as a streak does it."""
     corners = project(SETTING.camera, SETTING.pose, MARKERS.corners_mm(marker_id))
-    return Marker(marker_id, corners + np.sign(corners - corners.mean(axis=0)) * smear_px, "plain")
+    return Marker(marker_id, corners + np.sign(corners - corners.mean(axis=0)) * smear_px)
 
 
 def fitted(smears_px: list[tuple[float, float]]) -> PoseFit:

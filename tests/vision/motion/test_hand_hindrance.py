@@ -14,7 +14,7 @@ from simulator.scene.viewpoint import lens, looking_at
 from simulator.table import VirtualTable
 from vision.frame import Frame
 from vision.motion.hands import HandMonitor
-from vision.reading import Hindrance, PlaceReading, Reading
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 Film = tuple[Setting, Sequence[Frame], Sequence[FrameTruth]]
 
@@ -40,7 +40,7 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
     readings = [watcher.completed(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
     covered = [number for number, one in enumerate(truth) if one.covered]
     assert len(covered) > 10
-    found = [number for number, reading in enumerate(readings) if reading.hindered_by("hand")]
+    found = [number for number, reading in enumerate(readings) if reading.hindered_by(HindranceKind.HAND)]
     assert set(covered[1:]) <= set(found)
     assert len([number for number in found if not truth[number].hand_present]) <= 6
     hidden = set(readings[covered[len(covered) // 2]].hidden)
@@ -48,7 +48,7 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
     assert hidden < set(setting.layout.places)
     for reading in readings:
         for place in reading.hidden:
-            assert reading.places[place].hidden_by == "hand"
+            assert reading.places[place].hidden_by == HindranceKind.HAND
             assert reading.places[place].probabilities == {"empty": 0.5, "gold block, x up": 0.5}
 
 
@@ -64,7 +64,7 @@ def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
 def test_a_hand_already_found_is_not_learned_as_the_board(film: Film) -> None:
     setting, frames, truth = film
     watcher = HandMonitor(setting.camera, setting.layout)
-    hand = Hindrance("hand", "a hand or arm is over d4", ("d4",))
+    hand = Hindrance(HindranceKind.HAND, "a hand or arm is over d4", ("d4",))
     first = next(number for number, one in enumerate(truth) if one.covered)
     said = []
     for frame, one in zip(frames[first:], truth[first:], strict=True):

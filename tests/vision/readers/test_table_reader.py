@@ -10,7 +10,7 @@ from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.table_reader import TableReader
-from vision.reading import Reading
+from vision.reading import HindranceKind, Reading
 
 NET_OPPOSITE = {"star": "stop", "stop": "star", "slider": "hoops", "hoops": "slider", "x": "cross", "cross": "x"}
 
@@ -33,12 +33,12 @@ def test_every_visible_place_is_read_right_and_surely(name: str) -> None:
 @pytest.mark.parametrize("name", photoreal.BOARDS)
 def test_a_hand_is_found_where_there_is_one_and_nowhere_else(name: str) -> None:
     reading = read(name)
-    assert (reading.hindered_by("hand") is not None) == photoreal.EXPECTED[name]["hand"]
+    assert (reading.hindered_by(HindranceKind.HAND) is not None) == photoreal.EXPECTED[name]["hand"]
 
 
 def test_a_hand_says_which_places_it_hides_and_leaves_the_rest_readable() -> None:
     reading = read("012.jpg")
-    hand = reading.hindered_by("hand")
+    hand = reading.hindered_by(HindranceKind.HAND)
     assert hand is not None
     assert {"a3", "a4", "a5"} <= set(hand.places)
     assert set(hand.places) == set(reading.hidden)
@@ -124,10 +124,10 @@ def test_a_bad_frame_gives_a_reading_that_says_why() -> None:
     assert not black.places
     assert "black" in black.hindrances[0].message
     small = reader.read(Frame(np.full((480, 640, 3), 90, dtype=np.uint8), 0.1, 1))
-    assert small.hindrances[0].kind == "bad frame"
+    assert small.hindrances[0].kind == HindranceKind.BAD_FRAME
     assert "640 x 480" in small.hindrances[0].message
     bare = reader.read(Frame(np.full((720, 1280, 3), 90, dtype=np.uint8), 0.2, 2))
-    assert bare.hindrances[0].kind == "not located"
+    assert bare.hindrances[0].kind == HindranceKind.NOT_LOCATED
     assert reader.read(photoreal.frame("034.jpg", 3)).places
 
 

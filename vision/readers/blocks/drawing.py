@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
-from vision.geometry import SIDES, CameraModel, Pose, project
+from vision.geometry import CameraModel, Pose, Side, project
 from vision.readers.blocks.reader import BlockSighting
 from vision.surface.occlusion import Occlusion
 from vision.surface.view import RectifiedView
@@ -36,7 +36,7 @@ def draw_blocks(image: Image, blocks: Mapping[str, BlockSighting], camera: Camer
             above.min(axis=0).astype(np.float64),
             colour,
         )
-        for side in SIDES:
+        for side in Side:
             probabilities = block.sides.get(side)
             if probabilities:
                 symbol = max(probabilities, key=lambda name: probabilities[name])

@@ -185,7 +185,7 @@ class BlockReader:
         if colour is not None:
             log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
         possible = neighbours_in_net(layout.net, fit.symbol) if layout.net else self.looks.symbols
-        sides = {}
+        sides: dict[str, Mapping[str, float]] = {}
         for view, side_fit in views:
             probabilities = side_probabilities(view, side_fit.fits, possible)
             if probabilities is not None:

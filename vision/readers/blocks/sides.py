@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.geometry import SIDE_CORNERS, SIDES
+from vision.geometry import SIDE_CORNERS, Side
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
 from vision.readers.blocks.faces import face_and_ink, view_weights
 from vision.readers.blocks.symbols import distinct_quarter_turns, likeness, unit_rows
@@ -46,7 +46,7 @@ class SideView:
     (36, 36, 2), how high and wide it is in the picture's pixels, and which of its pixels nothing hides.
     """
 
-    side: str
+    side: Side
     picture: FloatImage
     points_px: PixelMap
     height_px: float
@@ -69,7 +69,7 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
 
     ``blocks_px`` holds the blocks' corners in the picture, (n, 8, 2), as ``corners_px`` gives them.
     """
-    quads = blocks_px[:, [SIDE_CORNERS[side] for side in SIDES]]
+    quads = blocks_px[:, [SIDE_CORNERS[side] for side in Side]]
     ahead = np.roll(quads, -1, axis=2)
     # seen from outside a face's corners run clockwise, and so they do in the picture
     areas = (quads[..., 0] * ahead[..., 1] - ahead[..., 0] * quads[..., 1]).sum(axis=2) / 2
@@ -85,9 +85,10 @@ def side_views(image: Image, blocks_px: FloatArray) -> list[list[SideView]]:
     light = linear_light(seen).reshape(len(faces), SIDE_PX, SIDE_PX, -1)
     size = np.array([image.shape[1], image.shape[0]], dtype=np.float32)
     inside = np.asarray(((points >= 0) & (points < size)).all(axis=-1))
+    sides = tuple(Side)
     for number, (index, side) in enumerate(faces):
         size_px = float(heights[index, side]), float(widths[index, side])
-        views[index].append(SideView(SIDES[side], light[number], points[number], *size_px, inside[number]))
+        views[index].append(SideView(sides[side], light[number], points[number], *size_px, inside[number]))
     return views
 
 

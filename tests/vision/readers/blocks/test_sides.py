@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision import photoreal
-from vision.geometry import SIDES, CubeSolid, back_project, corners_px, project
+from vision.geometry import CubeSolid, Side, back_project, corners_px, project
 from vision.readers.blocks.sides import neighbours_in_net, side_views
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, linear_light_table, plane_map
 
@@ -17,7 +17,7 @@ CAMERA, POSE = photoreal.camera("006.jpg"), photoreal.pose("006.jpg")
 def test_sides_share_the_solids_corners(x: float, y: float, turned: float) -> None:
     solid = CubeSolid(x, y, 10.0, 30.0, turned)
     corners = {tuple(np.round(corner, 6)) for corner in solid.corners_mm()}
-    for side in SIDES:
+    for side in Side:
         face = solid.side_corners_mm(side)
         assert {tuple(np.round(corner, 6)) for corner in face} <= corners
         upper_left, upper_right, lower_right, lower_left = face
@@ -30,10 +30,10 @@ def test_sides_share_the_solids_corners(x: float, y: float, turned: float) -> No
 
 def test_the_north_side_is_away_from_the_first_player() -> None:
     solid = CubeSolid(0.0, 0.0, 10.0, 30.0)
-    assert solid.side_corners_mm("north")[:, 1] == pytest.approx(15.0)
-    assert solid.side_corners_mm("east")[:, 0] == pytest.approx(15.0)
-    assert solid.facing_camera("south", np.array([0.0, -500.0, 400.0])) > 0.5
-    assert solid.facing_camera("north", np.array([0.0, -500.0, 400.0])) < 0
+    assert solid.side_corners_mm(Side.NORTH)[:, 1] == pytest.approx(15.0)
+    assert solid.side_corners_mm(Side.EAST)[:, 0] == pytest.approx(15.0)
+    assert solid.facing_camera(Side.SOUTH, np.array([0.0, -500.0, 400.0])) > 0.5
+    assert solid.facing_camera(Side.NORTH, np.array([0.0, -500.0, 400.0])) < 0
 
 
 @given(st.floats(-140, 140), st.floats(-140, 140), st.floats(0, 60))
@@ -70,9 +70,9 @@ def test_side_faces_are_sampled_from_their_upper_left_corner() -> None:
     image = np.dstack([columns % 256, rows % 256, np.zeros_like(rows)]).astype(np.uint8)
     solid = CubeSolid(20.0, -30.0, 10.0, 30.0, 12.0)
     (views,) = side_views(image, corners_px([solid], CAMERA, POSE))
-    facing = {side: solid.facing_camera(side, POSE.camera_position_mm) for side in SIDES}
+    facing = {side: solid.facing_camera(side, POSE.camera_position_mm) for side in Side}
     seen = {view.side for view in views}
-    assert {side for side in SIDES if facing[side] > 0.3} <= seen <= {side for side in SIDES if facing[side] > 0}
+    assert {side for side in Side if facing[side] > 0.3} <= seen <= {side for side in Side if facing[side] > 0}
     assert "south" in seen
     for view in views:
         expected = project(CAMERA, POSE, solid.side_corners_mm(view.side))
