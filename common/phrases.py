@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def listed(names: Iterable[object], joint: str = "and") -> str:
@@ -15,6 +15,17 @@ def listed(names: Iterable[object], joint: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {joint} {words[-1]}"
+
+
+def shortened(names: Sequence[str], most: int = 6) -> str:
+    """List names, the first few only where there are more than ``most``.
+
+    >>> shortened(["a1", "a2"]), shortened(["a1", "a2", "a3", "a4"], most=3)
+    ('a1, a2', 'a1, a2 and 2 more')
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
 
 
 def counted(number: int, thing: str, several: str | None = None) -> str:

@@ -27,7 +27,7 @@ from hardware.pins.pin_map import BUTTON_ROLES
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
 from referee.wiring.link import as_sentence
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.faults import WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
@@ -284,7 +284,7 @@ def demo_controller(
     plan = WiringPlan(
         drivers=("board",) if lights else (),
         light_map=StripLayout().light_map(grid, status=[squares]),
-        sensors="board",
+        switch_source=SwitchSource.CONTROLLER,
         sensor_map=SensorMap({place: number for number, place in enumerate(near_first)}, squares, pin_map.crc32),
         pin_map=pin_map,
     )

@@ -81,7 +81,7 @@ def check_wires(
         sensor_map = plan.sensor_map
         squares = f"{len(sensor_map.places)} squares, {sensor_map.switches} switches"
         yield Finding("sensor map", "ok", f"{settings.sensors.map}: {squares}")
-    if plan.needs_board:
+    if plan.needs_controller:
         yield from check_board(plan, connect)
     if "wled-network" in plan.drivers and plan.wled_host:
         yield check_wled_network(plan, ask_wled)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from common.phrases import shortened
 from hardware.lights.light_map import LightMap
 from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal
 from referee.mapping.light_location import Spot, locate_light
-from referee.mapping.walks import LightWalk, Walk, shortened
+from referee.mapping.walks import LightWalk, Walk
 from referee.wiring.sensor_map import SwitchReport
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
@@ -179,6 +181,13 @@ def _closings(report: SwitchReport | None) -> list[list[int]]:
         else:
             moments.append((change.time_s, [change.switch]))
     return [switches for _, switches in moments]
+
+
+def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
+    """Say where a map was written, and with which ``setting`` it is used unless that names it already."""
+    if named is not None and named.resolve() == path.resolve():
+        return f"The {kind} is in {path}, which the settings name already."
+    return f"The {kind} is in {path}; {setting} uses it."
 
 
 def _tell(say: Say, sentence: str) -> None:

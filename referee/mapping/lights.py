@@ -18,7 +18,7 @@ from hardware.lights.panel import LivePanel, Panel
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Mood, Signal, Sound, light
 from hardware.lights.terminal import Grid
 from referee.errors import ConfigError
-from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, walk_lights
+from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, walk_lights, where_it_is
 from referee.mapping.walks import LightWalk
 from referee.settings.configuration import Configuration
 from referee.settings.conversions import light_settings
@@ -26,7 +26,6 @@ from referee.settings.table_layout import layout_for
 from referee.wiring.devices import strip_sources
 from referee.wiring.link import LinkedController, answering_controller
 from referee.wiring.plan import STRIP_DRIVERS, WiringPlan, wiring_plan
-from referee.wiring.sensor_map import where_it_is
 from vision.calibration import load_calibration
 from vision.cameras import Camera, open_camera
 from vision.errors import CalibrationError
@@ -61,14 +60,14 @@ def map_lights(
     if not plan.drivers:
         raise ConfigError(f"no strip of lights is set; set drivers below [lights] to one of {', '.join(STRIP_DRIVERS)}")
     with ExitStack() as stack:
-        board = stack.enter_context(answering_controller(plan, say)) if plan.needs_board else None
-        count = _light_count(plan, board)
-        pin_map_crc = board.welcome().pin_map_checksum if board is not None and "board" in plan.drivers else None
+        linked = stack.enter_context(answering_controller(plan, say)) if plan.needs_controller else None
+        count = _light_count(plan, linked)
+        pin_map_crc = linked.welcome().pin_map_checksum if linked is not None and "board" in plan.drivers else None
         plan = replace(plan, light_map=one_light_map(count))
         sources = strip_sources(plan)
-        if board is not None:
-            board.board.use(plan)
-            sources += board.board.driver_sources()
+        if linked is not None:
+            linked.controller.use(plan)
+            sources += linked.controller.driver_sources()
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic))
         eye = stack.enter_context(_light_finder(configuration, open_camera)) if options.by_camera else None
         walk = LightWalk(count, game.places)
@@ -105,9 +104,9 @@ def show_every_light(
 
     with ExitStack() as stack:
         sources = strip_sources(plan)
-        if plan.needs_board:
-            board = stack.enter_context(answering_controller(plan, failed))
-            sources += board.board.driver_sources()
+        if plan.needs_controller:
+            linked = stack.enter_context(answering_controller(plan, failed))
+            sources += linked.controller.driver_sources()
         pinned = light_settings(settings.lights, game.places)
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
         sources += driver_sources(own, Grid(()), console)
@@ -136,9 +135,9 @@ def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
             yield Signal(Mood.WAITING, sound=sound, words=f"sound: {sound.value}")
 
 
-def _light_count(plan: WiringPlan, board: LinkedController | None) -> int:
-    if board is not None:
-        count = board.welcome().lights
+def _light_count(plan: WiringPlan, linked: LinkedController | None) -> int:
+    if linked is not None:
+        count = linked.welcome().lights
         if not count:
             raise ConfigError("the board has no lights; name them in its pin map, then `referee firmware install`")
         return count

@@ -15,7 +15,7 @@ from engine.registry import load
 from hardware.lights.terminal import Grid
 from referee.commands.keyboard import TypedLines
 from referee.errors import ConfigError
-from referee.mapping.dialogue import walk_switches
+from referee.mapping.dialogue import walk_switches, where_it_is
 from referee.mapping.walks import SquareWalk, SwitchWalk
 from referee.sensing.health_file import health_file, load_health, sensors_out
 from referee.sensing.values import SensorSnapshot
@@ -23,7 +23,7 @@ from referee.settings.configuration import Configuration
 from referee.settings.table_layout import grid_of
 from referee.wiring.link import Switches, open_switches
 from referee.wiring.plan import wiring_plan
-from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map, where_it_is
+from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_sensor_map, save_sensor_map
 
 _LISTEN_S = 0.1
 _FIRST_REPORT_S = 5.0

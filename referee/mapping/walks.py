@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from common.phrases import counted
+from common.phrases import counted, shortened
 
 _BACK = ("b", "back")
 _FINISH = ("f", "finish")
@@ -173,7 +173,6 @@ STATUS = "status"
 _BACK_A_LIGHT = ("b", "back")
 _FINISH_LIGHTS = ("f", "finish")
 _NONE = ("", "-", "none")
-_LISTED = 6
 
 
 @dataclass
@@ -256,13 +255,6 @@ class LightWalk:
 def unknown_place(word: str, places: Sequence[str]) -> str:
     """Say that there is no such square, and which there are."""
     return f"There is no square {word!r}; squares run from {places[0]} to {places[-1]}."
-
-
-def shortened(names: Sequence[str]) -> str:
-    """List names, the first few only where there are many."""
-    if len(names) <= _LISTED:
-        return ", ".join(names)
-    return f"{', '.join(names[: _LISTED - 1])} and {len(names) - _LISTED + 1} more"
 
 
 def _lights(numbers: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from referee.hints.advice import HintSettings
 from referee.journal import EvidenceLimits
 from referee.judge import JudgeSettings
 from referee.wiring.link import ListPorts
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import Inputs, WiringPlan
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class WatchOptions:
     @property
     def by_sensors_alone(self) -> bool:
         """Whether there is no camera at all."""
-        return self.wire.eyes == "sensors"
+        return self.wire.inputs is Inputs.SENSORS
 
     @property
     def is_live(self) -> bool:

@@ -31,7 +31,7 @@ from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import CHANNELS, PixelDriver
 from hardware.lights.sounds import ToneDriver
 from referee.sensing.values import SensorSnapshot
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import by_place
 
 _ERROR_LEVEL = 40
@@ -80,7 +80,7 @@ class ControllerLights:
 
 
 class Controller:
-    """The board by what it is for: drivers for a panel, roles of buttons pressed, and what its switches feel.
+    """The board by what it is for: drivers for a panel, roles of buttons pressed, and what its switches say.
 
     ``say`` gets a sentence for each thing that is wrong, once as long as it lasts. Nothing here waits.
     """
@@ -203,6 +203,6 @@ def mismatches(welcome: Welcome, plan: WiringPlan) -> Iterator[str]:
             yield f"Lights: {problem}. The lights that are there are used."
         for problem in light_map.problems(pin_map_crc=welcome.pin_map_checksum):
             yield f"Lights: {problem}."
-    if plan.sensors == "board" and sensor_map is not None:
+    if plan.switch_source is SwitchSource.CONTROLLER and sensor_map is not None:
         for problem in sensor_map.problems(switches=welcome.switches, pin_map_crc=welcome.pin_map_checksum):
             yield f"Sensors: {problem}."

@@ -26,7 +26,7 @@ from referee.sensing.health_file import HealthFile, load_health
 from referee.sensing.values import SensorSource
 from referee.wiring.controller import Controller
 from referee.wiring.link import ListPorts, linked_controller
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import PinSensors
 
 CONTROLLER_LAG_S = 0.2
@@ -41,14 +41,14 @@ class OpenedDevices:
     """What the service gets of a plan: drivers for its panel, buttons, and sensors with what is known of them."""
 
     sources: tuple[DriverSource, ...] = ()
-    board: Controller | None = None
+    controller: Controller | None = None
     sensors: SensorSource | None = None
     health: HealthFile | None = None
     sensor_lag_s: float = 0.0
 
     def presses(self) -> list[str]:
         """Give the roles of the board's buttons pressed since the last time."""
-        return [] if self.board is None else self.board.presses()
+        return [] if self.controller is None else self.controller.presses()
 
     def put_back(self, place: Place) -> str:
         """Go by a sensor again because a person says so; gives the sentence, or raises CorrectionError."""
@@ -97,31 +97,29 @@ def opened_devices(
     Raises ConfigError for a record of sensors that can't be read.
     """
     with ExitStack() as stack:
-        board = None
-        if plan.needs_board:
-            board = stack.enter_context(linked_controller(plan, say, list_ports)).board
+        controller = None
+        if plan.needs_controller:
+            controller = stack.enter_context(linked_controller(plan, say, list_ports)).controller
         sensors: SensorSource | None = None
         health = None
         if plan.has_sensors and plan.sensor_map is not None:
             health = HealthFile(load_health(health_path, plan.sensor_settings), health_path, say)
             stack.callback(health.keep)
-            if plan.sensors == "board":
-                sensors = board
+            if plan.switch_source is SwitchSource.CONTROLLER:
+                sensors = controller
             elif plan.switch_pins is not None:
                 switches = GpioSwitches(plan.switch_pins, say, time.sleep)
                 stack.callback(switches.close)
                 sensors = PinSensors(switches, plan.sensor_map)
-        sources = strip_sources(plan) + (() if board is None else board.driver_sources())
-        lag_s = 0.0 if sensors is None else CONTROLLER_LAG_S if sensors is board else PIN_LAG_S
-        yield OpenedDevices(sources, board, sensors, health, lag_s)
+        sources = strip_sources(plan) + (() if controller is None else controller.driver_sources())
+        lag_s = 0.0 if sensors is None else CONTROLLER_LAG_S if sensors is controller else PIN_LAG_S
+        yield OpenedDevices(sources, controller, sensors, health, lag_s)
 
 
 def strip_sources(plan: WiringPlan, clock: Callable[[], float] = time.monotonic) -> tuple[DriverSource, ...]:
     """Give a source for each WLED of the plan; nothing is opened here.
 
-    The board's strip comes from ``referee.wiring.controller.Board``, since the board has buttons and sensors, too.
-    ``clock``
-    is the panel's.
+    The board's strip comes from its ``Controller``, which has buttons and sensors, too. ``clock`` is the panel's.
     """
     light_map = plan.light_map
     if light_map is None:

@@ -18,7 +18,7 @@ from firmware_bridge.protocol.messages import Welcome
 from hardware.inputs.switches import GpioSwitches
 from referee.errors import ConfigError
 from referee.wiring.controller import Controller, mismatches
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SwitchReport
 
 
@@ -54,7 +54,7 @@ class SwitchesOnController:
 
     def read(self) -> SwitchReport | None:
         """Give the newest report."""
-        return self.linked.board.switches()
+        return self.linked.controller.switches()
 
     def wait(self, timeout_s: float) -> None:
         """Wait for the board."""
@@ -86,7 +86,7 @@ class SwitchesOnPins:
 @contextmanager
 def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Switches]:
     """Open the switches that the settings name; raises ConfigError where they name none."""
-    if plan.sensors == "board":
+    if plan.switch_source is SwitchSource.CONTROLLER:
         with answering_controller(plan, say) as linked:
             welcome = linked.welcome()
             if not welcome.switches:
@@ -96,7 +96,7 @@ def open_switches(plan: WiringPlan, say: Callable[[str], None]) -> Iterator[Swit
             for sentence in mismatches(welcome, plan):
                 say(sentence)
             yield SwitchesOnController(linked, welcome.switches, welcome.pin_map_checksum)
-    elif plan.sensors == "pins" and plan.switch_pins is not None:
+    elif plan.switch_source is SwitchSource.PINS and plan.switch_pins is not None:
         on_pins = GpioSwitches(plan.switch_pins, say, time.sleep)
         try:
             yield SwitchesOnPins(on_pins)
@@ -112,9 +112,9 @@ ANSWER_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class LinkedController:
-    """A board and the connection to it."""
+    """The controller and the connection to it."""
 
-    board: Controller
+    controller: Controller
     connection: BoardConnection
 
     def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:

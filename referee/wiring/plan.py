@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import enum
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -19,12 +20,29 @@ from hardware.pins.pin_map import BUTTON_ROLES
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins
-from referee.settings.sections import AUTO_PORT, Settings
+from referee.settings.sections import AUTO_PORT, BoardSection, Settings
 from referee.settings.sources import Source, nearest_source
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
 
 STRIP_DRIVERS = ("board", "wled-serial", "wled-network")
 """The drivers that show frames on a strip, and so need a light map."""
+
+
+class Inputs(enum.StrEnum):
+    """What the referee looks through; the setting ``sensors.eyes``."""
+
+    CAMERA = "camera"
+    SENSORS = "sensors"
+    BOTH = "both"
+
+
+class SwitchSource(enum.StrEnum):
+    """Where the switches under the squares are wired; the setting ``sensors.source``."""
+
+    NONE = "none"
+    CONTROLLER = "board"
+    PINS = "pins"
+
 
 Loaded = TypeVar("Loaded")
 
@@ -36,8 +54,7 @@ _FULL_BRIGHTNESS = 255
 class WiringPlan:
     """What is used of the microcontroller, WLED and switches.
 
-    ``drivers`` are those of STRIP_DRIVERS that were asked for; ``sensors`` is where switches are (``none``,
-    ``board``, ``pins``) and ``eyes`` what is looked through. Maps are ``None`` where nothing needs them, or where
+    ``drivers`` are those of STRIP_DRIVERS that were asked for. Maps are ``None`` where nothing needs them, or where
     they are about to be made.
     """
 
@@ -53,21 +70,21 @@ class WiringPlan:
     wled_port: int = 0
     wled_serial_port: str = ""
     wled_baud: int = 0
-    sensors: str = "none"
+    switch_source: SwitchSource = SwitchSource.NONE
     switch_pins: SwitchPins | None = None
     sensor_map: SensorMap | None = None
     sensor_settings: SensorSettings = field(default_factory=SensorSettings)
-    eyes: str = "camera"
+    inputs: Inputs = Inputs.CAMERA
 
     @property
-    def needs_board(self) -> bool:
+    def needs_controller(self) -> bool:
         """Whether a microcontroller is to be connected."""
-        return "board" in self.drivers or (self.sensors == "board" and self.eyes != "camera")
+        return "board" in self.drivers or (self.switch_source is SwitchSource.CONTROLLER and self.has_sensors)
 
     @property
     def has_sensors(self) -> bool:
         """Whether switches take part in seeing."""
-        return self.eyes != "camera"
+        return self.inputs is not Inputs.CAMERA
 
 
 Making = Literal["", "light map", "sensor map"]
@@ -92,13 +109,13 @@ def playable_plan(
 ) -> tuple[WiringPlan, tuple[str, ...]]:
     """Give a plan that a game can go on by whatever is wrong, and what is wrong, one line each.
 
-    Maps that don't fit would light and feel the wrong squares, so then nothing on wires is used. Raises ConfigError
-    where the eyes are sensors alone, which leaves nothing to see by.
+    Maps that don't fit would light and sense the wrong squares, so then nothing on wires is used. Raises ConfigError
+    where sensors are the only input, which leaves nothing to see by.
     """
     plan, found = plan_and_problems(settings, sources, places)
     if not found:
         return plan, ()
-    if plan.eyes == "sensors":
+    if plan.inputs is Inputs.SENSORS:
         raise ConfigError("\n".join(found))
     return WiringPlan(), tuple(found)
 
@@ -107,59 +124,22 @@ def plan_and_problems(
     settings: Settings, sources: Mapping[str, Source], places: Collection[str], *, making: Making = ""
 ) -> tuple[WiringPlan, list[str]]:
     """Give the plan as far as it can be made, and what is wrong, one line each: where it is set, and what to do."""
-    lights, board, sensors = settings.lights, settings.board, settings.sensors
+    lights, sensors = settings.lights, settings.sensors
     drivers = tuple(name for name in lights.drivers if name in STRIP_DRIVERS and making != "sensor map")
-    eyes = "camera" if making else sensors.eyes
+    inputs = Inputs.CAMERA if making else Inputs(sensors.eyes)
     faults = _Faults(sources)
-    pin_map = faults.read("board.pin_map", board.pin_map, _pin_map)
-    light_map = None
-    if drivers and not making:
-        why = f"{' and '.join(drivers)} cannot do without; `referee lights map` makes one"
-        faults.require("lights.light_map", lights.light_map, why)
-        light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
-        if light_map is not None:
-            strip = lights.strip_lights if set(drivers) - {"board"} else None
-            faults.add("lights.light_map", light_map.problems(known_places=places, strip_lights=strip))
-    if "board" in drivers and pin_map is not None and light_map is not None:
-        faults.add("board.pin_map", light_map.problems(strip_lights=pin_map.light_count))
-    if "wled-network" in drivers:
-        faults.require("lights.wled_host", lights.wled_host, "wled-network needs the name or address of the WLED")
-    if "wled-serial" in drivers:
-        faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
-        if lights.wled_baud not in BAUDS:
-            faults.add("lights.wled_baud", [f"WLED knows no {lights.wled_baud}; it knows {', '.join(map(str, BAUDS))}"])
-        if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
-            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
-    switch_pins = None
-    if sensors.source == "pins" and (eyes != "camera" or making == "sensor map"):
+    pin_map = faults.read("board.pin_map", settings.board.pin_map, _pin_map)
+    light_map = _light_map(settings, drivers, pin_map, places, faults) if drivers and not making else None
+    _check_wled(settings, drivers, faults)
+    switch_source, switch_pins = SwitchSource(sensors.source), None
+    if switch_source is SwitchSource.PINS and (inputs is not Inputs.CAMERA or making == "sensor map"):
         switch_pins = faults.attempt("sensors", lambda: sensor_pins(settings))
-    sensor_map = None
-    if eyes != "camera":
-        sensor_map = faults.read("sensors.map", sensors.map, load_sensor_map)
-        faults.add("sensors.eyes", _sensor_problems(settings))
-    if sensor_map is not None:
-        faults.add("sensors.map", sensor_map.problems(known_places=places, switches=_switches(settings, pin_map)))
-    roles = board.buttons if pin_map is None else pin_map.button_roles
-    twice = sorted({role for role in roles if roles.count(role) > 1})
-    if twice:
-        faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
+    sensor_map = _sensor_map(settings, pin_map, places, faults) if inputs is not Inputs.CAMERA else None
     plan = WiringPlan(
         drivers=drivers,
-        wanted=WantedBoard(
-            port=None if board.port == AUTO_PORT else board.port,
-            vendor_id=board.vendor_id,
-            product_id=board.product_id,
-            serial_number=board.serial_number,
-            baud=board.baud,
-        ),
-        configure=Configure(
-            silence_ms=round(board.silence_s * _MILLISECONDS),
-            debounce_ms=round(board.debounce_ms),
-            long_press_ms=round(lights.long_press_s * _MILLISECONDS),
-            brightness=_FULL_BRIGHTNESS,
-            current_limit_ma=lights.current_limit_ma,
-        ),
-        roles=roles,
+        wanted=_wanted(settings.board),
+        configure=_configure(settings),
+        roles=_button_roles(settings, pin_map, faults),
         pin_map=pin_map,
         light_map=light_map,
         strip_lights=lights.strip_lights,
@@ -168,11 +148,11 @@ def plan_and_problems(
         wled_port=lights.wled_port,
         wled_serial_port=lights.wled_serial_port or "",
         wled_baud=lights.wled_baud,
-        sensors=sensors.source,
+        switch_source=switch_source,
         switch_pins=switch_pins,
         sensor_map=sensor_map,
         sensor_settings=SensorSettings(false_closed=sensors.false_closed, false_open=sensors.false_open),
-        eyes=eyes,
+        inputs=inputs,
     )
     return plan, faults.found
 
@@ -205,9 +185,78 @@ class _Faults:
             return None
 
 
+def _light_map(
+    settings: Settings, drivers: Sequence[str], pin_map: PinMap | None, places: Collection[str], faults: _Faults
+) -> LightMap | None:
+    """Read the light map and check it against the game, the strip and the pin map."""
+    lights = settings.lights
+    why = f"{' and '.join(drivers)} cannot do without; `referee lights map` makes one"
+    faults.require("lights.light_map", lights.light_map, why)
+    light_map = faults.read("lights.light_map", lights.light_map, read_light_map)
+    if light_map is None:
+        return None
+    strip = lights.strip_lights if set(drivers) - {"board"} else None
+    faults.add("lights.light_map", light_map.problems(known_places=places, strip_lights=strip))
+    if "board" in drivers and pin_map is not None:
+        faults.add("board.pin_map", light_map.problems(strip_lights=pin_map.light_count))
+    return light_map
+
+
+def _check_wled(settings: Settings, drivers: Sequence[str], faults: _Faults) -> None:
+    lights, board = settings.lights, settings.board
+    if "wled-network" in drivers:
+        faults.require("lights.wled_host", lights.wled_host, "wled-network needs the name or address of the WLED")
+    if "wled-serial" in drivers:
+        faults.require("lights.wled_serial_port", lights.wled_serial_port, "wled-serial needs the port of the WLED")
+        if lights.wled_baud not in BAUDS:
+            faults.add("lights.wled_baud", [f"WLED knows no {lights.wled_baud}; it knows {', '.join(map(str, BAUDS))}"])
+        if lights.wled_serial_port is not None and lights.wled_serial_port == board.port:
+            faults.add("lights.wled_serial_port", [f"{board.port} is the port of the board below [board], too"])
+
+
+def _sensor_map(
+    settings: Settings, pin_map: PinMap | None, places: Collection[str], faults: _Faults
+) -> SensorMap | None:
+    """Read the sensor map and check it against the game and the switches."""
+    sensor_map = faults.read("sensors.map", settings.sensors.map, load_sensor_map)
+    faults.add("sensors.eyes", _sensor_problems(settings))
+    if sensor_map is not None:
+        faults.add("sensors.map", sensor_map.problems(known_places=places, switches=_switches(settings, pin_map)))
+    return sensor_map
+
+
+def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -> tuple[str, ...]:
+    roles = settings.board.buttons if pin_map is None else pin_map.button_roles
+    twice = sorted({role for role in roles if roles.count(role) > 1})
+    if twice:
+        faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
+    return roles
+
+
+def _wanted(board: BoardSection) -> WantedBoard:
+    return WantedBoard(
+        port=None if board.port == AUTO_PORT else board.port,
+        vendor_id=board.vendor_id,
+        product_id=board.product_id,
+        serial_number=board.serial_number,
+        baud=board.baud,
+    )
+
+
+def _configure(settings: Settings) -> Configure:
+    board, lights = settings.board, settings.lights
+    return Configure(
+        silence_ms=round(board.silence_s * _MILLISECONDS),
+        debounce_ms=round(board.debounce_ms),
+        long_press_ms=round(lights.long_press_s * _MILLISECONDS),
+        brightness=_FULL_BRIGHTNESS,
+        current_limit_ma=lights.current_limit_ma,
+    )
+
+
 def _sensor_problems(settings: Settings) -> Iterator[str]:
     sensors = settings.sensors
-    if sensors.source == "none":
+    if SwitchSource(sensors.source) is SwitchSource.NONE:
         yield f"it is {sensors.eyes!r}, but sensors.source is none; expected board or pins there, or camera here"
     if sensors.map is None:
         yield f"it is {sensors.eyes!r}, but sensors.map is not set; `referee sensors map` makes one"
@@ -216,9 +265,10 @@ def _sensor_problems(settings: Settings) -> Iterator[str]:
 def _switches(settings: Settings, pin_map: PinMap | None) -> int | None:
     """How many switches there are, as far as files tell."""
     sensors = settings.sensors
-    if sensors.source == "pins":
+    source = SwitchSource(sensors.source)
+    if source is SwitchSource.PINS:
         return len(sensors.row_pins) * len(sensors.column_pins) + len(sensors.switch_pins)
-    return None if pin_map is None or sensors.source == "none" else pin_map.switch_count
+    return None if pin_map is None or source is SwitchSource.NONE else pin_map.switch_count
 
 
 def _pin_map(path: Path) -> PinMap:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from common.durable import write_durably
+from common.phrases import shortened
 from common.toml_text import as_toml
 from hardware.inputs.switches import GpioSwitches
 from referee.errors import ConfigError
-from referee.mapping.walks import shortened
 from referee.sensing.values import PlaceChange, SensorSnapshot
 
 MOST_SWITCHES = 1024
@@ -131,13 +131,6 @@ def _faults(sensor_map: SensorMap) -> Iterator[str]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def where_it_is(kind: str, path: Path, named: Path | None, setting: str) -> str:
-    """Say where a map was written, and with which ``setting`` it is used unless that names it already."""
-    if named is not None and named.resolve() == path.resolve():
-        return f"The {kind} is in {path}, which the settings name already."
-    return f"The {kind} is in {path}; {setting} uses it."
 
 
 class SwitchChange(Protocol):

@@ -35,7 +35,7 @@ from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import SensorHealth
 from referee.sensing.health_file import HealthFile, health_file, load_health
 from referee.session.requests import asked_to_correct, asked_to_enter
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
 from tests.guard import GUARD_S
@@ -114,9 +114,9 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         pin_map=pin_map,
         roles=pin_map.button_roles,
         light_map=StripLayout().light_map(Grid.of_squares(7, 7), status=[49]),
-        sensors="board",
+        switch_source=SwitchSource.CONTROLLER,
         sensor_map=sitting.sensor_map,
-        eyes=eyes,
+        inputs=Inputs(eyes),
     )
     return WatchOptions(
         journal=sitting.journal, turn_end="button", wire=plan, list_ports=sitting.device.list_ports, resume=False

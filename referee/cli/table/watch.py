@@ -78,7 +78,7 @@ def command(
     from referee.runtime.watch import WatchOptions, watch
     from referee.settings.conversions import button_settings, evidence_limits, light_settings
     from referee.settings.game_options import table_options
-    from referee.wiring.plan import playable_plan
+    from referee.wiring.plan import Inputs, playable_plan
 
     if sum(source is not None for source in (camera, frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
@@ -111,9 +111,9 @@ def command(
     if is_recorded and "lights.drivers" not in configuration.sources:
         # Nobody sits at a table that was filmed: its lights would only say everything twice.
         lights = replace(lights, drivers=())
-    if camera is not None and wire.eyes == "sensors":
+    if camera is not None and wire.inputs is Inputs.SENSORS:
         raise click.UsageError("--camera names a camera, but the eyes are sensors alone; add --eyes both or camera.")
-    spec = None if is_recorded or wire.eyes == "sensors" else camera or settings.camera.source
+    spec = None if is_recorded or wire.inputs is Inputs.SENSORS else camera or settings.camera.source
     settings.journal.path.parent.mkdir(parents=True, exist_ok=True)
     return watch(
         WatchOptions(

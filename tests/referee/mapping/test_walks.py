@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.errors import ConfigError
+from referee.mapping.dialogue import where_it_is
 from referee.mapping.walks import LightWalk, SquareWalk, SwitchWalk
-from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map, where_it_is
+from referee.wiring.sensor_map import SensorMap, load_sensor_map, save_sensor_map
 
 PLACES = tuple(f"{column}{row}" for row in (1, 2) for column in "abc")
 

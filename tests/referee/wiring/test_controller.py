@@ -30,16 +30,16 @@ from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal, Sound
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from referee.wiring.controller import Controller
-from referee.wiring.plan import WiringPlan
+from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 
 WELCOME = Welcome(1, FIRMWARE_VERSION, 5, 0, 1024, 8, 4, 3, 3, 2, 77, 0, "Pico")
 PLAN = WiringPlan(
     drivers=("board",),
     light_map=LightMap({"a1": (0,), "b1": (1, 2)}, (3,), lights=4, pin_map_crc=77),
-    sensors="board",
+    switch_source=SwitchSource.CONTROLLER,
     sensor_map=SensorMap({"a1": 2, "b1": 0}, 3, 77),
-    eyes="both",
+    inputs=Inputs.BOTH,
 )
 ON_A_PORT = Linked(1.0, SerialPort("/dev/ttyACM0"), WELCOME, restarted=False)
 
@@ -162,7 +162,7 @@ def test_a_square_whose_switch_is_not_there_is_left_out(
 
 
 def test_switches_by_number_for_who_maps_them(connection: ScriptedConnection, said: list[str]) -> None:
-    board = Controller(connection, WiringPlan(sensors="board"), said.append)
+    board = Controller(connection, WiringPlan(switch_source=SwitchSource.CONTROLLER), said.append)
     assert board.switches() is None
     moved = SwitchChanged(1, True, 2.5)
     connection.events = [report(False, False, changes=[moved]), report(False, True)]

@@ -64,7 +64,7 @@ def test_switches_on_pins_are_told_by_square(pins: mock.MockFactory, plan: Wirin
     said: list[str] = []
     with opened_devices(plan, None, said.append) as wires:
         assert wires.presses() == []
-        assert wires.board is None
+        assert wires.controller is None
         assert told(wires).occupied == {"a1": False, "b1": False}
         pins.pin(6).drive_low()
         assert wires.sensors is not None

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 def test_without_settings_nothing_hangs_on_a_wire(folder: Path) -> None:
     plan, found = planned(folder, "")
     assert found == []
-    assert not plan.needs_board
+    assert not plan.needs_controller
     assert not plan.has_sensors
     assert plan.roles == ("end turn", "hint", "take back")
 
@@ -65,7 +65,7 @@ false_closed = 0.02
 def test_a_whole_table(folder: Path) -> None:
     plan, found = planned(folder, WHOLE)
     assert found == []
-    assert plan.needs_board
+    assert plan.needs_controller
     assert (plan.drivers, plan.brightness, plan.roles) == (("board",), 0.5, ("hint",))
     assert (plan.wanted.port, plan.wanted.serial_number) == ("/dev/ttyACM7", "ABC")
     assert (plan.configure.silence_ms, plan.configure.long_press_ms, plan.configure.current_limit_ma) == (
@@ -83,7 +83,7 @@ def test_the_settings_of_the_guide_are_those_of_a_whole_table(folder: Path) -> N
     settings = textwrap.dedent(guide.split("```toml\n", 1)[1].split("```", 1)[0])
     plan, found = planned(folder, settings)
     assert found == []
-    assert (plan.drivers, plan.sensors, plan.eyes) == (("board",), "board", "both")
+    assert (plan.drivers, plan.switch_source, plan.inputs) == (("board",), "board", "both")
     assert plan.pin_map is not None
     assert None not in (plan.light_map, plan.sensor_map)
 
@@ -173,7 +173,7 @@ def test_a_map_that_is_about_to_be_made_need_not_be_there(folder: Path, making: 
     configuration = load(None, environment={"HOME": str(folder)}, folder=folder)
     plan = wiring_plan(configuration.settings, configuration.sources, PLACES, making=making)
     assert plan.drivers == (("board",) if making == "light map" else ())
-    assert plan.sensors == "board"
+    assert plan.switch_source == "board"
     assert not plan.has_sensors
 
 
@@ -184,7 +184,7 @@ def test_a_game_goes_on_without_wires_whatever_is_wrong_with_them(folder: Path) 
         return playable_plan(configuration.settings, configuration.sources, PLACES)
 
     plan, wrong = playing(WHOLE)
-    assert plan.needs_board
+    assert plan.needs_controller
     assert wrong == ()
     (folder / "pins.toml").write_text(PINS.replace("[3, 4, 5]", "[3, 3, 5]"))
     plan, wrong = playing(WHOLE)
