@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from engine.api import EMPTY, Place
-from referee.judge import Judge, Trigger
-from referee.judge.belief import applied
+from referee.judge import Belief, Bench, Trigger, believe_person, judge
+from referee.judge.explorer import applied
 from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot
@@ -159,7 +159,8 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
     rng = random.Random(f"{name} {seed}")
     errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
     world, known = random_start(game, rng)
-    judge: Judge[Any, Any] = Judge(game, belief=(known,))
+    bench: Bench[Any, Any] = Bench.of(game)
+    belief: Belief[Any, Any] = Belief.of((known,))
     scripted = ScriptedInputs()
     alone = SensorReader(scripted, game.places, game.looks)
     both = FusedReader(scripted, scripted, game.places, game.looks)
@@ -167,8 +168,9 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
     played = Played()
     clock_s = 0.0
     scripted.show(clock_s, errors, game.appearance(world))
-    if judge.consider(_look(readers[eyes], clock_s), Trigger.RESTED).verdict.kind is not VerdictKind.UNCHANGED:
-        judge.correct((known,))
+    belief, ruling = judge(bench, belief, _look(readers[eyes], clock_s), Trigger.RESTED)
+    if ruling.verdict.kind is not VerdictKind.UNCHANGED:
+        belief = believe_person(bench, belief, (known,))
     for _ in range(turns):
         legal = game.legal_turns(world)
         if not legal:
@@ -181,11 +183,11 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
         clock_s += 10.0
         readings = _look(readers[eyes], clock_s)
         played.said += [notice for reading in readings for notice in reading.notices]
-        ruling = judge.consider(readings, Trigger.DECLARED)
+        belief, ruling = judge(bench, belief, readings, Trigger.DECLARED)
         played.turns += 1
         accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
         if accepted:
-            right = len(accepted) == 1 and game.appearance(judge.belief[0]) == looks
+            right = len(accepted) == 1 and game.appearance(belief.states[0]) == looks
             played.counts["accepted"] += 1
             if not right:
                 what = f"{eyes} {name} {seed}: {accepted} for {game.format_turn(turn)}: {ruling.verdicts[0].sentence}"
@@ -193,9 +195,9 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
         asked = sum(verdict.kind is not VerdictKind.ACCEPTED for verdict in ruling.verdicts)
         played.counts["asked"] += bool(asked)
         played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
-        if not accepted or game.appearance(judge.belief[0]) != looks:
-            states = applied(game, judge.belief, turn) if not accepted else (after,)
-            judge.correct(states or (after,), turn.places)
+        if not accepted or game.appearance(belief.states[0]) != looks:
+            states = applied(game, belief.states, turn) if not accepted else (after,)
+            belief = believe_person(bench, belief, states or (after,), turn.places)
         for reader in (alone, both):
             reader.believed(looks)
         clock_s += 10.0

@@ -10,7 +10,7 @@ from common.phrases import listed
 from engine.api import EMPTY, Game, OptionValue, Place, StateT
 from engine.errors import EngineError
 from referee.errors import CorrectionError
-from referee.judge.belief import STARTS_OPTION
+from referee.judge.explorer import STARTS_OPTION
 
 _EXAMPLE = '"teal block, x up", "teal x" or empty'
 

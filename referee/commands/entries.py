@@ -14,7 +14,7 @@ from engine.support.announcements import DRAW, EVERYONE, format_announcement, pa
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import PlayedKind, after_step, read_step
-from referee.judge.belief import EITHER, STARTS_OPTION
+from referee.judge.explorer import EITHER, STARTS_OPTION
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from typing import Generic
 
 from engine.api import EMPTY, Breach, Game, Place, StateT, TurnT
 from engine.errors import IllegalTurnError
-from referee.judge.belief import Explorer, applied, narrowed
 from referee.judge.explanations import Explanation, ExplanationKind, against_sides, best_by_sides, sure_sides
+from referee.judge.explorer import Bench, applied, narrowed
 from referee.judge.faults import breaches_of, turned_in_place
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import AcceptedTurn
 
 
@@ -31,22 +30,19 @@ class Resolved(Generic[TurnT]):
 
 
 def resolve(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    explanations: Sequence[Explanation[StateT, TurnT]],
-    seen: PooledReading,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
     """Make one turn (or two in a row) of explanations that leave the same appearance.
 
     Look-alikes are told apart by the side faces seen, else combined into one turn that stands for all. Where that
     can't be done the result has no turns but candidates.
     """
+    game, explorer, side = bench.game, bench.explorer, bench.settings.side
     weighed: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
         start = game.apply(one.state, one.first[0]) if one.second else one.state
-        kept = best_by_sides(game, start, last, seen, settings.side)
+        kept = best_by_sides(game, start, last, seen, side)
         combined = explorer.combined(kept)
         if combined is None:
             return Resolved((), tuple(kept))
@@ -54,7 +50,7 @@ def resolve(
         against = against_sides(game, one.state, sequence, seen)
         weighed[sequence] = min(against, weighed.get(sequence, against))
     least = min(weighed.values())
-    sequences = [sequence for sequence, against in weighed.items() if against < least + settings.side]
+    sequences = [sequence for sequence, against in weighed.items() if against < least + side]
     if len(sequences) == 1:
         return Resolved(sequences[0], against=least)
     if all(len(sequence) == 1 for sequence in sequences):
@@ -65,14 +61,14 @@ def resolve(
 
 
 def resolve_first(
-    game: Game[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
+    bench: Bench[StateT, TurnT], explanations: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
 ) -> Resolved[TurnT]:
     """Make one turn of explanations by a turn and part of the next, which is not weighed."""
     firsts = tuple(dict.fromkeys(one.first[0] for one in explanations))
     if len(firsts) > 1:
         return Resolved((), firsts)
     # A piece that has gone on from where the turn left it says nothing of that turn.
-    costs = [against_sides(game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
+    costs = [against_sides(bench.game, one.state, one.first[:1], seen.without(one.touched)) for one in explanations]
     return Resolved(firsts, against=min(costs))
 
 
@@ -86,23 +82,19 @@ class Advance(Generic[StateT]):
 
 
 def advance(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    states: Sequence[StateT],
-    turns: Sequence[TurnT],
-    seen: PooledReading | None,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], turns: Sequence[TurnT], seen: PooledReading | None
 ) -> Advance[StateT]:
     """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
+    game = bench.game
     current = tuple(states)
     reached: list[tuple[TurnT, tuple[StateT, ...], int]] = []
     for turn in turns:
-        count = max(explorer.expand(state).turns for state in current)
+        count = max(bench.explorer.expand(state).turns for state in current)
         current = applied(game, current, turn)
         reached.append((turn, current, count))
     dropped: tuple[Place, ...] = ()
     if seen is not None:
-        current, dropped = narrow_by_sides(game, current, seen, settings)
+        current, dropped = narrow_by_sides(bench, current, seen)
         reached[-1] = (reached[-1][0], current, reached[-1][2])
     steps = tuple(
         AcceptedTurn(
@@ -125,19 +117,20 @@ def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Seq
 
 
 def narrow_by_sides(
-    game: Game[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, settings: JudgeSettings
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
 ) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
     """Keep what agrees with the side faces that were surely seen; also give the places whose sighting was dropped.
 
     A sighting counts only where the top looks as believed: the sides of another piece say nothing.
     """
+    game = bench.game
     appearance = game.appearance(states[0])
     places = [
         place
         for place in game.places
         if appearance[place] != EMPTY and place in seen.places and seen.places[place].best == appearance[place]
     ]
-    return narrowed(game, states, sure_sides(seen, places, settings.side))
+    return narrowed(game, states, sure_sides(seen, places, bench.settings.side))
 
 
 class Leaning(enum.Enum):
@@ -168,27 +161,36 @@ class Weighing:
 
 
 def weigh(
-    game: Game[StateT, TurnT],
-    belief: Sequence[StateT],
+    bench: Bench[StateT, TurnT],
+    states: Sequence[StateT],
     resolved: Resolved[TurnT],
     explanation: Explanation[StateT, TurnT],
     seen: PooledReading,
     set_aside: frozenset[Place],
-    settings: JudgeSettings,
 ) -> Weighing:
     """Weigh turns that explain a table by the side faces seen on their places, and on all the others."""
+    settings = bench.settings
     if resolved.against >= settings.turned:
-        if explanation.happening is not ExplanationKind.TURN:
+        if explanation.kind is not ExplanationKind.TURN:
             return Weighing(Leaning.RULED_OUT)
-        breaches = breaches_of(game, belief, explanation.changes, seen, settings)
+        breaches = breaches_of(bench, states, explanation.changes, seen)
         if breaches:
             return Weighing(Leaning.BREAKS_A_RULE, breaches)
     of_turns = {place for turn in resolved.turns for place in turn.places}
     elsewhere = seen.without(set_aside | of_turns | set(explanation.touched))
-    turned = turned_in_place(game, belief, elsewhere, settings, settings.side)
+    turned = turned_in_place(bench, states, elsewhere, settings.side)
     if turned:
         return Weighing(Leaning.TURNED_BESIDES, turned)
     return Weighing(Leaning.FOR if resolved.against < settings.side else Leaning.DOUBTFUL)
+
+
+def same_piece_goes_on(
+    game: Game[StateT, TurnT], states: Sequence[StateT], explanations: Sequence[Explanation[StateT, TurnT]]
+) -> bool:
+    """Say whether the same player is to play again after these first turns, and has begun with the same piece."""
+    after = [state for one in explanations for turn in one.first for state in applied(game, states, turn)]
+    again = bool(after) and all(state.to_move == states[0].to_move for state in after)
+    return again and any({*turn.places} & {*one.touched} for one in explanations for turn in one.first)
 
 
 def least_against(

@@ -1,140 +1,188 @@
-"""What is believed of the game: the possible states, and what the engine allows from them."""
+"""What is believed between looks at the table: the states, what was said of them, and what a person overrode."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, OptionValue, Place, StateT, TurnT, Unfinished
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
-
-STARTS_OPTION = "starts"
-EITHER = "either"
+from engine.api import EMPTY, Appearance, Place, StateT, TurnT
+from referee.judge import faults
+from referee.judge.explanations import Changes
+from referee.judge.explorer import Bench, changes_between
+from referee.judge.pending_turn import PendingTurn
+from referee.judge.pooled_reading import PooledPlace, PooledReading
+from referee.judge.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Expansion(Generic[StateT, TurnT]):
-    """One state, what it looks like, and everything the engine allows next.
+class Conversation:
+    """What was asked and what was taken back since a state was last believed.
 
-    ``by_appearance`` groups the turns by what the table shows after them, as pairs of that appearance's items that
-    differ from now (the key) and the turns.
+    ``asked_about`` are the changes of the latest question that a second press answers; ``asked_disputes`` the places
+    of the latest question about a camera and sensors that disagree; ``refused`` the changes that were taken back.
     """
 
-    state: StateT
-    appearance: Appearance
-    by_changes: Mapping[frozenset[tuple[Place, str]], tuple[TurnT, ...]]
-    unfinished: tuple[Unfinished, ...]
-    turns: int
+    asked_about: Changes | None = None
+    asked_disputes: frozenset[Place] = frozenset()
+    refused: frozenset[Changes] = frozenset()
 
 
-class Explorer(Generic[StateT, TurnT]):
-    """Asks the engine what can follow a state and remembers the latest answers, since the table is looked at often."""
+@dataclass(frozen=True)
+class Override:
+    """What a person settled.
 
-    def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
-        self._game = game
-        self._remembered = remembered
-        self._known: OrderedDict[StateT, Expansion[StateT, TurnT]] = OrderedDict()
+    ``places`` were named and have not been looked at since; ``against`` maps those that then looked otherwise to
+    what the camera saw there, which says nothing as long as it stays. ``unseen`` could not be seen when they were
+    named: what they show now may have been played since. ``asked`` are those that were asked about for that.
+    """
 
-    def expand(self, state: StateT) -> Expansion[StateT, TurnT]:
-        """Give everything the engine allows next from ``state``."""
-        known = self._known.get(state)
-        if known is not None:
-            self._known.move_to_end(state)
-            return known
-        appearance = self._game.appearance(state)
-        groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
-        turns = [] if self._game.outcome(state) is not None else self._game.legal_turns(state)
-        for turn in turns:
-            after = self._game.appearance(self._game.apply(state, turn))
-            groups.setdefault(changes_between(appearance, after), []).append(turn)
-        expansion = Expansion(
-            state,
-            appearance,
-            {changes: tuple(group) for changes, group in groups.items()},
-            tuple(self._game.unfinished(state)) if turns else (),
-            len(turns),
-        )
-        self._known[state] = expansion
-        if len(self._known) > self._remembered:
-            self._known.popitem(last=False)
-        return expansion
+    places: frozenset[Place] = frozenset()
+    against: Mapping[Place, str] = field(default_factory=dict)
+    unseen: frozenset[Place] = frozenset()
+    asked: frozenset[Place] = frozenset()
 
-    def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
-        """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
-        if len(turns) == 1:
-            return turns[0]
-        try:
-            return self._game.combine(turns)
-        except AmbiguousError:
-            return None
+    @property
+    def left_out(self) -> frozenset[Place]:
+        """The places that are not to be judged by."""
+        return frozenset(self.against)
+
+    @property
+    def to_ask(self) -> frozenset[Place]:
+        """The places to ask about: neither the person nor what the camera sees now can be taken for certain."""
+        return (self.unseen & self.left_out) - self.asked
+
+    def without(self, places: Iterable[Place]) -> Override:
+        """The same without these places, on which the game went on."""
+        gone = frozenset(places)
+        against = {place: look for place, look in self.against.items() if place not in gone}
+        return Override(self.places - gone, against, self.unseen - gone, self.asked - gone)
+
+    def looked_at(self, believed: Appearance, seen: PooledReading) -> Override:
+        """The same after a look at a resting table.
+
+        Places that look otherwise than was said are held against the camera, and let go of when they show a third
+        thing. Places that are hidden wait.
+        """
+        against = {
+            place: look
+            for place, look in self.against.items()
+            if place in seen.hidden or _says_the_same(seen.places[place], look, believed[place])
+        }
+        for place in self.places - seen.hidden:
+            if not seen.places[place].agrees(believed[place]):
+                against[place] = seen.places[place].best
+        return replace(self, places=self.places & seen.hidden, against=against)
 
 
-def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:
-    """Give the (place, look) pairs of ``after`` that differ from ``before``."""
-    return frozenset((place, look) for place, look in after.items() if before.get(place, EMPTY) != look)
+def _says_the_same(seen: PooledPlace, look: str, believed: str) -> bool:
+    # A sensor knows only two things, so it is believed again once it says the other one.
+    return seen.best == look or (seen.agrees(believed) and not seen.sensed_only)
 
 
-def set_up_states(
-    game: Game[StateT, TurnT],
-    appearance: Appearance,
-    options: Mapping[str, OptionValue] | None,
+@dataclass(frozen=True)
+class Senses:
+    """What the latest looks left behind.
+
+    ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``; ``sensed`` what sensors
+    said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed until ``since_s``
+    belongs to what was accepted.
+    """
+
+    looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
+    sensed: Mapping[Place, bool] = field(default_factory=dict)
+    doubted: Mapping[Place, bool] = field(default_factory=dict)
+    since_s: float = -math.inf
+    looked_s: float = -math.inf
+
+    def after_sensing(self, seen: PooledReading) -> Senses:
+        """The same with what sensors say now; one that says something else than was doubted is trusted again."""
+        doubted = {place: says for place, says in self.doubted.items() if seen.sensed.get(place, says) == says}
+        return replace(self, sensed=seen.sensed, doubted=doubted)
+
+    def after_looking(self, seen: PooledReading) -> Senses:
+        """The same after a look at places that could be seen."""
+        return replace(self, looked=seen.places, looked_s=seen.time_s)
+
+    def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
+        """Go by none of the sensors that contradict a table as believed, until they say something else."""
+        wrong = {place: says for place, says in sensed.items() if says != (believed[place] != EMPTY)}
+        return replace(self, doubted={**self.doubted, **wrong})
+
+
+@dataclass(frozen=True)
+class Belief(Generic[StateT, TurnT]):
+    """All that lasts from one look at the table to the next.
+
+    ``states`` holds every state that may be the case: none before the set-up, normally one, several while it is open
+    who starts. ``states_ignoring_sides`` are the same without what only side faces told, for when one was misread.
+    ``pending`` is a whole turn that waits for the next player's touch; ``fault`` one that was named and not yet put
+    right; ``set_aside`` the places that a person should look at while the game goes on.
+    """
+
+    states: tuple[StateT, ...] = ()
+    states_ignoring_sides: tuple[StateT, ...] = ()
+    conversation: Conversation = Conversation()
+    pending: PendingTurn[TurnT] = field(default_factory=PendingTurn)
+    fault: faults.StandingFault | None = None
+    set_aside: frozenset[Place] = frozenset()
+    override: Override = Override()
+    senses: Senses = Senses()
+
+    @classmethod
+    def of(cls, states: Sequence[StateT], fault: Verdict | None = None) -> Belief[StateT, TurnT]:
+        """Give a belief in these states, of which nothing was seen yet; ``fault`` is one that was named before."""
+        return cls(tuple(states), tuple(states), fault=faults.standing(fault))
+
+    def believing(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
+        """Believe other states, and leave behind what was said of those before."""
+        senses = replace(self.senses, since_s=self.senses.looked_s)
+        return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses)
+
+    def asking(self, changes: Changes) -> Belief[StateT, TurnT]:
+        """The same after a question about changes, which a second press answers."""
+        return replace(self, conversation=replace(self.conversation, asked_about=changes))
+
+    def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Belief[StateT, TurnT]:
+        """Go by none of the sensors that contradict a table as believed, until they say something else."""
+        return replace(self, senses=self.senses.doubting(sensed, believed))
+
+    def overruled(self, places: Iterable[Place]) -> Belief[StateT, TurnT]:
+        """Believe a person that these places are as believed: they are left out until they look so again."""
+        return replace(self, set_aside=self.set_aside | frozenset(places), fault=None)
+
+
+def believe_person(
+    bench: Bench[StateT, TurnT],
+    belief: Belief[StateT, TurnT],
+    states: Sequence[StateT],
+    places: Sequence[Place] = (),
     *,
-    anywhere: bool,
-) -> tuple[StateT, ...]:
-    """Give every starting state that a table shows: one for each player when it is open who starts.
+    undone: Sequence[StateT] = (),
+    fault: Verdict | None = None,
+) -> Belief[StateT, TurnT]:
+    """Believe a person: ``states`` hold from here, whatever the camera says.
 
-    It is open when the game has an option ``starts`` and it is given as ``either``. Raises IllegalTurnError when
-    the table shows no legal start, OptionError for a bad option.
+    What was believed until now, and the states ``undone``, are not accepted again as a turn until the table has
+    shown something else, or a player declares it. Where one of ``places`` looks otherwise at the next look, the
+    camera counts for nothing there until it shows a third thing or is played on. ``fault`` is one named since.
+    Raises ValueError for no states.
     """
-    given = dict(options or {})
-    if given.get(STARTS_OPTION) != EITHER:
-        return (game.set_up(appearance, given, anywhere=anywhere),)
-    return tuple(
-        game.set_up(appearance, {**given, STARTS_OPTION: player}, anywhere=anywhere) for player in game.players
+    if not states:
+        raise ValueError("a correction needs at least one state")
+    game, senses = bench.game, belief.senses
+    looks = game.appearance(states[0])
+    before = game.appearance(belief.states[0]) if belief.states else looks
+    refused = {changes_between(looks, game.appearance(state)) for state in (*belief.states[:1], *undone)}
+    # Where the camera saw the same, a person's word settles nothing between them.
+    agreed = {place for place in places if place in senses.looked and senses.looked[place].agrees(looks[place])}
+    unseen = {place for place in places if senses.looked and place not in senses.looked}
+    # What sensors said against what was believed and what holds now is no news of what comes next.
+    said = {place: says for place, says in senses.sensed.items() if says != (before[place] != EMPTY)}
+    return replace(
+        belief.believing(states).doubting(said, looks),
+        conversation=Conversation(refused=frozenset(refused - {frozenset()})),
+        override=Override(frozenset(places) - agreed, unseen=frozenset(unseen)),
+        fault=faults.standing(fault),
     )
-
-
-def usual_start(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
-    """Give what the game's own start looks like. Raises OptionError for a bad option."""
-    given = dict(options or {})
-    if given.get(STARTS_OPTION) == EITHER:
-        del given[STARTS_OPTION]
-    return game.appearance(game.new(given))
-
-
-def narrowed(
-    game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
-) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
-    """Keep what agrees with the side faces seen; also give the places whose sighting was dropped.
-
-    A sighting that contradicts every state is dropped, since eyes err more often than the rules.
-    """
-    current = tuple(states)
-    dropped: list[Place] = []
-    for place, facing in sightings.items():
-        kept = tuple(state for state in (_narrow(game, state, place, facing) for state in current) if state is not None)
-        if kept:
-            current = kept
-        else:
-            dropped.append(place)
-    return current, tuple(dropped)
-
-
-def _narrow(game: Game[StateT, TurnT], state: StateT, place: Place, facing: Mapping[str, str]) -> StateT | None:
-    try:
-        return game.narrow(state, {place: facing})
-    except ContradictionError:
-        return None
-
-
-def applied(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) -> tuple[StateT, ...]:
-    """Apply a turn to every state that allows it; empty when none does."""
-    reached = []
-    for state in states:
-        try:
-            reached.append(game.apply(state, turn))
-        except IllegalTurnError:
-            continue
-    return tuple(dict.fromkeys(reached))

@@ -6,24 +6,24 @@ Pure, and without a word for people.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic
 
-from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
-from referee.judge.belief import Explorer
+from engine.api import EMPTY, Appearance, Place, StateT, TurnT
 from referee.judge.explanations import (
     Changes,
     Explanation,
     ExplanationKind,
     beyond_one_turn,
-    by_stops,
+    ranked_by_stopovers,
     score_changes,
     shown_changes,
     within_one_turn,
 )
+from referee.judge.explorer import Bench
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.settings import JudgeSettings
 
 
 class Conclusion(enum.Enum):
@@ -41,11 +41,11 @@ class Decision(Generic[StateT, TurnT]):
     ``explanations`` are those that leave the leading appearance, the leading one first; ``shown`` is what the table
     shows when no rule is asked; ``places`` are those an undecided decision hangs on; ``set_aside`` those left out
     because they could not be read; ``margin`` the log-odds by which the decision leads what would mean otherwise.
-    ``alike`` says that the rivals differ from the leading explanation only in looks that sensors can't tell; ``unfelt``
-    are the turns after which a table looks unchanged for the same reason.
+    ``alike`` says that the rivals differ from the leading explanation only in looks that sensors can't tell;
+    ``unsensed`` are the turns after which a table looks unchanged for the same reason.
     """
 
-    standing: Conclusion
+    conclusion: Conclusion
     explanations: tuple[Explanation[StateT, TurnT], ...]
     shown: Changes
     margin: float
@@ -53,12 +53,12 @@ class Decision(Generic[StateT, TurnT]):
     rivals: tuple[Explanation[StateT, TurnT], ...] = ()
     set_aside: tuple[Place, ...] = ()
     alike: bool = False
-    unfelt: tuple[Explanation[StateT, TurnT], ...] = ()
+    unsensed: tuple[Explanation[StateT, TurnT], ...] = ()
 
     @property
     def shows_nothing(self) -> bool:
         """Whether the table surely shows what was believed."""
-        return self.standing is Conclusion.ALLOWED and self.best.happening is ExplanationKind.NOTHING
+        return self.conclusion is Conclusion.ALLOWED and self.best.kind is ExplanationKind.NOTHING
 
     @property
     def best(self) -> Explanation[StateT, TurnT]:
@@ -66,129 +66,210 @@ class Decision(Generic[StateT, TurnT]):
         return self.explanations[0]
 
 
-def decide(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    states: Sequence[StateT],
-    seen: PooledReading,
-    settings: JudgeSettings,
-) -> Decision[StateT, TurnT]:
+@dataclass(frozen=True)
+class Candidates(Generic[StateT, TurnT]):
+    """Everything that could explain a table, for the rules that choose.
+
+    ``base`` is what was believed to be shown; ``found`` every explanation that the engine allows, best first;
+    ``shown`` what the table shows when no rule is asked, with ``free_score`` as the explanation that it was something
+    else.
+    """
+
+    bench: Bench[StateT, TurnT]
+    states: Sequence[StateT]
+    seen: PooledReading
+    base: Appearance
+    found: Sequence[Explanation[StateT, TurnT]]
+    shown: Changes
+    free_score: float
+
+    @property
+    def best(self) -> Explanation[StateT, TurnT]:
+        """The leading explanation that the engine allows."""
+        return self.found[0]
+
+    @property
+    def leading(self) -> tuple[Explanation[StateT, TurnT], ...]:
+        """Those that leave the leading appearance."""
+        return tuple(one for one in self.found if one.changes == self.best.changes)
+
+    @cached_property
+    def others(self) -> tuple[Explanation[StateT, TurnT], ...]:
+        """Those that leave another appearance.
+
+        What would differ only where nothing can be told is no reason to doubt that nothing happened.
+        """
+        best, seen, base = self.best, self.seen, self.base
+        others = [one for one in self.found if one.changes != best.changes]
+        if best.kind is ExplanationKind.NOTHING:
+            told = seen.told(base, best.changes)
+            others = [one for one in others if seen.told(base, one.changes) != told]
+        return tuple(others)
+
+    @property
+    def rivals(self) -> tuple[Explanation[StateT, TurnT], ...]:
+        """The others that the leading explanation does not lead by the margin."""
+        return tuple(one for one in self.others if self.best.score - one.score < self.bench.settings.margin)
+
+    @property
+    def lead(self) -> float:
+        """By how many log-odds the leading explanation leads the others."""
+        return self.best.score - self.others[0].score if self.others else float("inf")
+
+    @property
+    def free_lead(self) -> float:
+        """By how many log-odds the free explanation leads the best one that the engine allows."""
+        return self.free_score - self.best.score
+
+    @cached_property
+    def is_borne_out(self) -> bool:
+        """Whether an explanation leaves just what is shown.
+
+        What an explanation says of a hidden place is borne out as well as it can be.
+        """
+        return any(self.seen.told(self.base, one.changes) == self.shown for one in self.found)
+
+    @property
+    def doubtful(self) -> set[Place]:
+        """The places that look otherwise than the leading explanation has them."""
+        return {place for place, _ in self.shown ^ self.seen.coarse(self.base, self.best.changes)}
+
+    @property
+    def is_free_one_close(self) -> bool:
+        """Whether the free explanation is too near to be ruled out."""
+        return not self.is_borne_out and -self.free_lead < self.bench.settings.margin
+
+    def undecided(
+        self, places: set[Place], rivals: tuple[Explanation[StateT, TurnT], ...], margin: float, *, alike: bool = False
+    ) -> Decision[StateT, TurnT]:
+        """Decide nothing, for want of these places."""
+        in_order = self.bench.in_order(places)
+        return Decision(Conclusion.UNDECIDED, self.leading, self.shown, margin, in_order, rivals, alike=alike)
+
+
+def _candidates(
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading
+) -> Candidates[StateT, TurnT]:
+    """Find everything that could explain a table; more than a turn only where nothing shorter does."""
+    settings = bench.settings
+    base = bench.game.appearance(states[0])
+    shown = shown_changes(base, seen, settings.unsure)
+    free_score = score_changes(base, shown, seen) + settings.illegal_prior
+    found = ranked_by_stopovers(bench, within_one_turn(bench, base, states, seen), base, seen)
+    if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
+        beyond = ranked_by_stopovers(bench, beyond_one_turn(bench, base, states, seen), base, seen)
+        found = sorted([*found, *beyond], key=lambda one: -one.score)
+    return Candidates(bench, states, seen, base, found, shown, free_score)
+
+
+def decide(bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading) -> Decision[StateT, TurnT]:
     """Choose among what the engine allows, and the free explanation that it was something else.
 
     An explanation is allowed when it leads every other one that leaves another appearance by ``settings.margin``.
     The free explanation is what the places show by themselves, with the prior of an illegal change; the change is
     forbidden when that leads the best allowed explanation by the margin. A few places that contradict an otherwise
     certain explanation without being certain themselves are set aside and named. Where only sensors know a place, its
-    looks are all the same; where they felt a piece stop on its way, that speaks for turns that pass there.
+    looks are all the same; where they noticed a piece set down on its way, that speaks for turns that pass there.
     """
-    base = explorer.expand(states[0]).appearance
-    shown = shown_changes(base, seen, settings.unsure)
-    free_score = score_changes(base, shown, seen) + settings.illegal_prior
-    found = within_one_turn(explorer, base, states, seen, settings)
-    found = by_stops(found, base, seen, settings)
-    if seen.told(base, found[0].changes) != shown and found[0].score < free_score + settings.margin:
-        beyond = by_stops(beyond_one_turn(game, explorer, base, states, seen, settings), base, seen, settings)
-        found = sorted([*found, *beyond], key=lambda one: -one.score)
-    best = found[0]
-    leading = tuple(one for one in found if one.changes == best.changes)
-    # What would differ only where nothing can be told is no reason to doubt that nothing happened.
-    others = [
-        one
-        for one in found
-        if one.changes != best.changes
-        and not (
-            best.happening is ExplanationKind.NOTHING and seen.told(base, one.changes) == seen.told(base, best.changes)
-        )
-    ]
-    lead = best.score - others[0].score if others else float("inf")
-    # What an explanation says of a hidden place is borne out as well as it can be.
-    allowed = any(seen.told(base, one.changes) == shown for one in found)
-    if not allowed:
-        if free_score - best.score >= settings.margin and not _lacks_one_sensor(base, best, shown, seen):
-            return Decision(Conclusion.FORBIDDEN, leading, shown, free_score - best.score)
-        if best.score - free_score < settings.margin:
-            rivals = tuple(
-                one for one in others if best.score - one.score < settings.margin and not _goes_on(best, one)
-            )
-            if rivals and _hangs_on_sensors(base, best, shown, seen):
-                # To leave out what one sensor says would be to choose by what another one does.
-                differ = {place for one in (*rivals, best) for place, _ in shown ^ seen.coarse(base, one.changes)}
-                return Decision(Conclusion.UNDECIDED, leading, shown, lead, _in_order(game, differ), rivals)
-            return _with_places_set_aside(game, explorer, states, seen, settings, leading, shown)
-        lead = min(lead, best.score - free_score)
-    if lead < settings.margin:
-        rivals = tuple(one for one in others if best.score - one.score < settings.margin)
-        places = _in_order(game, {place for one in rivals for place, _ in one.changes ^ best.changes})
-        alike = all(seen.coarse(base, one.changes) == seen.coarse(base, best.changes) for one in rivals)
-        return Decision(Conclusion.UNDECIDED, leading, shown, lead, places, rivals, alike=alike)
-    unseen = _in_order(game, {place for place, look in best.changes if look != EMPTY and place in seen.hidden})
-    if unseen and best.happening is not ExplanationKind.NOTHING:
-        return Decision(Conclusion.UNDECIDED, leading, shown, 0.0, unseen, leading)
-    # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
-    surest = min((one.certainty for one in seen.places.values()), default=0.0) - settings.illegal_prior
-    unfelt = _unsensed(base, found, seen) if best.happening is ExplanationKind.NOTHING else ()
-    return Decision(Conclusion.ALLOWED, leading, shown, min(lead, surest), unfelt=unfelt)
+    candidates = _candidates(bench, states, seen)
+    rules: tuple[Callable[[Candidates[StateT, TurnT]], Decision[StateT, TurnT] | None], ...] = (
+        _forbidden,
+        _hangs_on_sensors,
+        _places_set_aside,
+        _undecided_by_margin,
+        _arrived_unseen,
+        _allowed,
+    )
+    return next(made for made in (rule(candidates) for rule in rules) if made is not None)
 
 
-def _lacks_one_sensor(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
+def _forbidden(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """The table shows something that no rule allows."""
+    if case.is_borne_out or case.free_lead < case.bench.settings.margin or _lacks_one_sensor(case):
+        return None
+    return Decision(Conclusion.FORBIDDEN, case.leading, case.shown, case.free_lead)
+
+
+def _lacks_one_sensor(case: Candidates[StateT, TurnT]) -> bool:
     """Whether whole turns explain everything but what one sensor says elsewhere, which alone names no fault."""
-    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
-    is_whole = best.happening in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
+    best, doubtful = case.best, case.doubtful
+    is_whole = best.kind in {ExplanationKind.TURN, ExplanationKind.TWO_TURNS}
     one_elsewhere = len(doubtful) == 1 and doubtful.isdisjoint(place for place, _ in best.changes)
-    return is_whole and one_elsewhere and all(place in seen.places and seen.places[place].felt for place in doubtful)
+    return is_whole and one_elsewhere and all(case.seen.only_sensed(place) for place in doubtful)
 
 
-def _hangs_on_sensors(base: Appearance, best: Explanation[StateT, TurnT], shown: Changes, seen: PooledReading) -> bool:
-    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
-    return any(place in seen.places and seen.places[place].felt for place in doubtful)
+def _hangs_on_sensors(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """To leave out what one sensor says would be to choose by what another one does."""
+    if not case.is_free_one_close:
+        return None
+    rivals = tuple(one for one in case.rivals if not _goes_on(case.best, one))
+    if not rivals or not any(case.seen.only_sensed(place) for place in case.doubtful):
+        return None
+    every = [case.seen.coarse(case.base, one.changes) for one in (*rivals, case.best)]
+    return case.undecided({place for told in every for place, _ in case.shown ^ told}, rivals, case.lead)
 
 
 def _goes_on(best: Explanation[StateT, TurnT], other: Explanation[StateT, TurnT]) -> bool:
     """Whether another explanation says that the same turn was played, and more after it."""
-    beyond = other.happening in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-    return beyond and best.happening is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
+    beyond = other.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
+    return beyond and best.kind is ExplanationKind.TURN and bool(set(other.first) & set(best.first))
 
 
-def _unsensed(
-    base: Appearance, found: Sequence[Explanation[StateT, TurnT]], seen: PooledReading
-) -> tuple[Explanation[StateT, TurnT], ...]:
-    return tuple(
-        one
-        for one in found
-        if one.happening is ExplanationKind.TURN and one.changes and not seen.tellable(base, one.changes)
-    )
-
-
-def _with_places_set_aside(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    states: Sequence[StateT],
-    seen: PooledReading,
-    settings: JudgeSettings,
-    leading: tuple[Explanation[StateT, TurnT], ...],
-    shown: Changes,
-) -> Decision[StateT, TurnT]:
-    best, base = leading[0], explorer.expand(states[0]).appearance
-    doubtful = {place for place, _ in shown ^ seen.coarse(base, best.changes)}
-    changed = {place for place, _ in best.changes}
-    undecided = Decision(Conclusion.UNDECIDED, leading, shown, 0.0, _in_order(game, doubtful), leading)
+def _places_set_aside(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """A few doubtful places are left out where all the rest is certain."""
+    if not case.is_free_one_close:
+        return None
+    best, doubtful = case.best, case.doubtful
+    undecided = case.undecided(doubtful, case.leading, 0.0)
     # A piece in the air and a doubtful one elsewhere may well be the same piece.
-    under_way = best.happening in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
-    if under_way or doubtful & changed or len(doubtful) > settings.most_set_aside:
+    under_way = best.kind in {ExplanationKind.PART, ExplanationKind.TURN_AND_PART}
+    changed = {place for place, _ in best.changes}
+    if under_way or doubtful & changed or len(doubtful) > case.bench.settings.most_set_aside:
         return undecided
-    if best.happening is not ExplanationKind.NOTHING and _unsensed_pieces(base, doubtful, seen):
+    if best.kind is not ExplanationKind.NOTHING and _is_piece_missed(case):
         return undecided
-    without = decide(game, explorer, states, seen.without(doubtful), settings)
-    if without.standing is not Conclusion.ALLOWED or without.best.changes != best.changes:
+    without = decide(case.bench, case.states, case.seen.without(doubtful))
+    if without.conclusion is not Conclusion.ALLOWED or without.best.changes != best.changes:
         return undecided
-    return replace(without, set_aside=_in_order(game, doubtful | set(without.set_aside)))
+    return replace(without, set_aside=case.bench.in_order(doubtful | set(without.set_aside)))
 
 
-def _unsensed_pieces(base: Appearance, places: set[Place], seen: PooledReading) -> bool:
-    """Whether a piece is no longer felt where it stood: with a turn it may have gone where a sensor is dead."""
-    felt = [place for place in places if place in seen.places and seen.places[place].felt]
-    return any(base[place] != EMPTY and seen.places[place].best == EMPTY for place in felt)
+def _is_piece_missed(case: Candidates[StateT, TurnT]) -> bool:
+    """Whether a sensor misses a piece where it stood: with a turn it may have gone where a sensor is dead."""
+    sensed = [place for place in case.doubtful if case.seen.only_sensed(place)]
+    return any(case.base[place] != EMPTY and case.seen.places[place].best == EMPTY for place in sensed)
 
 
-def _in_order(game: Game[StateT, TurnT], places: set[Place]) -> tuple[Place, ...]:
-    return tuple(place for place in game.places if place in places)
+def _undecided_by_margin(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """Something else explains the table nearly as well."""
+    if _margin(case) >= case.bench.settings.margin:
+        return None
+    best, seen, base = case.best, case.seen, case.base
+    places = {place for one in case.rivals for place, _ in one.changes ^ best.changes}
+    alike = all(seen.coarse(base, one.changes) == seen.coarse(base, best.changes) for one in case.rivals)
+    return case.undecided(places, case.rivals, _margin(case), alike=alike)
+
+
+def _margin(case: Candidates[StateT, TurnT]) -> float:
+    return case.lead if case.is_borne_out else min(case.lead, -case.free_lead)
+
+
+def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """A piece came to a place that nobody can see."""
+    unseen = {place for place, look in case.best.changes if look != EMPTY and place in case.seen.hidden}
+    if not unseen or case.best.kind is ExplanationKind.NOTHING:
+        return None
+    return case.undecided(unseen, case.leading, 0.0)
+
+
+def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
+    # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
+    surest = min((one.certainty for one in case.seen.places.values()), default=0.0) - case.bench.settings.illegal_prior
+    unsensed = _unsensed(case) if case.best.kind is ExplanationKind.NOTHING else ()
+    return Decision(Conclusion.ALLOWED, case.leading, case.shown, min(_margin(case), surest), unsensed=unsensed)
+
+
+def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:
+    """The turns after which the table looks as before for all that sensors tell."""
+    turns = [one for one in case.found if one.kind is ExplanationKind.TURN and one.changes]
+    return tuple(one for one in turns if not case.seen.tellable(case.base, one.changes))

@@ -1,6 +1,6 @@
 """What could have happened since the belief: each explanation the engine allows, scored against what was seen.
 
-Where a piece stopped on its way orders explanations that look alike. A short search tells whether more turns than
+Where a piece was set down on its way orders explanations that look alike. A short search tells whether more turns than
 the judge accepts would explain the table.
 """
 
@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
-from referee.judge.belief import Expansion, Explorer, changes_between
+from referee.judge.explorer import Bench, Expansion, Explorer, changes_between
 from referee.judge.pooled_reading import PooledReading
-from referee.judge.settings import JudgeSettings
 from vision.reading import PlaceChange
 
 Changes = frozenset[tuple[Place, str]]
@@ -39,7 +38,7 @@ class Explanation(Generic[StateT, TurnT]):
     that would leave them, look-alikes together; ``to_do`` and ``touched`` what a started turn still needs and where.
     """
 
-    happening: ExplanationKind
+    kind: ExplanationKind
     state: StateT
     changes: Changes
     score: float
@@ -74,21 +73,17 @@ def shown_changes(base: Appearance, seen: PooledReading, unsure: float) -> Chang
 
 
 def within_one_turn(
-    explorer: Explorer[StateT, TurnT],
-    base: Appearance,
-    states: Sequence[StateT],
-    seen: PooledReading,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Everything up to one whole turn: nothing, part of one, one; from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
     for state in states:
-        expansion = explorer.expand(state)
+        expansion = bench.explorer.expand(state)
         own = changes_between(base, expansion.appearance)
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
         for part in expansion.unfinished:
             changes = changes_between(base, {**expansion.appearance, **part.appearance})
-            score = score_changes(base, changes, seen) + settings.unfinished_prior
+            score = score_changes(base, changes, seen) + bench.settings.unfinished_prior
             found.append(
                 Explanation(ExplanationKind.PART, state, changes, score, to_do=part.to_do, touched=tuple(part.places))
             )
@@ -99,12 +94,7 @@ def within_one_turn(
 
 
 def beyond_one_turn(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    base: Appearance,
-    states: Sequence[StateT],
-    seen: PooledReading,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], base: Appearance, states: Sequence[StateT], seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
     """Two turns in a row, or one and part of the next; best first.
 
@@ -115,19 +105,19 @@ def beyond_one_turn(
     suspects = _suspects(base, seen)
     found: list[Explanation[StateT, TurnT]] = []
     for state in states:
-        expansion = explorer.expand(state)
+        expansion = bench.explorer.expand(state)
         for changes, turns in expansion.by_changes.items():
             tellable = seen.tellable(base, changes)
             untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
             # A turn of which sensors tell nothing may have come first all the same.
-            felt_nothing = bool(changes) and not tellable
-            if untouched > 1 or (untouched == len(tellable) and not felt_nothing):
+            unnoticed = bool(changes) and not tellable
+            if untouched > 1 or (untouched == len(tellable) and not unnoticed):
                 continue
-            for group in as_one(explorer, turns):
-                after = game.apply(state, group)
+            for group in as_one(bench.explorer, turns):
+                after = bench.game.apply(state, group)
                 if untouched and after.to_move != state.to_move:
                     continue
-                found.extend(_after_first(explorer, base, state, group, after, seen, settings))
+                found.extend(_after_first(bench, base, state, group, after, seen))
     return sorted(found, key=lambda one: -one.score)
 
 
@@ -137,8 +127,8 @@ def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
 
 
 def _refilled(place: Place, look: str, seen: PooledReading) -> bool:
-    """Whether a place that a turn empties feels taken all the same, by whatever piece."""
-    return look == EMPTY and place in seen.places and seen.places[place].felt
+    """Whether a sensor says that a place which a turn empties is taken all the same, by whatever piece."""
+    return look == EMPTY and seen.only_sensed(place)
 
 
 def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterator[TurnT]:
@@ -151,15 +141,14 @@ def as_one(explorer: Explorer[StateT, TurnT], turns: Sequence[TurnT]) -> Iterato
 
 
 def _after_first(
-    explorer: Explorer[StateT, TurnT],
+    bench: Bench[StateT, TurnT],
     base: Appearance,
     state: StateT,
     first: TurnT,
     after: StateT,
     seen: PooledReading,
-    settings: JudgeSettings,
 ) -> Iterator[Explanation[StateT, TurnT]]:
-    following = explorer.expand(after)
+    following, settings = bench.explorer.expand(after), bench.settings
     for part in following.unfinished:
         changes = changes_between(base, {**following.appearance, **part.appearance})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
@@ -244,12 +233,7 @@ _MOST_STATES = 24
 
 
 def more_turns_explain(
-    game: Game[StateT, TurnT],
-    explorer: Explorer[StateT, TurnT],
-    states: Sequence[StateT],
-    changes: Changes,
-    seen: PooledReading,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> bool:
     """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
 
@@ -259,10 +243,10 @@ def more_turns_explain(
     if len(changes) < _TURNS:
         return False
     for state in states:
-        target = {**explorer.expand(states[0]).appearance, **dict(changes)}
+        target = {**bench.game.appearance(states[0]), **dict(changes)}
         visible = {place: look for place, look in target.items() if place in seen.places}
         changed = frozenset(place for place, _ in changes)
-        if _Search(game, explorer, state, visible, changed, seen, settings.side).finds(state, ()):
+        if _Search(bench, state, visible, changed, seen).finds(state, ()):
             return True
     return False
 
@@ -271,20 +255,18 @@ def more_turns_explain(
 class _Search(Generic[StateT, TurnT]):
     """Looks for turns from one state to a table, leaving out what can't get there in the turns that are left."""
 
-    game: Game[StateT, TurnT]
-    explorer: Explorer[StateT, TurnT]
+    bench: Bench[StateT, TurnT]
     origin: StateT
     target: Mapping[Place, str]
     changed: frozenset[Place]
     seen: PooledReading
-    side_lead: float
     _expanded: int = field(default=0, init=False)
 
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
         self._expanded += 1
         if self._expanded > _MOST_STATES:
             return False
-        expansion = self.explorer.expand(state)
+        expansion = self.bench.explorer.expand(state)
         # A turn can't put right more places than the busiest turn changes.
         most = max((len(changes) for changes in expansion.by_changes), default=0)
         left = _TURNS - len(played) - 1
@@ -294,13 +276,17 @@ class _Search(Generic[StateT, TurnT]):
             missing = self._missing(expansion, changes)
             if missing > most * left or (left and not missing):
                 continue
-            for turn in as_one(self.explorer, turns):
+            for turn in as_one(self.bench.explorer, turns):
                 sequence = (*played, turn)
-                if left and self.finds(self.game.apply(state, turn), sequence):
+                if left and self.finds(self.bench.game.apply(state, turn), sequence):
                     return True
-                if not left and against_sides(self.game, self.origin, sequence, self.seen) < self.side_lead:
+                if not left and self._suits_the_sides(sequence):
                     return True
         return False
+
+    def _suits_the_sides(self, turns: tuple[TurnT, ...]) -> bool:
+        against = against_sides(self.bench.game, self.origin, turns, self.seen)
+        return against < self.bench.settings.side
 
     def _missing(self, expansion: Expansion[StateT, TurnT], changes: Changes) -> int:
         after = {**expansion.appearance, **dict(changes)}
@@ -308,47 +294,44 @@ class _Search(Generic[StateT, TurnT]):
         return sum(seen[place].told(after[place]) != seen[place].told(look) for place, look in self.target.items())
 
 
-def stops_among(changes: Sequence[PlaceChange], stop_s: float) -> frozenset[Place]:
-    """Give the places where something was put down and lifted again, at least ``stop_s`` later."""
+def stopovers(changes: Sequence[PlaceChange], stopover_s: float) -> frozenset[Place]:
+    """Give the places where something was put down and lifted again, at least ``stopover_s`` later."""
     down_s: dict[Place, float] = {}
-    stops: set[Place] = set()
+    found: set[Place] = set()
     for change in changes:
         if change.put_down:
             down_s[change.place] = change.time_s
-        elif change.time_s - down_s.pop(change.place, change.time_s) >= stop_s:
-            stops.add(change.place)
-    return frozenset(stops)
+        elif change.time_s - down_s.pop(change.place, change.time_s) >= stopover_s:
+            found.add(change.place)
+    return frozenset(found)
 
 
-def by_stops(
-    found: list[Explanation[StateT, TurnT]],
-    base: Appearance,
-    seen: PooledReading,
-    settings: JudgeSettings,
+def ranked_by_stopovers(
+    bench: Bench[StateT, TurnT], found: list[Explanation[StateT, TurnT]], base: Appearance, seen: PooledReading
 ) -> list[Explanation[StateT, TurnT]]:
-    """Weigh explanations that can't be told apart by the stops they pass, best first again.
+    """Weigh explanations that can't be told apart by the stopovers they pass, best first again.
 
-    Only beside each other: of those that leave the same, each falls behind by ``settings.stop`` that passes fewer stops
-    than the one that passes most. That never decides, since a sensor that flickers feels stops, too, and a turn may
-    have been tried before another.
+    Only beside each other: of those that leave the same, each falls behind by ``settings.stopover`` that passes fewer
+    stopovers than the one that passes most. That never decides, since a sensor that flickers makes stopovers, too, and
+    a turn may have been tried before another.
     """
-    stops = stops_among(seen.changes, settings.stop_s)
-    if not stops:
+    passed = stopovers(seen.changes, bench.settings.stopover_s)
+    if not passed:
         return found
-    missed = [_missed(one, stops) for one in found]
+    missed = [_missed(one, passed) for one in found]
     least: dict[Changes, int] = {}
     told: list[Changes] = [seen.coarse(base, one.changes) for one in found]
     for changes, count in zip(told, missed, strict=True):
         least[changes] = min(count, least.get(changes, count))
     weighed = [
-        replace(one, score=one.score - settings.stop) if count > least[changes] else one
+        replace(one, score=one.score - bench.settings.stopover) if count > least[changes] else one
         for one, changes, count in zip(found, told, missed, strict=True)
     ]
     return sorted(weighed, key=lambda one: -one.score)
 
 
-def _missed(one: Explanation[StateT, TurnT], stops: frozenset[Place]) -> int:
-    """Count the stops that an explanation does not pass, by the turns that suit it best."""
+def _missed(one: Explanation[StateT, TurnT], passed: frozenset[Place]) -> int:
+    """Count the stopovers that an explanation does not pass, by the turns that suit it best."""
     seconds = [set(turn.places) for turn in one.second] or [set(one.touched)]
     firsts = [set(turn.places) for turn in one.first] or [set()]
-    return min(len(stops - first - second) for first in firsts for second in seconds)
+    return min(len(passed - first - second) for first in firsts for second in seconds)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from engine.api import EMPTY, Appearance, Breach, Game, LookName, Place, StateT, TurnT
+from engine.api import EMPTY, Appearance, Breach, LookName, Place, StateT, TurnT
 from referee.judge.explanations import Changes, facing_score, sure_sides
+from referee.judge.explorer import Bench
 from referee.judge.pooled_reading import PIECE, PooledReading
-from referee.judge.settings import JudgeSettings
 from referee.judge.verdict import Verdict
 
 
@@ -36,36 +36,30 @@ def standing(fault: Verdict | None) -> StandingFault | None:
 
 
 def breaches_of(
-    game: Game[StateT, TurnT],
-    belief: Sequence[StateT],
-    changes: Changes,
-    seen: PooledReading,
-    settings: JudgeSettings,
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], changes: Changes, seen: PooledReading
 ) -> tuple[Breach, ...]:
     """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
-    base = game.appearance(belief[0])
-    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], settings.side)
+    game = bench.game
+    base = game.appearance(states[0])
+    sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], bench.settings.side)
     kept = {place: look for place, look in base.items() if place not in seen.hidden}
     tables = [kept | named for named in named_pieces(base, changes, game.looks)]
-    found = [min((game.explain(state, after, sides) for state in belief), key=len) for after in tables]
-    # Where only sensors felt a piece, the rule that is broken by most of what it may show is the one to name.
+    found = [min((game.explain(state, after, sides) for state in states), key=len) for after in tables]
+    # Where only sensors noticed a piece, the rule that is broken by most of what it may show is the one to name.
     often = Counter(breaches[0].rule for breaches in found if breaches)
     return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
 
 
 def turned_in_place(
-    game: Game[StateT, TurnT],
-    belief: Sequence[StateT],
-    seen: PooledReading,
-    settings: JudgeSettings,
-    least_against: float,
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledReading, least_against: float
 ) -> tuple[Breach, ...]:
     """Give the breaches of pieces whose tops are as believed and whose sides can't be; empty when there are none.
 
     A piece is suspected when its side faces speak by at least ``least_against`` against every facing possible.
     """
-    appearance = game.appearance(belief[0])
-    facings = [game.facings(state) for state in belief]
+    game = bench.game
+    appearance = game.appearance(states[0])
+    facings = [game.facings(state) for state in states]
     suspects = []
     for place, one in seen.places.items():
         if not one.sides or one.best != appearance[place]:
@@ -74,17 +68,14 @@ def turned_in_place(
         free = sum(max(symbols.values()) for symbols in one.sides.values() if symbols)
         if possible and free - facing_score(possible, one.sides) >= least_against:
             suspects.append(place)
-    sides = sure_sides(seen, suspects, settings.side)
+    sides = sure_sides(seen, suspects, bench.settings.side)
     if not sides:
         return ()
-    return min((game.explain(state, appearance, sides) for state in belief), key=len)
+    return min((game.explain(state, appearance, sides) for state in states), key=len)
 
 
-def still_odd(
-    game: Game[StateT, TurnT], belief: Sequence[StateT], places: frozenset[Place], seen: PooledReading
-) -> frozenset[Place]:
+def still_odd(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:
     """Of places that were set aside, give those that do not look as believed again."""
-    believed = game.appearance(belief[0])
     return frozenset(
         place for place in places if place in seen.hidden or not seen.places[place].agrees(believed[place])
     )
@@ -96,23 +87,23 @@ _MOST_NAMED = 24
 def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) -> Iterator[dict[str, LookName]]:
     """Give what ``changes`` from ``base`` may look like, every piece named; two dozen at most, the likeliest first.
 
-    Pieces that only sensors felt are those that are gone from elsewhere, in every order and whatever they show now, or
-    any of the game's pieces where there are more than that.
+    Pieces that only sensors noticed are those that are gone from elsewhere, in every order and whatever they show now,
+    or any of the game's pieces where there are more than that.
     """
     named = {place: look for place, look in changes if look != PIECE}
-    felt = sorted(place for place, look in changes if look == PIECE)
-    if not felt:
+    sensed = sorted(place for place, look in changes if look == PIECE)
+    if not sensed:
         yield named
         return
     gone = Counter(base[place] for place, _ in changes if base.get(place, EMPTY) != EMPTY)
     gone -= Counter(look for look in named.values() if look != EMPTY)
     candidates = sorted(gone.elements())
     spare = [look for look in looks if look != EMPTY]
-    missing = max(0, len(felt) - len(candidates))
+    missing = max(0, len(sensed) - len(candidates))
     orders = (
         shown
         for extra in (spare if missing else spare[:1])
-        for order in permutations([*candidates, *[extra] * missing], len(felt))
+        for order in permutations([*candidates, *[extra] * missing], len(sensed))
         for shown in product(*([one for one in spare if _piece(one) == _piece(look)] for look in order))
     )
     given: set[tuple[LookName, ...]] = set()
@@ -121,7 +112,7 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
             return
         if order not in given:
             given.add(order)
-            yield named | dict(zip(felt, order, strict=True))
+            yield named | dict(zip(sensed, order, strict=True))
 
 
 def _piece(look: LookName) -> str:

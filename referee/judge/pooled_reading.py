@@ -23,19 +23,19 @@ class PooledPlace:
     """What several readings say of one place.
 
     ``log_probabilities`` maps every look of the game to the natural log of its probability; ``sides`` maps the
-    compass sides that were seen to the log-probabilities of the symbols there. With ``felt`` only a sensor speaks: all
-    looks but empty are equally probable, each as much as that something stands there.
+    compass sides that were seen to the log-probabilities of the symbols there. With ``sensed_only`` only a sensor
+    speaks: all looks but empty are equally probable, each as much as that something stands there.
     """
 
     log_probabilities: Mapping[str, float]
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    felt: bool = False
+    sensed_only: bool = False
 
     @property
     def best(self) -> str:
         """The most probable look; ``PIECE`` where something stands and only a sensor says so."""
         best = max(self.log_probabilities, key=lambda look: self.log_probabilities[look])
-        return PIECE if self.felt and best != EMPTY else best
+        return PIECE if self.sensed_only and best != EMPTY else best
 
     def agrees(self, look: str) -> bool:
         """Whether this place looks like ``look``, as far as it can be told."""
@@ -43,7 +43,7 @@ class PooledPlace:
 
     def told(self, look: str) -> str:
         """Give what of ``look`` can be told here: all of it, or only whether it is a piece."""
-        return PIECE if self.felt and look != EMPTY else look
+        return PIECE if self.sensed_only and look != EMPTY else look
 
     def lead(self, look: str, other: str) -> float:
         """By how many log-odds ``look`` leads ``other`` here."""
@@ -58,7 +58,7 @@ class PooledPlace:
     @property
     def certainty(self) -> float:
         """By how many log-odds the best look leads the second best; any piece counts as one look where none is told."""
-        if self.felt:
+        if self.sensed_only:
             return abs(self.lead(PIECE, EMPTY))
         ranked = sorted(self.log_probabilities.values(), reverse=True)
         return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
@@ -77,8 +77,8 @@ class PooledReading:
     """Several readings as one: the places of which something is known, and those of which nothing is.
 
     ``disputed`` holds both where camera and sensor contradict each other: there ``places`` is what the camera says.
-    ``felt`` is whether something stands there by each sensor's word, gone by or not; ``changes`` are those that sensors
-    noticed, oldest first.
+    ``sensed`` is whether something stands there by each sensor's word, gone by or not; ``changes`` are those that
+    sensors noticed, oldest first.
     """
 
     places: Mapping[str, PooledPlace]
@@ -86,8 +86,12 @@ class PooledReading:
     time_s: float
     sequence: int
     disputed: Mapping[str, Dispute] = field(default_factory=dict)
-    felt: Mapping[str, bool] = field(default_factory=dict)
+    sensed: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
+
+    def only_sensed(self, place: str) -> bool:
+        """Whether a sensor alone knows this place."""
+        return place in self.places and self.places[place].sensed_only
 
     def without(self, places: Iterable[str]) -> PooledReading:
         """The same with ``places`` treated as hidden."""
@@ -137,8 +141,8 @@ class PooledReading:
 
     def by_sensors(self) -> PooledReading:
         """The same by the sensors where they contradict the camera."""
-        felt = {place: dispute.sensor for place, dispute in self.disputed.items()}
-        return replace(self, places={**self.places, **felt}, hidden=self.hidden - set(felt))
+        sensed = {place: dispute.sensor for place, dispute in self.disputed.items()}
+        return replace(self, places={**self.places, **sensed}, hidden=self.hidden - set(sensed))
 
 
 def _pool_distributions(
@@ -177,20 +181,20 @@ def pool(
     for place in places:
         given = [reading.places[place] for reading in readings if place in reading.places]
         seen = _pool_seen([one for one in given if one.hidden_by is None], len(readings), looks, floor)
-        felt = _pool_sensed(given, len(readings), floor)
-        if felt is not None:
-            says[place] = felt > 0
+        sensed = _pool_sensed(given, len(readings), floor)
+        if sensed is not None:
+            says[place] = sensed > 0
             if (doubted or {}).get(place) == says[place]:
-                felt = None
-        if seen is None and felt is None:
+                sensed = None
+        if seen is None and sensed is None:
             hidden.add(place)
-        elif felt is None or seen is None:
-            pooled[place] = seen or _sensor_only(felt or 0.0, looks)
-        elif felt * _leads_empty(seen) < 0 and min(abs(felt), abs(_leads_empty(seen))) > SURE:
-            disputed[place] = Dispute(seen, _sensor_only(felt, looks))
+        elif sensed is None or seen is None:
+            pooled[place] = seen or _sensor_only(sensed or 0.0, looks)
+        elif sensed * _leads_empty(seen) < 0 and min(abs(sensed), abs(_leads_empty(seen))) > SURE:
+            disputed[place] = Dispute(seen, _sensor_only(sensed, looks))
             pooled[place] = seen
         else:
-            pooled[place] = _with_sensor(seen, felt, floor)
+            pooled[place] = _with_sensor(seen, sensed, floor)
     last = readings[-1]
     return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, says, tuple(last.changes))
 
@@ -213,21 +217,21 @@ def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str]
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:
     """Give by how many log-odds a sensor says that something stands there, ``None`` when it mostly said nothing."""
-    felt = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
-    if 2 * len(felt) <= readings:
+    said = [min(max(one.sensed, floor), 1 - floor) for one in given if one.sensed is not None]
+    if 2 * len(said) <= readings:
         return None
-    return float(np.median([math.log(one) - math.log1p(-one) for one in felt]))
+    return float(np.median([math.log(one) - math.log1p(-one) for one in said]))
 
 
-def _sensor_only(felt: float, looks: Sequence[str]) -> PooledPlace:
+def _sensor_only(sensed: float, looks: Sequence[str]) -> PooledPlace:
     """Give a place that only a sensor knows: a piece, any of them, or none."""
-    occupied, empty = -math.log1p(math.exp(-felt)), -math.log1p(math.exp(felt))
-    return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, felt=True)
+    occupied, empty = -math.log1p(math.exp(-sensed)), -math.log1p(math.exp(sensed))
+    return PooledPlace({look: empty if look == EMPTY else occupied for look in looks}, sensed_only=True)
 
 
-def _with_sensor(seen: PooledPlace, felt: float, floor: float) -> PooledPlace:
+def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
     """Multiply what a camera sees by what a sensor says."""
-    logs = {look: value + (0.0 if look == EMPTY else felt) for look, value in seen.log_probabilities.items()}
+    logs = {look: value + (0.0 if look == EMPTY else sensed) for look, value in seen.log_probabilities.items()}
     total = float(np.logaddexp.reduce(list(logs.values())))
     return replace(seen, log_probabilities={look: max(value - total, math.log(floor)) for look, value in logs.items()})
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
-from referee.judge.belief import changes_between
-from referee.judge.decision import Conclusion, Decision
-from referee.judge.explanations import Changes, ExplanationKind, stops_among
+from referee.judge.decision import Conclusion, Decision, decide
+from referee.judge.explanations import Changes, ExplanationKind, stopovers
+from referee.judge.explorer import Bench, changes_between
 from referee.judge.pooled_reading import PIECE, PooledReading
 from referee.judge.settings import JudgeSettings, Trigger
+
+
+def decide_as_asked(
+    bench: Bench[StateT, TurnT], states: Sequence[StateT], visible: PooledReading, trigger: Trigger
+) -> Decision[StateT, TurnT]:
+    """Choose what best explains a table, with what a player adds by saying that the turn is over."""
+    decision = decide(bench, states, visible)
+    if trigger is Trigger.DECLARED:
+        decision = whole_turn(decision)
+    return with_disputes(bench.game.appearance(states[0]), decision, visible)
 
 
 def whole_turn(decision: Decision[StateT, TurnT]) -> Decision[StateT, TurnT]:
@@ -18,20 +28,20 @@ def whole_turn(decision: Decision[StateT, TurnT]) -> Decision[StateT, TurnT]:
 
     That settles it where one result of a whole turn is left among what sensors can't tell apart.
     """
-    if decision.standing is not Conclusion.UNDECIDED or not decision.alike:
+    if decision.conclusion is not Conclusion.UNDECIDED or not decision.alike:
         return decision
     every = (*decision.explanations, *decision.rivals)
-    whole = tuple(one for one in every if one.happening is not ExplanationKind.PART)
-    if {one.happening for one in whole} != {ExplanationKind.TURN} or len({one.changes for one in whole}) > 1:
+    whole = tuple(one for one in every if one.kind is not ExplanationKind.PART)
+    if {one.kind for one in whole} != {ExplanationKind.TURN} or len({one.changes for one in whole}) > 1:
         return decision
-    return replace(decision, standing=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
+    return replace(decision, conclusion=Conclusion.ALLOWED, explanations=whole, places=(), rivals=(), alike=False)
 
 
 def with_disputes(
     believed: Appearance, decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> Decision[StateT, TurnT]:
     """Set aside, in a decision that holds, where sensors contradict a camera that doesn't see what it says either."""
-    if decision.standing is not Conclusion.ALLOWED or not seen.disputed:
+    if decision.conclusion is not Conclusion.ALLOWED or not seen.disputed:
         return decision
     after = {**believed, **dict(decision.best.changes)}
     doubtful: list[Place] = [
@@ -46,21 +56,21 @@ def lies_there(
     believed: Appearance, undone: Collection[Changes], decision: Decision[StateT, TurnT], seen: PooledReading
 ) -> bool:
     """Whether one of the changes undone is what a table shows, as far as it can be told."""
-    if decision.standing is Conclusion.UNDECIDED and not decision.alike:
+    if decision.conclusion is Conclusion.UNDECIDED and not decision.alike:
         return False
     told = seen.coarse(believed, decision.best.changes)
     return bool(told) and told in {seen.coarse(believed, changes) for changes in undone}
 
 
 def may_have_left(believed: Appearance, changes: Changes, seen: PooledReading) -> bool:
-    """Whether a piece leaves the board where a sensor alone says that a place is empty: it may stand there unfelt."""
+    """Whether a piece leaves the board where a sensor alone calls a place empty: it may stand there unnoticed."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
-    return gone > new and any(one.felt and one.best == EMPTY for one in seen.places.values())
+    return gone > new and any(one.sensed_only and one.best == EMPTY for one in seen.places.values())
 
 
 def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
-    """Whether sensors feel more new pieces than are gone from elsewhere, as ones that err would."""
+    """Whether sensors notice more new pieces than are gone from elsewhere, as ones that err would."""
     gone = sum(look == EMPTY for _, look in changes)
     new = sum(look != EMPTY and believed.get(place, EMPTY) == EMPTY for place, look in changes)
     return new > gone and any(look == PIECE for _, look in changes)
@@ -68,24 +78,25 @@ def too_many_sensed(believed: Appearance, changes: Changes) -> bool:
 
 def only_sensed(changes: Changes, seen: PooledReading) -> bool:
     """Whether sensors alone know any of the places that changed."""
-    return any(place in seen.places and seen.places[place].felt for place, _ in changes)
+    return any(seen.only_sensed(place) for place, _ in changes)
 
 
 def last_sensed(before: Appearance, after: Appearance, seen: PooledReading, otherwise_s: float) -> float:
-    """Give when sensors last felt something where accepted turns changed the table; what they felt later came after."""
+    """Give when sensors last noticed something where accepted turns changed the table; what is later came after."""
     places = {place for place, _ in changes_between(before, after)}
     return max((change.time_s for change in seen.changes if change.place in places), default=otherwise_s)
 
 
 def asks_about_unsensed(
-    decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, occasion: Trigger
+    decision: Decision[StateT, TurnT], seen: PooledReading, settings: JudgeSettings, trigger: Trigger
 ) -> bool:
     """Whether to ask about turns that leave everything as it was for all that sensors tell.
 
-    Those are asked about when a player says that a turn is over, and when a piece stopped where one of them passes.
+    Those are asked about when a player says that a turn is over, and when a piece was set down where one of them
+    passes.
     """
-    if occasion is Trigger.DECLARED:
-        return bool(decision.unfelt)
-    stops = stops_among(seen.changes, settings.stop_s)
-    turns = [turn for one in decision.unfelt for turn in one.first]
-    return bool(stops) and any(stops <= set(turn.places) for turn in turns)
+    if trigger is Trigger.DECLARED:
+        return bool(decision.unsensed)
+    passed = stopovers(seen.changes, settings.stopover_s)
+    turns = [turn for one in decision.unsensed for turn in one.first]
+    return bool(passed) and any(passed <= set(turn.places) for turn in turns)

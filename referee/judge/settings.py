@@ -62,11 +62,12 @@ class JudgeSettings:
         a side face counts as seen when its best symbol leads the next one by this.
     ``turned``
         a block counts as turned where it stands when its side faces speak that much against all that is possible.
-    ``stop``
-        how much a place where sensors felt a piece stop speaks against a turn that does not pass there, beside one that
-        does and leaves the same places occupied; less than ``margin``, so that it orders a question and answers none.
-    ``stop_s``
-        how long a piece must stand on a place for that to be a stop.
+    ``stopover``
+        how much a place where sensors noticed a piece set down on its way speaks against a turn that does not pass
+        there, beside one that does and leaves the same places occupied; less than ``margin``, so that it orders a
+        question and answers none.
+    ``stopover_s``
+        how long, in seconds, a piece must stand on a place for that to be a stopover.
     ``most_set_aside``
         how many unreadable places may be set aside while the game goes on.
     """
@@ -80,8 +81,8 @@ class JudgeSettings:
     set_up: float = 1.0
     side: float = 3.0
     turned: float = 5.0
-    stop: float = 2.0
-    stop_s: float = 0.25
+    stopover: float = 2.0
+    stopover_s: float = 0.25
     most_set_aside: int = 2
 
     def __post_init__(self) -> None:
@@ -90,8 +91,10 @@ class JudgeSettings:
             raise ValueError(f"probability_floor is {self.probability_floor}; expected more than 0 and less than 0.01")
         if self.margin <= 0:
             raise ValueError(f"margin is {self.margin}; expected more than 0, 3 is usual")
-        if not 0 <= self.stop < self.margin:
-            raise ValueError(f"stop is {self.stop}; expected 0 or more and less than margin, which is {self.margin}")
+        if not 0 <= self.stopover < self.margin:
+            raise ValueError(
+                f"stopover is {self.stopover}; expected 0 or more and less than margin, which is {self.margin}"
+            )
         if self.illegal_prior > -self.unsure:
             raise ValueError(
                 f"illegal_prior is {self.illegal_prior}; expected at most {-self.unsure}, or noise looks like a fault"

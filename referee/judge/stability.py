@@ -61,7 +61,7 @@ class StableView:
         return self.readings[-1].time_s - self.since_s
 
     @property
-    def is_bare(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether it surely shows empty places, and nothing else."""
         return bool(self.shown) and all(look == EMPTY for look in self.shown.values())
 
@@ -91,7 +91,7 @@ class StabilityFilter:
         self._odd: Reading | None = None
 
     def add(self, reading: Reading) -> StableView | None:
-        """Take the next reading; give the settled table, or ``None`` while it is not at rest.
+        """Take the next reading; give the stable view, or ``None`` while it is not at rest.
 
         One reading that disagrees with those before it is held back: it counts for nothing when the next one
         agrees with the old ones again, and begins a new table otherwise.
@@ -141,5 +141,5 @@ class StabilityFilter:
                     sure[place] = look
             # A sensor may notice a change where the camera is not sure of any look, or sees nothing.
             if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
-                sure[f"{place}, felt"] = "occupied" if seen.sensed > _EVEN else EMPTY
+                sure[f"{place}, sensed"] = "occupied" if seen.sensed > _EVEN else EMPTY
         return sure

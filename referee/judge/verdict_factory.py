@@ -65,8 +65,8 @@ class VerdictFactory(Generic[StateT, TurnT]):
         places = self.changed(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
-    def several_felt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask about more than one turn, of which sensors feel too little to tell the turns."""
+    def several_sensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Ask about more than one turn, of which sensors say too little to tell the turns."""
         places = self.changed(decision.shown) or self.changed(decision.best.changes)
         shown = dict(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentences.several_sensed(places), seen, places=places, shown=shown)
@@ -102,12 +102,12 @@ class VerdictFactory(Generic[StateT, TurnT]):
     def illegal(self, breaches: Sequence[Breach], changes: Changes, seen: PooledReading, margin: float) -> Verdict:
         """Name a fault."""
         places = [place for breach in breaches for place in breach.places]
-        only_felt = any(look == PIECE for _, look in changes)
+        only_sensed = any(look == PIECE for _, look in changes)
         return verdict_about(
             self.game,
             self.belief,
             VerdictKind.ILLEGAL,
-            sentences.fault_sensed(breaches) if only_felt else sentences.fault(breaches),
+            sentences.fault_sensed(breaches) if only_sensed else sentences.fault(breaches),
             seen,
             places=tuple(dict.fromkeys([*places, *self.changed(changes)])),
             shown=dict(changes),
@@ -177,51 +177,51 @@ class VerdictFactory(Generic[StateT, TurnT]):
         )
         return Ruling((verdict,))
 
-    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, occasion: Trigger) -> Ruling:
-        """Ask about the places a decision hangs on, quietly unless the occasion names faults.
+    def undecided(self, decision: Decision[StateT, TurnT], seen: PooledReading, trigger: Trigger) -> Ruling:
+        """Ask about the places a decision hangs on, quietly unless the trigger names faults.
 
         Where a touch ends a turn, a dispute is asked about aloud once the next player has gone on: three turns would be
         too many to follow.
         """
         places, shown = decision.places, decision.shown
-        turns = [one for one in (decision.best, *decision.rivals) if one.happening is ExplanationKind.TURN]
+        turns = [one for one in (decision.best, *decision.rivals) if one.kind is ExplanationKind.TURN]
         if decision.alike and turns:
-            return self._felt(decision, turns, seen, occasion)
-        went_on = decision.best.happening in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
-        pressing = occasion.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
-        if not (occasion.names_faults or pressing):
+            return self._alike(decision, turns, seen, trigger)
+        went_on = decision.best.kind in {ExplanationKind.TURN_AND_PART, ExplanationKind.TWO_TURNS}
+        pressing = trigger.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
+        if not (trigger.names_faults or pressing):
             return self.quiet(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
         candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))
 
-    def _felt(
+    def _alike(
         self,
         decision: Decision[StateT, TurnT],
         found: Sequence[Explanation[StateT, TurnT]],
         seen: PooledReading,
-        occasion: Trigger,
+        trigger: Trigger,
     ) -> Ruling:
-        """Ask which of several turns it was that leave the same for all that is felt; quietly while it may go on."""
+        """Ask which of several turns it was that leave the same for all that is sensed; quietly while it may go on."""
         every = (decision.best, *decision.rivals)
         turns = tuple(dict.fromkeys(turn for one in found for turn in one.first))
         resolved: Resolved[TurnT] = Resolved((), turns)
-        part = next((one for one in every if one.happening is ExplanationKind.PART), None)
-        if not occasion.names_faults:
+        part = next((one for one in every if one.kind is ExplanationKind.PART), None)
+        if not trigger.names_faults:
             described = self.game.describe(turns[0])
             sentence = (
                 sentences.turn_waits(described) if len(turns) == 1 else sentences.one_of(described, len(turns) - 1)
             )
             return self.pending(sentence, resolved, decision, seen)
-        if part is not None and occasion is not Trigger.DECLARED:
+        if part is not None and trigger is not Trigger.DECLARED:
             return self.pending(sentences.may_go_on(part.to_do), resolved, decision, seen)
-        return self._which_felt(turns, decision, seen, unchanged=False)
+        return self._which_sensed(turns, decision, seen, unchanged=False)
 
-    def unfelt(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
-        """Ask whether a turn was played that leaves everything as it was, for all that is felt."""
-        turns = tuple(dict.fromkeys(turn for one in decision.unfelt for turn in one.first))
-        return self._which_felt(turns, decision, seen, unchanged=True)
+    def unsensed(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
+        """Ask whether a turn was played that leaves everything as it was, for all that is sensed."""
+        turns = tuple(dict.fromkeys(turn for one in decision.unsensed for turn in one.first))
+        return self._which_sensed(turns, decision, seen, unchanged=True)
 
-    def _which_felt(
+    def _which_sensed(
         self,
         turns: Sequence[TurnT],
         decision: Decision[StateT, TurnT],

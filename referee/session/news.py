@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.api import EMPTY, Appearance, Game, OptionValue, Place
 from referee.judge import StableView, blocking_hindrance
-from referee.judge.belief import usual_start
+from referee.judge.explorer import usual_appearance
 from referee.judge.sentences import stalled
 from referee.judge.verdict import Verdict, VerdictKind
 from vision.reading import Reading
@@ -18,7 +18,7 @@ def is_before_set_up(game: Game[Any, Any], options: Mapping[str, OptionValue], s
 
     The table surely shows nothing, and the game starts with something on it.
     """
-    return settled.is_bare and any(look != EMPTY for look in usual_start(game, options).values())
+    return settled.is_empty and any(look != EMPTY for look in usual_appearance(game, options).values())
 
 
 class UnclearWatch:

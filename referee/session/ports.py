@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from engine.api import Appearance, Game
 from hardware.lights.signals import Signal
 from referee.journal.events import Event, Evidence
-from referee.judge import Judge, Ruling
+from referee.judge import Belief, Ruling
 from referee.judge.verdict import VerdictKind
 from referee.session.crops import Cropper
 from vision.errors import FrameError, NotLocatedError
@@ -51,15 +51,15 @@ class Display(Protocol):
         """Show a signal in place of the one before."""
 
 
-def tell_reader(reader: object, game: Game[Any, Any], judge: Judge[Any, Any], ruling: Ruling) -> None:
+def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], ruling: Ruling) -> None:
     """Tell a reader that listens of a table that is as believed; others, and other rulings, are passed over."""
-    if not (isinstance(reader, Believer) and judge.belief and ruling.verdicts):
+    if not (isinstance(reader, Believer) and belief.states and ruling.verdicts):
         return
     kind = ruling.verdicts[-1].kind
-    appearance = dict(game.appearance(judge.belief[0]))
+    appearance = dict(game.appearance(belief.states[0]))
     if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
         # Where a person's word holds against the table, the pieces may still follow.
-        against = judge.against_camera
+        against = belief.override.left_out
         reader.believed({place: look for place, look in appearance.items() if place not in against})
     elif kind in {VerdictKind.SET_UP, VerdictKind.ACCEPTED}:
         reader.believed(appearance)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api import Game, StateT, TurnT
+from engine.api import StateT, TurnT
 from referee.journal import BufferedJournal, Folded, fold
 from referee.journal.events import Event
-from referee.judge import Judge, JudgeSettings
+from referee.judge import Belief, Bench, believe_person
 from referee.session import event_records
 
 
-def judge_from(
-    game: Game[StateT, TurnT],
-    settings: JudgeSettings,
-    recorded: Sequence[tuple[int, Event]],
-    folded: Folded[StateT],
-) -> Judge[StateT, TurnT]:
-    """Give the judge of a game as its (number, event) pairs leave it, with what a person said last."""
+def belief_from(
+    bench: Bench[StateT, TurnT], recorded: Sequence[tuple[int, Event]], folded: Folded[StateT]
+) -> Belief[StateT, TurnT]:
+    """Give what is believed of a game as its (number, event) pairs leave it, with what a person said last."""
     fault = event_records.fault_of(folded.fault)
     last = event_records.last_word([event for _, event in recorded])
     if last is None:
-        return Judge(game, settings, folded.states, fault)
-    before = fold(game, recorded[:last])
+        return Belief.of(folded.states, fault)
+    before = fold(bench.game, recorded[:last])
     word = recorded[last][1]
-    judge = Judge(game, settings, before.states)
-    judge.correct(
+    return believe_person(
+        bench,
+        Belief.of(before.states),
         folded.states,
         event_records.places_of(word),
         undone=event_records.undone(before) if word.kind == "take back" else (),
         fault=fault,
     )
-    return judge
 
 
 EVERY_S = 5.0

@@ -19,7 +19,18 @@ from referee.errors import JournalError
 from referee.hints.requests import HintMessage, HintRequests, HintSource, Reply
 from referee.journal import fold
 from referee.journal.events import Event
-from referee.judge import AcceptedTurn, Judge, Ruling, StabilityFilter, StableView, Trigger
+from referee.judge import (
+    AcceptedTurn,
+    Belief,
+    Bench,
+    Ruling,
+    StabilityFilter,
+    StableView,
+    Trigger,
+    begin,
+    believe_person,
+    judge,
+)
 from referee.judge.sentences import override_holds
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.session import event_records as events
@@ -34,7 +45,7 @@ from referee.session.news import (
     stall_verdict,
 )
 from referee.session.ports import Display, Reader, Recorder, read_or_hindered, tell_reader
-from referee.session.recovery import CatchUp, judge_from
+from referee.session.recovery import CatchUp, belief_from
 from referee.session.settings import ServiceSettings
 from referee.session.signals import (
     corrected_signal,
@@ -80,7 +91,8 @@ class Service(Generic[StateT, TurnT]):
         self._settings = settings
         self._say = say
         self._options: dict[str, OptionValue] = dict(self._settings.options)
-        self._judge: Judge[StateT, TurnT] = Judge(game, self._settings.judge)
+        self._bench: Bench[StateT, TurnT] = Bench.of(game, settings.judge)
+        self._belief: Belief[StateT, TurnT] = Belief()
         self._settler = StabilityFilter(self._settings.settling)
         self._stall = StallWatch(self._settings.stall_s, self._settings.settling.sure_probability)
         self._crops = CropKeeper(game.places)
@@ -105,7 +117,7 @@ class Service(Generic[StateT, TurnT]):
     @property
     def belief(self) -> tuple[StateT, ...]:
         """Every state that may be the case; empty before the set-up."""
-        return self._judge.belief
+        return self._belief.states
 
     @property
     def reading(self) -> Reading | None:
@@ -138,7 +150,7 @@ class Service(Generic[StateT, TurnT]):
             if folded.outcome is None:
                 self._game_number = number
                 self._options = dict(folded.options)
-                self._judge = judge_from(self._game, self._settings.judge, self._journal.events(number), folded)
+                self._belief = belief_from(self._bench, self._journal.events(number), folded)
                 if folded.states:
                     self._signal = resumed_signal(self._game, folded.states[0], len(folded.turns))
                 self._light(self._signal, self._time_s)
@@ -177,10 +189,10 @@ class Service(Generic[StateT, TurnT]):
         self._unclear.clear()
         if self._settings.stills or self._pressed:
             return self._decide(settled, Trigger.DECLARED)
-        occasion = self._settings.occasion(settled.rested_s, set_up=bool(self._judge.belief))
-        if self._judged == (settled.since_s, occasion):
+        trigger = self._settings.trigger_after(settled.rested_s, set_up=bool(self._belief.states))
+        if self._judged == (settled.since_s, trigger):
             return self._name_stall(reading)
-        return self._decide(settled, occasion)
+        return self._decide(settled, trigger)
 
     def press(self) -> list[Verdict]:
         """Take a press of the button that ends a turn: judged now if the table is at rest, else when it is."""
@@ -203,14 +215,14 @@ class Service(Generic[StateT, TurnT]):
             return False
         self._journal.append(Event("take back", {"by": by}, self._time_s))
         states = fold(self._game, self._journal.events(self._game_number)).states
-        self._judge.correct(states, undone=events.undone(folded))
+        self._belief = believe_person(self._bench, self._belief, states, undone=events.undone(folded))
         self._say(f"{folded.steps[folded.last_played].text} is taken back.")
         self._show_word(waiting_signal(self._game, states[0]))
         return True
 
     def correct(self, correction: Correction) -> Corrected:
         """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
-        done = corrected(self._game, self._judge.belief, correction, self._options)
+        done = corrected(self._game, self._belief.states, correction, self._options)
         event = events.corrected_event(self._game, done, correction, self._time_s)
         self._hold(event, done.states, done.places, done.sentence)
         self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
@@ -222,7 +234,7 @@ class Service(Generic[StateT, TurnT]):
         The pieces may follow later: until the table visibly changes, the word holds. Raises CorrectionError before
         the set-up, and EngineError for what can't be read or what the rules forbid.
         """
-        done = entered(self._game, self._judge.belief, entry, self._time_s)
+        done = entered(self._game, self._belief.states, entry, self._time_s)
         self._hold(done.event, done.states, done.places, done.sentence)
         self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
@@ -233,26 +245,26 @@ class Service(Generic[StateT, TurnT]):
         outcome = self._game.outcome(states[0])
         if outcome is not None:
             self._journal.append(events.end_event(outcome, self._time_s))
-        self._judge.correct(states, places)
+        self._belief = believe_person(self._bench, self._belief, states, places)
         self._say(sentence)
 
     def overrule(self, places: Sequence[str], by: str) -> None:
         """Let a person say that these places are as believed; they are left out until they look so again."""
-        self._judge.overrule(places)
+        self._belief = self._belief.overruled(places)
         self._journal.append(events.overruled_event(places, by, self._time_s))
         self._judged = None
 
     def hint(self, by: str = "button", reply: Reply | None = None) -> None:
         """Take a wish for a hint; it is shown when it is found. ``reply`` hears of it, or why there is none."""
         recorded = self._journal.events(self._game_number)
-        fault = self._judge.fault is not None
-        self._tell_hint(self._hints.ask(self._judge.belief, recorded, by, reply, self._time_s, fault=fault))
+        fault = self._belief.fault is not None
+        self._tell_hint(self._hints.ask(self._belief.states, recorded, by, reply, self._time_s, fault=fault))
 
     def look_for_hint(self) -> None:
         """Show the hint that was asked for, if it was found by now."""
         recorded = partial(self._journal.events, self._game_number)
-        fault = self._judge.fault is not None
-        for said in self._hints.poll(self._judge.belief, recorded, self._time_s, fault=fault):
+        fault = self._belief.fault is not None
+        for said in self._hints.poll(self._belief.states, recorded, self._time_s, fault=fault):
             self._tell_hint(said)
 
     def close(self) -> None:
@@ -293,12 +305,12 @@ class Service(Generic[StateT, TurnT]):
         """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
         if lasts(self._signal):
             return self._signal
-        states = self._judge.belief
+        states = self._belief.states
         return waiting_signal(self._game, states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
-        self._finished = self._game.outcome(self._judge.belief[0]) is not None
+        self._finished = self._game.outcome(self._belief.states[0]) is not None
         self._judged = self._shown = None
         self._question.close()
         self._light(signal, self._time_s)
@@ -310,18 +322,19 @@ class Service(Generic[StateT, TurnT]):
                 self.remark(notice)
         self._notices = frozenset(notices)
 
-    def _decide(self, settled: StableView, occasion: Trigger) -> list[Verdict]:
+    def _decide(self, settled: StableView, trigger: Trigger) -> list[Verdict]:
         self._pressed = False
-        self._judged = (settled.since_s, occasion)
-        if not self._judge.belief:
-            if occasion is not Trigger.DECLARED and is_before_set_up(self._game, self._options, settled):
+        self._judged = (settled.since_s, trigger)
+        if not self._belief.states:
+            if trigger is not Trigger.DECLARED and is_before_set_up(self._game, self._options, settled):
                 return []
-            ruling = self._judge.begin(
-                settled.readings, self._options, anywhere=self._settings.anywhere, occasion=occasion
+            anywhere = self._settings.anywhere
+            self._belief, ruling = begin(
+                self._bench, self._belief, settled.readings, self._options, anywhere=anywhere, trigger=trigger
             )
         else:
-            ruling = self._judge.consider(settled.readings, occasion)
-        return self._carry_out(ruling, asked=occasion is Trigger.DECLARED)
+            self._belief, ruling = judge(self._bench, self._belief, settled.readings, trigger)
+        return self._carry_out(ruling, asked=trigger is Trigger.DECLARED)
 
     def _unsettled(self, reading: Reading) -> list[Verdict]:
         """Say what is in the way once it has been there for a while: at once for stills."""
@@ -330,12 +343,12 @@ class Service(Generic[StateT, TurnT]):
 
     def _name_stall(self, reading: Reading) -> list[Verdict]:
         """Ask about squares that could not be read for long, when there is nothing else to say."""
-        if not self._judge.belief or self._finished or self._judge.fault is not None:
+        if not self._belief.states or self._finished or self._belief.fault is not None:
             return []
         places = self._stall.add(reading)
         if not places:
             return []
-        verdict = stall_verdict(self._game.appearance(self._judge.belief[0]), places, reading, self._settings.stall_s)
+        verdict = stall_verdict(self._game.appearance(self._belief.states[0]), places, reading, self._settings.stall_s)
         return self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
@@ -346,8 +359,8 @@ class Service(Generic[StateT, TurnT]):
             self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
         steps = list(ruling.steps)
         for verdict in ruling.verdicts:
-            asking = bool(self._judge.set_aside) or self._question.is_open(self._settled)
-            unsettled = self._judge.fault is not None or asking
+            asking = bool(self._belief.set_aside) or self._question.is_open(self._settled)
+            unsettled = self._belief.fault is not None or asking
             if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
                 continue
             self._record(verdict, [steps.pop(0) for _ in verdict.turns])
@@ -355,8 +368,8 @@ class Service(Generic[StateT, TurnT]):
             self._question.take(verdict, self._settled)
             news.append(verdict)
         self._pass_on([*ruling.notes, *self._notices])
-        tell_reader(self._reader, self._game, self._judge, ruling)
-        against = self._judge.against_camera
+        tell_reader(self._reader, self._game, self._belief, ruling)
+        against = self._bench.in_order(self._belief.override.left_out)
         if against and against != self._against:
             self._say(override_holds(against))
         self._against = against
@@ -365,7 +378,7 @@ class Service(Generic[StateT, TurnT]):
     def _record(self, verdict: Verdict, steps: Sequence[AcceptedTurn]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
         if verdict.kind is VerdictKind.SET_UP:
-            texts = [self._game.format_state(state) for state in self._judge.belief]
+            texts = [self._game.format_state(state) for state in self._belief.states]
             self._journal.append(events.set_up_event(texts, verdict))
         for step in steps:
             self._journal.append(events.turn_event(step, verdict), evidence)
@@ -376,13 +389,13 @@ class Service(Generic[StateT, TurnT]):
             self._recorded = key_of(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._reader, self._frame)
-        outcome = self._game.outcome(self._judge.belief[0]) if steps else None
+        outcome = self._game.outcome(self._belief.states[0]) if steps else None
         if outcome is not None:
             self._journal.append(events.end_event(outcome, verdict.time_s))
             self._finished = True
 
     def _show(self, verdict: Verdict) -> None:
-        state = self._judge.belief[0] if self._judge.belief else None
+        state = self._belief.states[0] if self._belief.states else None
         if verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
         else:

@@ -56,7 +56,7 @@ class ServiceSettings:
         """How a table comes to rest: at once for stills."""
         return STILLS if self.stills else self.settle
 
-    def occasion(self, rested_s: float, *, set_up: bool) -> Trigger:
+    def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
         """Say what a table at rest for so long is looked at for, when nobody pressed a button."""
         rested = rested_s >= self.rest_s
         if not set_up or self.turn_end == "rest":

@@ -10,7 +10,7 @@ from engine.api import Game, OptionValue
 from engine.capabilities import has_sheet
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
-from referee.judge.belief import EITHER, STARTS_OPTION
+from referee.judge.explorer import EITHER, STARTS_OPTION
 
 SUFFIX = ".toml"
 

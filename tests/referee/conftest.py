@@ -12,10 +12,10 @@ import pytest
 
 from engine.registry import load
 from referee.journal import Journal
-from referee.judge import Judge
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
 from tests.commands import Run, runner_in
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import START, Table, wall_clock
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
@@ -99,8 +99,8 @@ def table(deblockle: Any, make_reading: Any, new_journal: Callable[[], Journal])
 
 
 @pytest.fixture
-def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
-    judge: Judge[Any, Any] = Judge(deblockle)
+def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> JudgedGame:
+    judge = JudgedGame(deblockle)
     assert judge.begin([make_reading(start)]).verdict.kind is VerdictKind.SET_UP
     return judge
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.judge import Judge, Trigger
+from referee.judge import Trigger
 from referee.judge.pooled_reading import pool
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, both, felt, known_start
 
 
@@ -17,21 +18,21 @@ def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_readi
     place = pool(readings, deblockle.places, deblockle.looks, 1e-5).places["c3"]
     assert place.best == "gold block, x up"
     assert place.certainty > 3
-    assert not place.felt
+    assert not place.sensed_only
 
 
 def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: Any) -> None:
     state = deblockle.set_up(deblockle.appearance(deblockle.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
-    alone: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    alone = JudgedGame(deblockle, belief=(state,))
     readings = [make_reading(looks, time_s=10 + number / 10, hidden=["a2"]) for number in range(4)]
     assert alone.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
     state = known_start(deblockle)
     unique = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
     looks = deblockle.appearance(deblockle.apply(state, unique))
-    for occasion in (Trigger.RESTED, Trigger.DECLARED):
-        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-        ruling = judge.consider(both(make_reading, looks, looks, hidden=["a1"]), occasion)
+    for trigger in (Trigger.RESTED, Trigger.DECLARED):
+        judge = JudgedGame(deblockle, belief=(state,))
+        ruling = judge.consider(both(make_reading, looks, looks, hidden=["a1"]), trigger)
         assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
     assert turn.player == "gold"
 
@@ -41,7 +42,7 @@ def test_a_sensor_that_contradicts_the_camera_over_something_new_is_asked_about(
 ) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert not ruling.steps
@@ -55,7 +56,7 @@ def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblock
     """Where a touch ends a turn, quick players never let the table rest, and three turns are too many to follow."""
     state = known_start(deblockle)
     first, looks = after(deblockle, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     quiet = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.TOUCH)
     assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
     _, later = after(deblockle, deblockle.apply(state, first), "c5-c4=slider-g4")
@@ -69,7 +70,7 @@ def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblock
 def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(both(make_reading, looks, looks, wrong=["g4", "c7", "a4", "e5"]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
 
@@ -77,7 +78,7 @@ def test_a_stuck_sensor_elsewhere_disturbs_nobody_who_sees(deblockle: Any, make_
 def test_a_piece_that_left_a_sensor_stuck_closed_is_accepted_by_the_camera(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(both(make_reading, looks, looks, wrong=["c1"]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
 
@@ -85,7 +86,7 @@ def test_a_piece_that_left_a_sensor_stuck_closed_is_accepted_by_the_camera(deblo
 def test_a_piece_the_camera_sees_and_a_sensor_does_not_is_set_aside(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
     looks = {**deblockle.appearance(state), "g4": "gold block, x up"}
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(both(make_reading, looks, deblockle.appearance(state)), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("g4",)
@@ -96,7 +97,7 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
 ) -> None:
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert set(ruling.verdict.places) == {"a1", "c1"}
@@ -107,7 +108,7 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
 
 def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockle: Any, make_reading: Any) -> None:
     looks = deblockle.appearance(deblockle.new())
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(both(make_reading, looks, looks, wrong=["c3"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert any("sensors under c3 feel something else" in note for note in ruling.notes)
@@ -117,7 +118,7 @@ def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle
     state = known_start(deblockle)
     looks = deblockle.appearance(state)
     wrong, right = felt(deblockle, looks, wrong=["g4"]), felt(deblockle, looks)
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     judge.correct((state,), ("a1",))
     assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
@@ -129,7 +130,7 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     """One stuck open under a block and one stuck closed look like a turn, but nothing has changed since they were."""
     game, state = deblockle, known_start(deblockle)
     _, looks = after(game, state, "c1-c2=hoops-a1")
-    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    judge = JudgedGame(game, belief=(state,))
     assert judge.consider(felt(game, looks), Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     judge.correct((state,))
     first = felt(game, game.appearance(state), wrong=["c1", "a1"])

@@ -10,20 +10,21 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, JudgeSettings, Trigger
+from referee.judge import JudgeSettings, Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import START, known_turn
 
 
 def test_a_set_up_gives_the_belief_and_says_who_plays(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin([make_reading(start)])
     assert ruling.verdict.sentence == "The board is set up. Gold to play."
     assert deblockle.appearance(judge.belief[0]) == start
 
 
 def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin([make_reading({**start, "c1": "empty", "d2": START["c1"]})])
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert ruling.verdict.breaches
@@ -31,13 +32,13 @@ def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start
 
 
 def test_an_unfinished_set_up_is_not_a_fault_before_it_rests(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
-    ruling = judge.begin([make_reading({**start, "c1": "empty"})], occasion=Trigger.GLANCE)
+    judge = JudgedGame(deblockle)
+    ruling = judge.begin([make_reading({**start, "c1": "empty"})], trigger=Trigger.GLANCE)
     assert ruling.verdict.kind is VerdictKind.NOT_FINISHED
 
 
 def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin([make_reading(start, overrides={"c3": {START["c3"]: 0.5, "gold block, x up": 0.45}})])
     assert (ruling.verdict.kind, ruling.verdict.places) == (VerdictKind.AMBIGUOUS, ("c3",))
     likely = judge.begin([make_reading(start, overrides={"c3": {START["c3"]: 0.76, "gold block, x up": 0.14}})])
@@ -48,7 +49,7 @@ def test_a_set_up_that_cannot_be_read_is_asked_about(deblockle: Any, make_readin
 
 
 def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start)], {"starts": "either"})
     assert {state.to_move for state in judge.belief} == {"gold", "teal"}
     teal = next(state for state in judge.belief if state.to_move == "teal")
@@ -59,13 +60,11 @@ def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any
     assert [state.to_move for state in judge.belief] == ["gold"]
 
 
-def test_nothing_changed(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+def test_nothing_changed(judge: JudgedGame, make_reading: Any, start: Any) -> None:
     assert judge.consider([make_reading(start)], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
-def test_a_turn_is_accepted_when_it_ends_and_only_then(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
-) -> None:
+def test_a_turn_is_accepted_when_it_ends_and_only_then(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")
     after = deblockle.appearance(deblockle.apply(state, turn))
@@ -80,7 +79,7 @@ def test_a_turn_is_accepted_when_it_ends_and_only_then(
 
 
 def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_over(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     part = next(part for part in deblockle.unfinished(judge.belief[0]) if len(part.places) > 1)
     reading = make_reading(part.appearance)
@@ -90,7 +89,7 @@ def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_ov
     assert declared.verdict.breaches
 
 
-def test_a_fault_is_named_kept_and_put_right(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+def test_a_fault_is_named_kept_and_put_right(judge: JudgedGame, make_reading: Any, start: Any) -> None:
     wrong = {**start, "c1": "empty", "a5": START["c1"]}
     assert judge.consider([make_reading(wrong)], Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     ruling = judge.consider([make_reading(wrong)], Trigger.RESTED)
@@ -104,7 +103,7 @@ def test_a_fault_is_named_kept_and_put_right(judge: Judge[Any, Any], make_readin
 
 
 def test_after_a_fault_a_legal_turn_is_accepted(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any
 ) -> None:
     judge.consider([make_reading({**start, "c1": "empty", "a5": START["c1"]})], Trigger.RESTED)
     state = judge.belief[0]
@@ -114,7 +113,7 @@ def test_after_a_fault_a_legal_turn_is_accepted(
 
 
 def test_moving_the_other_players_block_is_not_ones_turn(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any
 ) -> None:
     wrong = {**start, "e7": "empty", "g7": START["e7"]}
     ruling = judge.consider([make_reading(wrong)], Trigger.RESTED)
@@ -123,7 +122,7 @@ def test_moving_the_other_players_block_is_not_ones_turn(
 
 
 def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
@@ -141,16 +140,14 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     assert judge.set_aside == ()
 
 
-def test_a_flat_square_says_nothing(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
     ruling = judge.consider([make_reading(after, unreadable=["g6"])], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
 
 
-def test_a_turn_that_ends_out_of_sight_is_asked_about(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
-) -> None:
+def test_a_turn_that_ends_out_of_sight_is_asked_about(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = next(turn for turn in deblockle.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None})
     after = deblockle.appearance(deblockle.apply(state, turn))
@@ -161,7 +158,7 @@ def test_a_turn_that_ends_out_of_sight_is_asked_about(
 
 @pytest.mark.parametrize("turns", [1, 2])
 def test_a_turn_that_starts_out_of_sight_is_accepted(
-    turns: int, judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    turns: int, judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
     played = known_turn(deblockle, state, start="c1", top="hoops")
@@ -175,7 +172,7 @@ def test_a_turn_that_starts_out_of_sight_is_accepted(
 
 
 def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
     looks = deblockle.appearance(state)
@@ -187,7 +184,7 @@ def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
     assert judge.against_camera == ()
 
 
-def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+def test_two_quick_turns_are_both_found(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
     second = known_turn(deblockle, deblockle.apply(state, first), player="teal", start="e5")
@@ -198,7 +195,7 @@ def test_two_quick_turns_are_both_found(judge: Judge[Any, Any], deblockle: Any, 
     assert deblockle.appearance(judge.belief[0]) == after
 
 
-def test_touching_the_next_players_block_ends_a_turn(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+def test_touching_the_next_players_block_ends_a_turn(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
     middle = deblockle.apply(state, first)
@@ -212,7 +209,7 @@ def test_touching_the_next_players_block_ends_a_turn(judge: Judge[Any, Any], deb
 
 
 def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
     for start, player in (("c1", "gold"), ("e5", "teal"), ("e3", "gold")):
@@ -225,7 +222,7 @@ def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
     assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(before)
 
 
-def test_a_person_outranks_the_camera(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+def test_a_person_outranks_the_camera(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     after = deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
     reading = make_reading(deblockle.appearance(after))
@@ -252,19 +249,19 @@ def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_readin
             turns = deblockle.legal_turns(over)
             off = [turn for turn in turns if turn.end is None]
             over = deblockle.apply(over, rng.choice(off or list(turns)))
-    judge = Judge(deblockle, belief=(over,))
+    judge = JudgedGame(deblockle, belief=(over,))
     swept = dict.fromkeys(deblockle.places, "empty")
     ruling = judge.consider([make_reading(swept)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
     assert "over" in ruling.verdict.sentence
 
 
-def test_nothing_to_see(judge: Judge[Any, Any], deblockle: Any, make_reading: Any, start: Any) -> None:
+def test_nothing_to_see(judge: JudgedGame, deblockle: Any, make_reading: Any, start: Any) -> None:
     ruling = judge.consider([make_reading(start, hidden=deblockle.places)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.CANNOT_SEE
 
 
-def test_one_bad_frame_among_several_changes_nothing(judge: Judge[Any, Any], make_reading: Any, start: Any) -> None:
+def test_one_bad_frame_among_several_changes_nothing(judge: JudgedGame, make_reading: Any, start: Any) -> None:
     good = make_reading(start)
     bad = make_reading({**start, "c1": "empty", "a5": START["c1"]}, sureness=0.9999)
     assert judge.consider([good, good, bad, good], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
@@ -272,9 +269,9 @@ def test_one_bad_frame_among_several_changes_nothing(judge: Judge[Any, Any], mak
 
 def test_there_must_be_something_to_judge(deblockle: Any, make_reading: Any, start: Any) -> None:
     with pytest.raises(ValueError, match="set-up"):
-        Judge(deblockle).consider([make_reading(start)], Trigger.RESTED)
+        JudgedGame(deblockle).consider([make_reading(start)], Trigger.RESTED)
     with pytest.raises(ValueError, match="at least one"):
-        Judge(deblockle).begin([])
+        JudgedGame(deblockle).begin([])
 
 
 @pytest.mark.parametrize(
@@ -293,7 +290,7 @@ def test_the_guide_names_every_setting_and_its_value() -> None:
 
 
 def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any
+    judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")

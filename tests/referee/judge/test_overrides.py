@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Trigger
-from referee.judge.memory import Override, after_look
+from referee.judge import Trigger
+from referee.judge.belief import Override
 from referee.judge.pooled_reading import PooledPlace, PooledReading
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, felt, known_start
 from vision.reading import Reading
 
@@ -23,31 +24,31 @@ def seen(hidden: frozenset[str] = frozenset(), **looks: str) -> PooledReading:
 
 
 def test_a_place_that_looks_as_was_said_is_judged_as_ever() -> None:
-    word = after_look(Override(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="empty"))
+    word = Override(frozenset({"c3"})).looked_at(BELIEVED, seen(c3="gold block, x up", c4="empty"))
     assert word == Override()
 
 
 def test_a_place_that_looks_otherwise_is_left_out_until_it_shows_a_third_thing() -> None:
     misread = seen(c3="gold block, cross up", c4="empty")
-    word = after_look(Override(frozenset({"c3"})), BELIEVED, misread)
+    word = Override(frozenset({"c3"})).looked_at(BELIEVED, misread)
     assert word.left_out == {"c3"}
     for look in (misread, seen(c3="gold block, x up", c4="empty"), misread):
-        word = after_look(word, BELIEVED, look)
+        word = word.looked_at(BELIEVED, look)
         assert word.left_out == {"c3"}
-    assert after_look(word, BELIEVED, seen(c3="empty", c4="empty")).left_out == frozenset()
+    assert word.looked_at(BELIEVED, seen(c3="empty", c4="empty")).left_out == frozenset()
 
 
 def test_a_hidden_place_waits_for_its_look() -> None:
     hidden = seen(frozenset({"c3"}), c4="empty")
-    word = after_look(Override(frozenset({"c3"})), BELIEVED, hidden)
+    word = Override(frozenset({"c3"})).looked_at(BELIEVED, hidden)
     assert word == Override(frozenset({"c3"}))
-    word = after_look(word, BELIEVED, seen(c3="empty", c4="empty"))
+    word = word.looked_at(BELIEVED, seen(c3="empty", c4="empty"))
     assert word.left_out == {"c3"}
-    assert after_look(word, BELIEVED, hidden).left_out == {"c3"}
+    assert word.looked_at(BELIEVED, hidden).left_out == {"c3"}
 
 
 def test_what_was_not_spoken_of_is_judged_as_ever() -> None:
-    word = after_look(Override(frozenset({"c3"})), BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
+    word = Override(frozenset({"c3"})).looked_at(BELIEVED, seen(c3="gold block, x up", c4="teal block, x up"))
     assert word.left_out == frozenset()
 
 
@@ -57,10 +58,10 @@ def test_a_turn_played_on_a_place_ends_the_word_about_it() -> None:
 
 
 @pytest.fixture
-def told(deblockle: Any, make_reading: Any) -> Judge[Any, Any]:
+def told(deblockle: Any, make_reading: Any) -> JudgedGame:
     """A judge who could not see c1 when a person said what stands there."""
     state = known_start(deblockle)
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     looks = deblockle.appearance(state)
     under_a_coin = [make_reading(looks, hidden=("c1",))]
     assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
@@ -70,14 +71,14 @@ def told(deblockle: Any, make_reading: Any) -> Judge[Any, Any]:
 
 
 @pytest.fixture
-def comes_back(deblockle: Any, told: Judge[Any, Any]) -> str:
+def comes_back(deblockle: Any, told: JudgedGame) -> str:
     """A turn of c1's block that comes back to c1 with another symbol up."""
     turns: list[str] = [deblockle.format_turn(turn) for turn in deblockle.legal_turns(told.belief[0])]
     return next(text for text in turns if text.startswith("c1-") and text.endswith("-c1"))
 
 
 def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_counts_by_a_press(
-    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+    deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
     _, looks = after(deblockle, told.belief[0], comes_back)
     asked = told.consider([make_reading(looks)], Trigger.RESTED)
@@ -92,7 +93,7 @@ def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_cou
 
 
 def test_the_word_holds_while_a_turn_is_played_elsewhere(
-    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+    deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
     """Whoever plays on and presses says nothing of a place that was asked about: the camera may be wrong there."""
     _, misread = after(deblockle, told.belief[0], comes_back)
@@ -104,13 +105,13 @@ def test_the_word_holds_while_a_turn_is_played_elsewhere(
 
 
 def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_about(
-    deblockle: Any, make_reading: Any, told: Judge[Any, Any], comes_back: str
+    deblockle: Any, make_reading: Any, told: JudgedGame, comes_back: str
 ) -> None:
     _, misread = after(deblockle, told.belief[0], comes_back)
     assert told.consider([make_reading(misread)], Trigger.GLANCE).verdict.kind is VerdictKind.UNCHANGED
     told.correct(told.belief, ("c1",))
-    for occasion in (Trigger.RESTED, Trigger.DECLARED, Trigger.DECLARED):
-        assert told.consider([make_reading(misread)], occasion).verdict.kind is VerdictKind.UNCHANGED
+    for trigger in (Trigger.RESTED, Trigger.DECLARED, Trigger.DECLARED):
+        assert told.consider([make_reading(misread)], trigger).verdict.kind is VerdictKind.UNCHANGED
 
 
 @pytest.mark.parametrize("by_sensors", [False, True])
@@ -123,7 +124,7 @@ def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_th
         return felt(deblockle, looks) if by_sensors else [make_reading(looks)]
 
     start = dict(deblockle.appearance(deblockle.new()))
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     assert judge.begin(look(start)).verdicts[0].kind is VerdictKind.SET_UP
     judge.correct(judge.belief, ("e1",))
     ruling = judge.consider(look({**start, "e1": "empty"}), Trigger.DECLARED)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.judge import Judge, Trigger
+from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -57,7 +58,7 @@ def changed(game: Any, before: Any, after: Any) -> set[str]:
 def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
-    judge = Judge(game, belief=(tops_only(game, world),))
+    judge = JudgedGame(game, belief=(tops_only(game, world),))
     for _ in range(10):
         turns = game.legal_turns(world)
         if not turns:
@@ -97,7 +98,7 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
         seen[start], seen[end] = "empty", rng.choice([look for look in game.looks if look.startswith(colour)])
         blocks[blocks.index(start)] = end
     readings = [make_reading(seen, rng=rng, sureness=0.999) for _ in range(4)]
-    judge = Judge(game, belief=(belief,))
+    judge = JudgedGame(game, belief=(belief,))
     ruling = judge.consider(readings, Trigger.DECLARED)
     if game.explain(belief, seen):
         explained = any(
@@ -120,7 +121,7 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
 def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
-    judge = Judge(game, belief=(tops_only(game, world),))
+    judge = JudgedGame(game, belief=(tops_only(game, world),))
     first = rng.choice(game.legal_turns(world))
     middle = game.apply(world, first)
     second = rng.choice(game.legal_turns(middle))
@@ -151,9 +152,9 @@ def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, m
         world = game.apply(world, rng.choice(thirds))
     sides = {place: facings[0] for place, facings in game.facings(world).items()}
     reading = make_reading(game.appearance(world), rng=rng, sureness=0.99, sides=sides)
-    for occasion in (Trigger.RESTED, Trigger.DECLARED):
-        judge = Judge(game, belief=(believed,))
-        if judge.consider([reading], occasion).steps:
+    for trigger in (Trigger.RESTED, Trigger.DECLARED):
+        judge = JudgedGame(game, belief=(believed,))
+        if judge.consider([reading], trigger).steps:
             assert game.appearance(judge.belief[0]) == game.appearance(world)
             assert game.facings(judge.belief[0]) == game.facings(world)
 
@@ -163,6 +164,6 @@ def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, m
 def test_noise_alone_is_never_an_event(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
-    judge = Judge(game, belief=(tops_only(game, world),))
+    judge = JudgedGame(game, belief=(tops_only(game, world),))
     readings = look_at(game, make_reading, world, rng, spared=set())
     assert judge.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED

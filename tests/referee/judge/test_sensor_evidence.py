@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Ruling, Trigger
-from referee.judge.explanations import stops_among
+from referee.judge import Ruling, Trigger
+from referee.judge.explanations import stopovers
 from referee.judge.faults import named_pieces
 from referee.judge.pooled_reading import PIECE, pool
 from referee.judge.sensor_evidence import may_have_left
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import after, felt, known_start
 from vision.reading import PlaceChange
 
@@ -58,7 +59,7 @@ def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any,
 
 def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any) -> None:
     state = known_start(deblockle)
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(deblockle.set_up(deblockle.appearance(state)),))
+    judge = JudgedGame(deblockle, belief=(deblockle.set_up(deblockle.appearance(state)),))
     _, looks = after(deblockle, judge.belief[0], "c1-b1=x-a2")
     ruling = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -74,7 +75,7 @@ def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_
     told = set()
     # Turns that leave the same squares taken feel the same, so one of each is enough.
     for turn in {frozenset(taken(deblockle, state, turn)): turn for turn in deblockle.legal_turns(state)}.values():
-        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        judge = JudgedGame(deblockle, belief=(state,))
         looks = deblockle.appearance(deblockle.apply(state, turn))
         verdict = judge.consider(felt(deblockle, looks), Trigger.GLANCE).verdict
         told.add((len(verdict.candidates), verdict.sentence.partition(", or ")[2]))
@@ -94,7 +95,7 @@ def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) 
     for turns in leaving.values():
         if len(turns) > 1:
             continue
-        judge: Judge[Any, Any] = Judge(game, belief=(state,))
+        judge = JudgedGame(game, belief=(state,))
         looks = game.appearance(game.apply(state, turns[0]))
         ruling = judge.consider(felt(game, looks), Trigger.DECLARED)
         assert ruling.verdict.turns == (game.format_turn(turns[0]),)
@@ -125,7 +126,7 @@ def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) ->
                 PlaceChange(end, True, 8.0),
             )
             looks = game.appearance(game.apply(state, turn))
-            judge: Judge[Any, Any] = Judge(game, belief=(state,))
+            judge = JudgedGame(game, belief=(state,))
             judge.consider(felt(game, game.appearance(state), time_s=1.0), Trigger.RESTED)
             ruling = judge.consider(felt(game, looks, changes=changes), Trigger.DECLARED)
             assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -136,16 +137,16 @@ def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) ->
 
 def test_a_piece_that_slid_over_a_place_did_not_stop_there() -> None:
     slid = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.1), PlaceChange("c3", True, 1.3))
-    assert stops_among(slid, 0.25) == frozenset()
+    assert stopovers(slid, 0.25) == frozenset()
     stopped = (PlaceChange("c2", True, 1.0), PlaceChange("c2", False, 1.3), PlaceChange("c3", True, 1.5))
-    assert stops_among(stopped, 0.25) == {"c2"}
+    assert stopovers(stopped, 0.25) == {"c2"}
 
 
 def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
     state = known_start(deblockle)
     looks = deblockle.appearance(state)
     for place in ("c1", "c2", "a4"):
-        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        judge = JudgedGame(deblockle, belief=(state,))
         ruling = judge.consider(felt(deblockle, looks, wrong=[place]), Trigger.DECLARED)
         assert ruling.verdict.kind is VerdictKind.AMBIGUOUS, place
         assert place in ruling.verdict.places
@@ -156,7 +157,7 @@ def test_a_sensor_that_errs_elsewhere_is_set_aside_while_the_turn_counts(deblock
     state = known_start(deblockle)
     turn = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
     looks = deblockle.appearance(deblockle.apply(state, turn))
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, looks, wrong=["g4"]), Trigger.DECLARED)
     assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
     assert ruling.verdicts[1].places == ("g4",)
@@ -173,15 +174,15 @@ def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle:
     start, turns = next((start, turns) for start, turns in ends.items() if len(turns) > 1)
     first, second = turns[0].places[-1], next(one.places[-1] for one in turns if one.places[-1] != turns[0].places[-1])
     looks = {**game.appearance(state), start: "empty"}
-    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    judge = JudgedGame(game, belief=(state,))
     ruling = judge.consider(felt(game, looks, wrong=[first, second]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert judge.belief == (state,)
 
 
-@pytest.mark.parametrize("occasion", [Trigger.RESTED, Trigger.DECLARED])
+@pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
 def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_asked_about(
-    deblockle: Any, occasion: Trigger
+    deblockle: Any, trigger: Trigger
 ) -> None:
     """By what is felt a teal block went from c7 to e2, out of turn: but gold may have gone there, and teal to c1."""
     state = deblockle.parse_state(
@@ -190,8 +191,8 @@ def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_
     )
     turn, _ = after(deblockle, state, "c1-c2=slider-e2")
     _, looks = after(deblockle, deblockle.apply(state, turn), "c7-c6=slider-c1")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
-    ruling = judge.consider(felt(deblockle, looks), occasion)
+    judge = JudgedGame(deblockle, belief=(state,))
+    ruling = judge.consider(felt(deblockle, looks), trigger)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert "More than one turn" in ruling.verdict.sentence
     assert judge.belief == (state,)
@@ -201,7 +202,7 @@ def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> Non
     state = known_start(deblockle)
     looks = dict(deblockle.appearance(state))
     looks["a4"], looks["c1"] = looks["c1"], "empty"
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert {"c1", "a4"} <= set(ruling.verdict.places)
@@ -213,7 +214,7 @@ def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> Non
 def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
     """Two sensors that err feel two blocks from nowhere; that is no player's fault."""
     state = known_start(deblockle)
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+    judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, deblockle.appearance(state), wrong=["a4", "g4"]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("a4", "g4")
@@ -234,7 +235,7 @@ def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
 def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_is_over(diaballik: Any) -> None:
     state = diaballik.new()
     looks = diaballik.appearance(state)
-    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    judge = JudgedGame(diaballik, belief=(state,))
     assert judge.consider(felt(diaballik, looks), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -248,7 +249,7 @@ def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_
 def test_a_move_with_or_without_a_pass_is_asked_about(diaballik: Any) -> None:
     state = diaballik.new()
     _, looks = after(diaballik, state, "c1-c2")
-    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    judge = JudgedGame(diaballik, belief=(state,))
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert {"c1-c2", "c1-c2 d1*a1"} <= set(ruling.verdict.candidates)
@@ -259,7 +260,7 @@ def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(dia
     state = diaballik.new()
     turn, _ = after(diaballik, state, "c1-c2")
     _, looks = after(diaballik, diaballik.apply(state, turn), "e7-e6")
-    judge: Judge[Any, Any] = Judge(diaballik, belief=(state,))
+    judge = JudgedGame(diaballik, belief=(state,))
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert not ruling.steps
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -268,7 +269,7 @@ def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(dia
 def test_a_turn_taken_back_that_still_lies_there_is_no_question(deblockle: Any) -> None:
     state = deblockle.set_up(deblockle.appearance(deblockle.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(deblockle.apply(state, turn),))
+    judge = JudgedGame(deblockle, belief=(deblockle.apply(state, turn),))
     judge.consider(felt(deblockle, looks), Trigger.RESTED)
     judge.correct((state,))
     ruling = judge.consider(felt(deblockle, looks), Trigger.RESTED)
@@ -291,12 +292,12 @@ def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one
         PlaceChange(stop, False, 8.0),
         PlaceChange(start, True, 8.5),
     )
-    judge: Judge[Any, Any] = Judge(game, belief=(state,))
+    judge = JudgedGame(game, belief=(state,))
     judge.consider(felt(game, game.appearance(state), time_s=1.0), Trigger.RESTED)
     ruling = judge.consider(felt(game, looks, changes=changes), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
     assert game.format_turn(unfelt) in ruling.verdicts[1].candidates
-    judge = Judge(game, belief=(state,))
+    judge = JudgedGame(game, belief=(state,))
     ruling = judge.consider(felt(game, looks, changes=changes[:2]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
 
@@ -310,7 +311,7 @@ def test_no_turn_is_accepted_while_a_piece_is_missing_that_may_stand_where_a_sen
     other = next(place for place, look in looks.items() if look != "empty" and place not in turn.places)
 
     def ruling(wrong: tuple[str, ...]) -> Ruling:
-        judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+        judge = JudgedGame(deblockle, belief=(state,))
         return judge.consider(felt(deblockle, looks, wrong=wrong), Trigger.DECLARED)
 
     assert [step.turn for step in ruling(()).steps] == [deblockle.format_turn(turn)]
@@ -331,7 +332,7 @@ def test_no_fault_is_named_where_two_turns_explain_all_but_what_one_sensor_says(
     turn = next(turn for turn in deblockle.legal_turns(golds) if taken(deblockle, golds, turn) != squares)
     looks = deblockle.appearance(deblockle.apply(golds, turn))
     other = next(place for place in squares if place not in (*turn.places, *unfelt.places))
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(teals,))
+    judge = JudgedGame(deblockle, belief=(teals,))
     ruling = judge.consider(felt(deblockle, looks, wrong=(other,)), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert other in ruling.verdict.places

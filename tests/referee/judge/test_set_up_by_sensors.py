@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.judge.sensor_readings import felt
 
 
 def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: Any) -> None:
     looks = deblockle.appearance(deblockle.new())
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks), {"starts": "either"})
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert deblockle.appearance(judge.belief[0]) == looks
@@ -25,13 +25,13 @@ def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: An
 
 def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_few(deblockle: Any) -> None:
     looks = deblockle.appearance(deblockle.new())
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
     assert deblockle.appearance(judge.belief[0]) == looks
     assert any("can't feel c3 and g4" in note for note in ruling.notes)
     half = [place for place in deblockle.places if place[1] in "123"]
-    judge = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     assert judge.begin(felt(deblockle, looks, mute=half)).verdict.kind is VerdictKind.CANNOT_SEE
     assert not judge.belief
 
@@ -42,7 +42,7 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
 )
 def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
     looks = {**deblockle.appearance(deblockle.new()), place: look}
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == (place,)
@@ -52,7 +52,7 @@ def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, 
 
 def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
     looks = {**deblockle.appearance(deblockle.new()), "c3": "empty", "e7": "empty"}
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert {"c3", "e7"} & set(ruling.verdict.places)
@@ -62,7 +62,7 @@ def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
 def test_pieces_elsewhere_than_in_the_games_own_set_up_are_asked_about(deblockle: Any) -> None:
     looks = dict(deblockle.appearance(deblockle.new()))
     looks["a4"], looks["c3"] = looks["c3"], "empty"
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks), anywhere=True)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("a4",)

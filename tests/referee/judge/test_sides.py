@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Trigger
+from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from tests.referee.service_table import known_turn
 
 
-def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: Any, make_reading: Any) -> None:
+def test_sides_tell_look_alike_turns_apart(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     groups: dict[Any, list[Any]] = {}
     for turn in deblockle.legal_turns(state):
@@ -20,7 +21,7 @@ def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: An
     alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
     after = deblockle.apply(state, alike[0])
     appearance = deblockle.appearance(after)
-    unseen = Judge(deblockle, belief=(state,)).consider([make_reading(appearance)], Trigger.RESTED)
+    unseen = JudgedGame(deblockle, belief=(state,)).consider([make_reading(appearance)], Trigger.RESTED)
     assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
     told = 0
     for turn in alike:
@@ -36,7 +37,7 @@ def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: An
             continue
         told += 1
         reading = make_reading(appearance, sides={turn.end: sides})
-        ruling = Judge(deblockle, belief=(state,)).consider([reading], Trigger.RESTED)
+        ruling = JudgedGame(deblockle, belief=(state,)).consider([reading], Trigger.RESTED)
         assert ruling.verdict.turns == (deblockle.format_turn(turn),)
     assert told
 
@@ -44,17 +45,17 @@ def test_sides_tell_look_alike_turns_apart(judge: Judge[Any, Any], deblockle: An
 def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
     deblockle: Any, make_reading: Any, start: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
     assert len(deblockle.facings(judge.belief[0])["c1"]) == 1
-    doubting: Judge[Any, Any] = Judge(deblockle)
+    doubting = JudgedGame(deblockle)
     ruling = doubting.begin([make_reading(start, sides={"c1": {"south": "cross"}})])
     assert len(deblockle.facings(doubting.belief[0])["c1"]) == 4
     assert "c1" in ruling.notes[0]
 
 
 def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, make_reading: Any, start: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
     turned = make_reading(start, sides={"c1": {"south": "slider", "east": "star"}})
     ruling = judge.consider([turned], Trigger.RESTED)
@@ -67,7 +68,7 @@ def test_a_block_turned_where_it_stands_is_seen_by_its_sides(deblockle: Any, mak
 def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believed(
     deblockle: Any, make_reading: Any, start: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
     plain = deblockle.set_up(start)
     turn = next(
@@ -83,13 +84,13 @@ def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believe
     ruling = judge.consider([after], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.withdrawn == (deblockle.format_state(plain),)
-    with_roll_alone = [Judge(deblockle, belief=(plain,)).consider([after], Trigger.DECLARED).steps]
+    with_roll_alone = [JudgedGame(deblockle, belief=(plain,)).consider([after], Trigger.DECLARED).steps]
     assert [ruling.steps] == with_roll_alone
 
 
 @pytest.mark.parametrize(("sureness", "kind"), [(0.999, VerdictKind.ILLEGAL), (0.9, VerdictKind.AMBIGUOUS)])
 def test_a_turn_whose_sides_cannot_be_is_not_accepted(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
+    judge: JudgedGame, deblockle: Any, make_reading: Any, sureness: float, kind: VerdictKind
 ) -> None:
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Trigger
+from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 from vision.reading import Reading
 
 START = {
@@ -31,21 +32,21 @@ def start(deblockle: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> Judge[Any, Any]:
-    judge: Judge[Any, Any] = Judge(deblockle)
+def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> JudgedGame:
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides=SEEN)])
     return judge
 
 
 @pytest.fixture
-def after_turn(deblockle: Any, judge: Judge[Any, Any]) -> dict[str, str]:
+def after_turn(deblockle: Any, judge: JudgedGame) -> dict[str, str]:
     state = judge.belief[0]
     turn = next(one for one in deblockle.legal_turns(state) if one.start == "c1" and one.top == "stop")
     return dict(deblockle.appearance(deblockle.apply(state, turn)))
 
 
 def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
-    judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]
+    judge: JudgedGame, make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     before = judge.belief
     verdict = judge.consider([make_reading(after_turn, sides=TURNED)], Trigger.DECLARED).verdict
@@ -56,14 +57,14 @@ def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
     assert judge.belief == before
 
 
-def test_turned_back_the_turn_counts(judge: Judge[Any, Any], make_reading: Any, after_turn: dict[str, str]) -> None:
+def test_turned_back_the_turn_counts(judge: JudgedGame, make_reading: Any, after_turn: dict[str, str]) -> None:
     judge.consider([make_reading(after_turn, sides=TURNED)], Trigger.DECLARED)
     verdict = judge.consider([make_reading(after_turn, sides=SEEN)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.ACCEPTED
 
 
 def test_pressing_again_says_that_the_sides_had_been_misread(
-    judge: Judge[Any, Any], deblockle: Any, make_reading: Any, after_turn: dict[str, str]
+    judge: JudgedGame, deblockle: Any, make_reading: Any, after_turn: dict[str, str]
 ) -> None:
     reading = make_reading(after_turn, sides=TURNED)
     judge.consider([reading], Trigger.DECLARED)
@@ -75,7 +76,7 @@ def test_pressing_again_says_that_the_sides_had_been_misread(
 
 
 def test_a_fault_that_is_put_back_turned_is_named_anew(
-    judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
+    judge: JudgedGame, make_reading: Any, start: dict[str, str]
 ) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
     assert judge.consider([make_reading(moved)], Trigger.DECLARED).verdict.kind is VerdictKind.ILLEGAL
@@ -94,7 +95,7 @@ def doubtful_side(reading: Reading, place: str, side: str, symbol: str) -> Readi
 @pytest.mark.parametrize("played", [False, True])
 def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_settles_it(
     played: bool,
-    judge: Judge[Any, Any],
+    judge: JudgedGame,
     deblockle: Any,
     make_reading: Any,
     start: dict[str, str],
@@ -112,7 +113,7 @@ def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_set
 
 
 def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
-    judge: Judge[Any, Any], make_reading: Any, start: dict[str, str]
+    judge: JudgedGame, make_reading: Any, start: dict[str, str]
 ) -> None:
     moved = {**start, "e3": "empty", "f5": START["e3"]}
     judge.consider([make_reading(moved)], Trigger.DECLARED)
@@ -125,7 +126,7 @@ def test_a_fault_put_back_doubtfully_is_asked_about_and_settled(
 def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_the_turn_before(
     deblockle: Any, make_reading: Any, start: dict[str, str]
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle)
+    judge = JudgedGame(deblockle)
     judge.begin([make_reading(start)])
     first = next(one for one in deblockle.legal_turns(judge.belief[0]) if one.start == "c1" and one.top == "stop")
     middle = deblockle.apply(judge.belief[0], first)
@@ -142,7 +143,7 @@ def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_
 
 
 def test_a_turn_that_was_taken_back_waits_no_longer(
-    deblockle: Any, make_reading: Any, start: dict[str, str], judge: Judge[Any, Any], after_turn: dict[str, str]
+    deblockle: Any, make_reading: Any, start: dict[str, str], judge: JudgedGame, after_turn: dict[str, str]
 ) -> None:
     judge.consider([make_reading(after_turn)], Trigger.TOUCH)
     judge.consider([make_reading(start)], Trigger.TOUCH)
@@ -155,7 +156,7 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
     state = deblockle.parse_state(
         "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
     )
-    judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
+    judge = JudgedGame(deblockle, belief=[state])
     states = [state]
     for text in ("c2-c3=cross-c2", "d5-e5=hoops-d5", "c2-c1=hoops-c2"):
         states.append(deblockle.apply(states[-1], deblockle.parse_turn(states[-1], text)))
@@ -174,10 +175,10 @@ def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle
 COVERED = "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
 
 
-def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[Judge[Any, Any], Any]:
+def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[JudgedGame, Any]:
     """Teal's block came back to its square, which was seen; give the judge, and the state after that turn."""
     state = deblockle.parse_state(COVERED)
-    judge: Judge[Any, Any] = Judge(deblockle, belief=[state])
+    judge = JudgedGame(deblockle, belief=[state])
     played = deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2"))
     waits = judge.consider([make_reading(deblockle.appearance(played))], Trigger.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.judge import Judge, Trigger
+from referee.judge import Trigger
 from referee.judge.verdict import VerdictKind
+from tests.referee.judge.judged_game import JudgedGame
 
 BELIEVED = (
     "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
@@ -50,14 +51,14 @@ def test_the_turns_in_question_leave_the_same_tops(deblockle: Any, believed: Any
     assert deblockle.facings(two)["b1"] != deblockle.facings(three)["b1"]
 
 
-@pytest.mark.parametrize("occasion", [Trigger.RESTED, Trigger.DECLARED])
+@pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
 def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
-    deblockle: Any, make_reading: Any, believed: Any, occasion: Trigger
+    deblockle: Any, make_reading: Any, believed: Any, trigger: Trigger
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE))
     for _ in range(3):
-        ruling = judge.consider([reading], occasion)
+        ruling = judge.consider([reading], trigger)
         assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
         assert ruling.steps == ()
         assert "b1" in ruling.verdict.places
@@ -67,7 +68,7 @@ def test_three_turns_are_not_taken_for_two_that_the_sides_forbid(
 
 
 def test_two_turns_that_the_sides_agree_with_are_accepted(deblockle: Any, make_reading: Any, believed: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     after = played(deblockle, believed, TWO)
     ruling = judge.consider([look_at(deblockle, make_reading, after)], Trigger.DECLARED)
     assert ruling.verdict.turns == TWO
@@ -77,7 +78,7 @@ def test_two_turns_that_the_sides_agree_with_are_accepted(deblockle: Any, make_r
 def test_two_turns_that_the_sides_doubt_are_asked_about_and_confirmed_by_a_second_press(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, played(deblockle, believed, THREE), sureness=0.9)
     asked = judge.consider([reading], Trigger.DECLARED)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
@@ -90,7 +91,7 @@ def test_two_turns_that_the_sides_doubt_are_asked_about_and_confirmed_by_a_secon
 def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     # From e5, the block that shows cross on f4 came with its star to the north.
     reading = look_at(deblockle, make_reading, played(deblockle, believed, TWO), 0.999, besides={"f4": "star"})
     for _ in range(2):
@@ -104,7 +105,7 @@ def test_two_turns_and_sides_that_no_turns_explain_are_not_accepted(
 def test_another_block_turned_besides_two_turns_is_asked_about(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     after = played(deblockle, believed, TWO)
     reading = look_at(deblockle, make_reading, after, besides={"a3": "hoops"})
     asked = judge.consider([reading], Trigger.DECLARED).verdict
@@ -115,7 +116,7 @@ def test_another_block_turned_besides_two_turns_is_asked_about(
 def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_about_at_rest(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     first = played(deblockle, believed, TWO[:1])
     turned = look_at(deblockle, make_reading, first, besides={"a3": "hoops"})
     assert judge.consider([turned], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
@@ -128,22 +129,22 @@ def test_another_block_turned_besides_a_turn_that_waits_for_a_touch_is_asked_abo
     assert [step.turn for step in ruling.steps] == list(TWO[:1])
 
 
-@pytest.mark.parametrize("occasion", [Trigger.TOUCH, Trigger.TOUCH_RESTED, Trigger.RESTED, Trigger.DECLARED])
+@pytest.mark.parametrize("trigger", [Trigger.TOUCH, Trigger.TOUCH_RESTED, Trigger.RESTED, Trigger.DECLARED])
 def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_begun(
-    deblockle: Any, make_reading: Any, believed: Any, occasion: Trigger
+    deblockle: Any, make_reading: Any, believed: Any, trigger: Trigger
 ) -> None:
     first = played(deblockle, believed, TWO[:1])
     lifted = next(part for part in deblockle.unfinished(first) if part.places == ("e5",))
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, first, besides={"b1": "x"})
     places = {**reading.places, "e5": make_reading(lifted.appearance).places["e5"]}
-    ruling = judge.consider([replace(reading, places=places)], occasion)
-    quiet = occasion is Trigger.TOUCH
+    ruling = judge.consider([replace(reading, places=places)], trigger)
+    quiet = trigger is Trigger.TOUCH
     assert ruling.verdict.kind is (VerdictKind.NOT_FINISHED if quiet else VerdictKind.AMBIGUOUS)
     assert ruling.steps == ()
     right = look_at(deblockle, make_reading, first)
     places = {**right.places, "e5": places["e5"]}
-    accepted = judge.consider([replace(right, places=places)], occasion)
+    accepted = judge.consider([replace(right, places=places)], trigger)
     assert [step.turn for step in accepted.steps] == ["c1-b1=stop"]
 
 
@@ -151,7 +152,7 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
     deblockle: Any, make_reading: Any, believed: Any
 ) -> None:
     first = played(deblockle, believed, TWO[:1])
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     judge.consider([look_at(deblockle, make_reading, first)], Trigger.TOUCH)
     wrong = make_reading({**deblockle.appearance(first), "e5": "empty", "g2": "teal block, hoops up"}, sureness=0.999)
     sides = {"south": {name: 0.98 if name == "x" else 0.004 for name in SYMBOLS}}
@@ -164,7 +165,7 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
 
 
 def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     state = played(deblockle, believed, TWO)
     third = next(turn for turn in deblockle.legal_turns(state) if turn.start == "a3")
     after = deblockle.apply(state, third)
@@ -176,7 +177,7 @@ def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, ma
 
 
 def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make_reading: Any, believed: Any) -> None:
-    judge: Judge[Any, Any] = Judge(deblockle, belief=(believed,))
+    judge = JudgedGame(deblockle, belief=(believed,))
     after = dict(deblockle.appearance(played(deblockle, believed, TWO)))
     swapped = {**after, "a3": "empty", "g2": after["a3"]}
     verdict = judge.consider([make_reading(swapped, sureness=0.999)], Trigger.DECLARED).verdict
@@ -198,7 +199,7 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
                 seen = {**deblockle.appearance(after), **part.appearance}
                 if len(part.places) < 2 or "f7" not in part.places or not deblockle.explain(state, seen):
                     continue
-                judge: Judge[Any, Any] = Judge(deblockle, belief=(state,))
+                judge = JudgedGame(deblockle, belief=(state,))
                 ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Trigger.RESTED)
                 # Two whole turns may leave the same; one and a part of the next is never taken for granted.
                 assert len(ruling.steps) in {0, 2}

@@ -1,0 +1,162 @@
+"""What the engine allows from a state, remembered; what the judge goes by."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from engine.api import EMPTY, Appearance, Game, OptionValue, Place, StateT, TurnT, Unfinished
+from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
+from referee.judge.settings import JudgeSettings
+
+STARTS_OPTION = "starts"
+EITHER = "either"
+
+
+@dataclass(frozen=True)
+class Expansion(Generic[StateT, TurnT]):
+    """One state, what it looks like, and everything the engine allows next.
+
+    ``by_changes`` groups the turns by what the table shows after them, as pairs of that appearance's items that
+    differ from now (the key) and the turns.
+    """
+
+    state: StateT
+    appearance: Appearance
+    by_changes: Mapping[frozenset[tuple[Place, str]], tuple[TurnT, ...]]
+    unfinished: tuple[Unfinished, ...]
+    turns: int
+
+
+class Explorer(Generic[StateT, TurnT]):
+    """Asks the engine what can follow a state and remembers the latest answers, since the table is looked at often."""
+
+    def __init__(self, game: Game[StateT, TurnT], remembered: int = 256) -> None:
+        self._game = game
+        self._remembered = remembered
+        self._known: OrderedDict[StateT, Expansion[StateT, TurnT]] = OrderedDict()
+
+    def expand(self, state: StateT) -> Expansion[StateT, TurnT]:
+        """Give everything the engine allows next from ``state``."""
+        known = self._known.get(state)
+        if known is not None:
+            self._known.move_to_end(state)
+            return known
+        appearance = self._game.appearance(state)
+        groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
+        turns = [] if self._game.outcome(state) is not None else self._game.legal_turns(state)
+        for turn in turns:
+            after = self._game.appearance(self._game.apply(state, turn))
+            groups.setdefault(changes_between(appearance, after), []).append(turn)
+        expansion = Expansion(
+            state,
+            appearance,
+            {changes: tuple(group) for changes, group in groups.items()},
+            tuple(self._game.unfinished(state)) if turns else (),
+            len(turns),
+        )
+        self._known[state] = expansion
+        if len(self._known) > self._remembered:
+            self._known.popitem(last=False)
+        return expansion
+
+    def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
+        """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""
+        if len(turns) == 1:
+            return turns[0]
+        try:
+            return self._game.combine(turns)
+        except AmbiguousError:
+            return None
+
+
+@dataclass(frozen=True)
+class Bench(Generic[StateT, TurnT]):
+    """What the judge goes by, whatever is believed: the game, its settings, and what the engine answered before.
+
+    What ``explorer`` remembers saves time and changes no answer.
+    """
+
+    game: Game[StateT, TurnT]
+    explorer: Explorer[StateT, TurnT]
+    settings: JudgeSettings
+
+    @classmethod
+    def of(cls, game: Game[StateT, TurnT], settings: JudgeSettings | None = None) -> Bench[StateT, TurnT]:
+        """Give the bench of a game, with nothing remembered yet."""
+        return cls(game, Explorer(game), settings or JudgeSettings())
+
+    def in_order(self, places: Collection[Place]) -> tuple[Place, ...]:
+        """Give places in the order of the game."""
+        return tuple(place for place in self.game.places if place in places)
+
+
+def changes_between(before: Appearance, after: Appearance) -> frozenset[tuple[Place, str]]:
+    """Give the (place, look) pairs of ``after`` that differ from ``before``."""
+    return frozenset((place, look) for place, look in after.items() if before.get(place, EMPTY) != look)
+
+
+def set_up_states(
+    game: Game[StateT, TurnT],
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None,
+    *,
+    anywhere: bool,
+) -> tuple[StateT, ...]:
+    """Give every starting state that a table shows: one for each player when it is open who starts.
+
+    It is open when the game has an option ``starts`` and it is given as ``either``. Raises IllegalTurnError when
+    the table shows no legal start, OptionError for a bad option.
+    """
+    given = dict(options or {})
+    if given.get(STARTS_OPTION) != EITHER:
+        return (game.set_up(appearance, given, anywhere=anywhere),)
+    return tuple(
+        game.set_up(appearance, {**given, STARTS_OPTION: player}, anywhere=anywhere) for player in game.players
+    )
+
+
+def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValue] | None) -> Appearance:
+    """Give what the game's own start looks like. Raises OptionError for a bad option."""
+    given = dict(options or {})
+    if given.get(STARTS_OPTION) == EITHER:
+        del given[STARTS_OPTION]
+    return game.appearance(game.new(given))
+
+
+def narrowed(
+    game: Game[StateT, TurnT], states: Sequence[StateT], sightings: Mapping[Place, Mapping[str, str]]
+) -> tuple[tuple[StateT, ...], tuple[Place, ...]]:
+    """Keep what agrees with the side faces seen; also give the places whose sighting was dropped.
+
+    A sighting that contradicts every state is dropped, since eyes err more often than the rules.
+    """
+    current = tuple(states)
+    dropped: list[Place] = []
+    for place, facing in sightings.items():
+        kept = tuple(state for state in (_narrow(game, state, place, facing) for state in current) if state is not None)
+        if kept:
+            current = kept
+        else:
+            dropped.append(place)
+    return current, tuple(dropped)
+
+
+def _narrow(game: Game[StateT, TurnT], state: StateT, place: Place, facing: Mapping[str, str]) -> StateT | None:
+    try:
+        return game.narrow(state, {place: facing})
+    except ContradictionError:
+        return None
+
+
+def applied(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) -> tuple[StateT, ...]:
+    """Apply a turn to every state that allows it; empty when none does."""
+    reached = []
+    for state in states:
+        try:
+            reached.append(game.apply(state, turn))
+        except IllegalTurnError:
+            continue
+    return tuple(dict.fromkeys(reached))

@@ -1,0 +1,90 @@
+"""One look at a resting table, as the judge's rules get it, and what a rule answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from engine.api import Appearance, Game, StateT, TurnT
+from referee.judge.belief import Belief
+from referee.judge.decision import Decision
+from referee.judge.explanations import Changes
+from referee.judge.explorer import Bench
+from referee.judge.pooled_reading import PooledReading
+from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.settings import Trigger
+from referee.judge.verdict import Ruling
+from referee.judge.verdict_factory import VerdictFactory
+
+Answer = tuple[Belief[StateT, TurnT], Ruling]
+"""What is believed after a look, and the ruling on it."""
+
+CaseT = TypeVar("CaseT")
+
+
+@dataclass(frozen=True)
+class Look(Generic[StateT, TurnT]):
+    """A resting table against what is believed, and what best explains it.
+
+    ``seen`` is what the table shows, ``visible`` the same without the places that are set aside.
+    """
+
+    bench: Bench[StateT, TurnT]
+    belief: Belief[StateT, TurnT]
+    trigger: Trigger
+    seen: PooledReading
+    visible: PooledReading
+    decision: Decision[StateT, TurnT]
+
+    @classmethod
+    def at(
+        cls, bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
+    ) -> Look[StateT, TurnT]:
+        """Look at a table with this belief."""
+        visible = seen.without(belief.set_aside)
+        return cls(bench, belief, trigger, seen, visible, decide_as_asked(bench, belief.states, visible, trigger))
+
+    @property
+    def game(self) -> Game[StateT, TurnT]:
+        """The game."""
+        return self.bench.game
+
+    @property
+    def states(self) -> tuple[StateT, ...]:
+        """The states that may be the case."""
+        return self.belief.states
+
+    @property
+    def believed(self) -> Appearance:
+        """What the table should show."""
+        return self.game.appearance(self.belief.states[0])
+
+    @property
+    def tell(self) -> VerdictFactory[StateT, TurnT]:
+        """What makes verdicts on this belief."""
+        return VerdictFactory(self.game, self.belief.states)
+
+    @property
+    def declared(self) -> bool:
+        """Whether a player said that the turn is over."""
+        return self.trigger is Trigger.DECLARED
+
+    def confirms(self, changes: Changes) -> bool:
+        """Whether a player who was asked about these changes says again that the turn is over."""
+        return self.declared and self.belief.conversation.asked_about == changes
+
+    def with_belief(self, belief: Belief[StateT, TurnT]) -> Look[StateT, TurnT]:
+        """The same look, with something else kept of it."""
+        return replace(self, belief=belief)
+
+    def not_yet(self) -> Ruling:
+        """Show, quietly, changes that are no turn while nobody has ended one."""
+        return self.tell.not_yet(self.decision.shown, self.seen, self.decision.margin)
+
+
+def first_answer(
+    rules: Iterable[Callable[[CaseT], Answer[StateT, TurnT] | None]], case: CaseT
+) -> Answer[StateT, TurnT]:
+    """Give the answer of the first rule that has one; the last rule always has."""
+    return next(answer for answer in (rule(case) for rule in rules) if answer is not None)

@@ -1,0 +1,261 @@
+"""The set-up: from what the table shows to the first belief. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic
+
+from engine.api import EMPTY, Appearance, Game, LookName, OptionValue, Place, StateT, TurnT
+from engine.errors import IllegalTurnError
+from referee.judge import sentences
+from referee.judge.acceptance import narrow_by_sides
+from referee.judge.explorer import Bench, set_up_states, usual_appearance
+from referee.judge.faults import named_pieces
+from referee.judge.pooled_reading import PIECE, PooledReading
+from referee.judge.settings import Trigger
+from referee.judge.verdict import Ruling, Verdict, VerdictKind, verdict_about
+
+_MOST_UNSENSED = 0.25
+"""The share of a board's squares that may lack a sensor for a set-up to be taken by sensors alone."""
+
+
+@dataclass(frozen=True)
+class TakenSetUp(Generic[StateT]):
+    """The ruling on a set-up, the states that may hold after it, and those that the tops alone allow.
+
+    There are no states when the set-up was not accepted.
+    """
+
+    ruling: Ruling
+    states: tuple[StateT, ...] = ()
+    states_ignoring_sides: tuple[StateT, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Start(Generic[StateT, TurnT]):
+    """What a table shows before there is a belief.
+
+    ``shown`` is what it shows, with the game's own start where no sensor speaks (``unsensed``); ``usual`` is that
+    start, empty where nothing is known by sensors alone; ``unclear`` are the places that can't be read; ``appearance``
+    is the table with every piece named, either as the legal start that ``states`` hold or as the one that comes
+    nearest to a start, with the ``fault`` that keeps it from being one.
+    """
+
+    bench: Bench[StateT, TurnT]
+    seen: PooledReading
+    anywhere: bool
+    trigger: Trigger
+    shown: Mapping[Place, LookName]
+    usual: Appearance = field(default_factory=dict)
+    unsensed: tuple[Place, ...] = ()
+    unclear: tuple[Place, ...] = ()
+    appearance: Mapping[Place, LookName] = field(default_factory=dict)
+    states: tuple[StateT, ...] = ()
+    fault: IllegalTurnError | None = None
+
+    @property
+    def game(self) -> Game[StateT, TurnT]:
+        return self.bench.game
+
+    @property
+    def sensed(self) -> tuple[Place, ...]:
+        """The places where a sensor alone notices a piece."""
+        return tuple(place for place in self.game.places if self.shown[place] == PIECE)
+
+    @property
+    def question(self) -> VerdictKind:
+        """What a question is while nobody has said that the set-up is done."""
+        return VerdictKind.AMBIGUOUS if self.trigger.names_faults else VerdictKind.NOT_FINISHED
+
+    def verdict(
+        self,
+        kind: VerdictKind,
+        sentence: str,
+        places: tuple[Place, ...],
+        shown: Mapping[Place, LookName] | None = None,
+    ) -> Verdict:
+        return verdict_about(self.game, (), kind, sentence, self.seen, places=places, shown=shown)
+
+
+def take_set_up(
+    bench: Bench[StateT, TurnT],
+    seen: PooledReading,
+    options: Mapping[str, OptionValue] | None,
+    *,
+    anywhere: bool,
+    trigger: Trigger,
+) -> TakenSetUp[StateT]:
+    """Give the ruling on a set-up, and what may be believed after it. Raises OptionError for a bad option."""
+    start = _start(bench, seen, options, anywhere=anywhere, trigger=trigger)
+    rules: tuple[Callable[[_Start[StateT, TurnT]], Verdict | None], ...] = (
+        _hidden,
+        _one_sensor_says_otherwise,
+        _no_legal_start,
+        _unknown_pieces,
+        _unclear,
+        _may_go_on,
+    )
+    for rule in rules:
+        verdict = rule(start)
+        if verdict is not None:
+            return TakenSetUp(Ruling((verdict,)))
+    return _accepted(start)
+
+
+def _start(
+    bench: Bench[StateT, TurnT],
+    seen: PooledReading,
+    options: Mapping[str, OptionValue] | None,
+    *,
+    anywhere: bool,
+    trigger: Trigger,
+) -> _Start[StateT, TurnT]:
+    game, settings = bench.game, bench.settings
+    shown = {place: seen.places[place].best for place in game.places if place in seen.places}
+    usual = usual_appearance(game, options) if PIECE in shown.values() else {}
+    unsensed = _unsensed(game, seen) if usual and not anywhere else ()
+    if unsensed:
+        shown = {place: usual[place] if place in unsensed else shown[place] for place in game.places}
+    elif seen.hidden:
+        return _Start(bench, seen, anywhere, trigger, shown)
+    sure = {place: settings.margin if place in seen.disputed else settings.set_up for place in seen.places}
+    unclear = bench.in_order({place for place, least in sure.items() if seen.places[place].certainty < least})
+    faults: list[tuple[IllegalTurnError, Mapping[Place, LookName]]] = []
+    for appearance in _tables_sensed(usual, shown, game.looks):
+        try:
+            states = set_up_states(game, appearance, options, anywhere=anywhere)
+        except IllegalTurnError as error:
+            faults.append((error, appearance))
+        else:
+            return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, states)
+    nearest, appearance = min(faults, key=lambda fault: len(fault[0].breaches))
+    return _Start(bench, seen, anywhere, trigger, shown, usual, unsensed, unclear, appearance, (), nearest)
+
+
+def _unsensed(game: Game[StateT, TurnT], seen: PooledReading) -> tuple[Place, ...]:
+    """Give the places without a sensor that speaks where sensors are all there is, if there are only a few."""
+    unsensed = tuple(place for place in game.places if place in seen.hidden)
+    alone = all(one.sensed_only for one in seen.places.values())
+    return unsensed if alone and len(unsensed) <= _MOST_UNSENSED * len(game.places) else ()
+
+
+def _tables_sensed(
+    usual: Appearance, shown: Mapping[Place, LookName], looks: Sequence[LookName]
+) -> tuple[Mapping[Place, LookName], ...]:
+    """Give what a start may look like where sensors only know that something stands there.
+
+    Those are the game's own pieces where its start has any; where it has none, each of the game's pieces is tried.
+    """
+    if PIECE not in shown.values():
+        return (shown,)
+    known = {place: usual[place] if look == PIECE and usual[place] != EMPTY else look for place, look in shown.items()}
+    changes = frozenset((place, look) for place, look in known.items() if look != usual[place])
+    return tuple({**known, **named} for named in named_pieces(usual, changes, looks))
+
+
+def _hidden(start: _Start[StateT, TurnT]) -> Verdict | None:
+    """Places can't be seen, and no sensor speaks for them."""
+    if not start.seen.hidden or start.unsensed:
+        return None
+    hidden = start.bench.in_order(start.seen.hidden)
+    sentence = sentences.unclear_set_up(hidden) if start.shown else sentences.nothing_to_see()
+    return start.verdict(VerdictKind.CANNOT_SEE, sentence, hidden)
+
+
+def _one_sensor_says_otherwise(start: _Start[StateT, TurnT]) -> Verdict | None:
+    """The start is the usual one but for a single place that only a sensor knows."""
+    usual, shown = start.usual, start.shown
+    odd = [place for place in usual if (usual[place] == EMPTY) != (shown[place] == EMPTY)]
+    if start.fault is None or len(odd) != 1 or not start.seen.only_sensed(odd[0]):
+        return None
+    place, look = odd[0], shown[odd[0]]
+    sentence = sentences.one_sensor_against_start(place, taken=look != EMPTY)
+    return start.verdict(start.question, sentence, (place,), {place: look})
+
+
+def _no_legal_start(start: _Start[StateT, TurnT]) -> Verdict | None:
+    """Name what keeps the table from being a start; a place that can't be read is asked about first."""
+    error = start.fault
+    if error is None:
+        return None
+    wrong = tuple(dict.fromkeys(place for breach in error.breaches for place in breach.places))
+    hangs_on = tuple(place for place in start.unclear if place in wrong or not wrong)
+    sentence = sentences.fault(error.breaches) if error.breaches else str(error)
+    shown = {place: start.appearance[place] for place in wrong if place in start.appearance}
+    if not start.trigger.names_faults:
+        return start.verdict(VerdictKind.NOT_FINISHED, sentence, wrong, shown)
+    if hangs_on:
+        return _doubtful(start, hangs_on)
+    return verdict_about(
+        start.game,
+        (),
+        VerdictKind.ILLEGAL,
+        sentence,
+        start.seen,
+        places=wrong,
+        shown=shown,
+        breaches=error.breaches,
+    )
+
+
+def _unknown_pieces(start: _Start[StateT, TurnT]) -> Verdict | None:
+    """Pieces stand where the usual start has none, and only sensors notice them."""
+    unknown = tuple(place for place in start.sensed if start.usual[place] == EMPTY)
+    if not unknown:
+        return None
+    return start.verdict(start.question, sentences.unknown_pieces(unknown), unknown, dict.fromkeys(unknown, PIECE))
+
+
+def _unclear(start: _Start[StateT, TurnT]) -> Verdict | None:
+    return _doubtful(start, start.unclear) if start.unclear else None
+
+
+def _doubtful(start: _Start[StateT, TurnT], places: tuple[Place, ...]) -> Verdict:
+    shown = {place: start.appearance[place] for place in places}
+    return start.verdict(start.question, sentences.doubtful(places, shown), places, shown)
+
+
+def _may_go_on(start: _Start[StateT, TurnT]) -> Verdict | None:
+    """Any few pieces would do, so the players may not have put them all out yet."""
+    if not start.anywhere or start.trigger.names_faults:
+        return None
+    places = _taken(start)
+    return start.verdict(VerdictKind.NOT_FINISHED, sentences.set_up_waits(len(places)), places)
+
+
+def _taken(start: _Start[StateT, TurnT]) -> tuple[Place, ...]:
+    return tuple(place for place in start.game.places if start.appearance[place] != EMPTY)
+
+
+def _accepted(start: _Start[StateT, TurnT]) -> TakenSetUp[StateT]:
+    narrowed, dropped = narrow_by_sides(start.bench, start.states, start.seen)
+    to_move = list(dict.fromkeys(state.to_move for state in narrowed if state.to_move is not None))
+    verdict = verdict_about(
+        start.game,
+        (),
+        VerdictKind.SET_UP,
+        sentences.begun(to_move),
+        start.seen,
+        places=_taken(start),
+        shown=start.appearance,
+        margin=min(one.certainty for one in start.seen.places.values()),
+    )
+    notes = tuple(_notes(start, dropped))
+    return TakenSetUp(Ruling((verdict,), notes=notes), narrowed, start.states)
+
+
+def _notes(start: _Start[StateT, TurnT], dropped: Sequence[Place]) -> Iterator[str]:
+    """Say what was taken for granted."""
+    seen, appearance = start.seen, start.appearance
+    for place in start.game.places:
+        if place in seen.places and seen.places[place].certainty < start.bench.settings.margin:
+            yield sentences.please_check(place, appearance[place])
+    for place in dropped:
+        yield sentences.dropped_sighting(place)
+    if start.sensed:
+        yield sentences.taken_as_usual(start.sensed[0], appearance[start.sensed[0]])
+    if start.unsensed:
+        yield sentences.unsensed_start(start.unsensed)
+    if seen.disputed:
+        yield sentences.sensed_otherwise(tuple(seen.disputed))

@@ -1,0 +1,140 @@
+"""What the judge says of a table that shows what was believed: a piece turned in place, a question, or nothing new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.api import StateT, TurnT
+from referee.judge import sensor_evidence, sentences
+from referee.judge.acceptance import narrow_by_sides
+from referee.judge.decision import Conclusion
+from referee.judge.explanations import ExplanationKind
+from referee.judge.faults import turned_in_place
+from referee.judge.pending_turn import PendingTurn
+from referee.judge.rules.forbidden import name_fault
+from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.sensor_evidence import decide_as_asked
+from referee.judge.settings import Trigger
+from referee.judge.verdict import Ruling, VerdictKind
+
+
+def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    """Judge a table on which nothing seems to have happened."""
+    changes = look.belief.pending.changes
+    # A thing laid on the piece of a turn that waits does not undo it.
+    if not changes or look.seen.told(look.believed, changes):
+        look = look.with_belief(replace(look.belief, pending=PendingTurn()))
+    rules = (
+        _turned_in_place,
+        _may_be_turned_in_place,
+        _places_set_aside,
+        _maybe_unsensed,
+        _maybe_by_sensors,
+        _otherwise_than_told,
+        _put_right,
+        _nothing_changed,
+    )
+    return first_answer(rules, look)
+
+
+def _after_fault(look: Look[StateT, TurnT]) -> Trigger:
+    """A fault that was put back the wrong way round is named as soon as the table shows it."""
+    return look.trigger if look.belief.fault is None or look.declared else Trigger.RESTED
+
+
+def _turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    turned = turned_in_place(look.bench, look.states, look.visible, look.bench.settings.turned)
+    if not turned:
+        return None
+    return name_fault(replace(look, trigger=_after_fault(look)), turned, frozenset(), look.decision.margin)
+
+
+def _may_be_turned_in_place(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask about pieces that may have been turned; when a player then declares it again, they stand as they did."""
+    if not _after_fault(look).names_faults:
+        return None
+    turned = turned_in_place(look.bench, look.states, look.visible, look.bench.settings.side)
+    if not turned:
+        return None
+    about = frozenset((place, look.believed[place]) for breach in turned for place in breach.places)
+    if not look.confirms(about):
+        return look.belief.asking(about), look.tell.turned_besides(turned, look.decision, look.seen)
+    return _standing_as_they_did(look)
+
+
+def _standing_as_they_did(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    ignoring_sides = look.belief.states_ignoring_sides
+    states, _ = narrow_by_sides(look.bench, ignoring_sides, look.seen)
+    belief = look.belief.believing(states, ignoring_sides)
+    kind, said = VerdictKind.UNCHANGED, sentences.unchanged()
+    if look.belief.fault is not None:
+        kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
+    ruling = look.with_belief(belief).tell.ruling(kind, said, look.seen, margin=look.decision.margin)
+    return belief, replace(ruling, withdrawn=tuple(look.game.format_state(state) for state in states))
+
+
+def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask about places that could not be read, once somebody waits for an answer."""
+    places = look.decision.set_aside
+    if not places:
+        return None
+    if not look.trigger.names_faults:
+        return look.belief, look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen)
+    belief = look.belief.doubting(look.seen.sensed, look.believed)
+    return belief, Ruling((look.tell.question_about(places, look.decision.shown, look.seen),))
+
+
+def _is_answered(look: Look[StateT, TurnT]) -> bool:
+    """Whether somebody waits for an answer, and no fault stands in its place."""
+    return look.belief.fault is None and look.trigger.names_faults
+
+
+def _maybe_unsensed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask about turns that leave everything as it was for all that sensors tell."""
+    settings, decision = look.bench.settings, look.decision
+    if not _is_answered(look):
+        return None
+    if not sensor_evidence.asks_about_unsensed(decision, look.seen, settings, look.trigger):
+        return None
+    return look.belief, look.tell.unsensed(decision, look.seen)
+
+
+def _maybe_by_sensors(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask where a camera sees nothing new and sensors notice a turn: one sensor alone is not believed."""
+    seen, belief = look.seen, look.belief
+    if not _is_answered(look) or len(seen.disputed) < 2:
+        return None
+    sensed = seen.by_sensors().without(belief.override.left_out | belief.set_aside)
+    decision = decide_as_asked(look.bench, look.states, sensed, look.trigger)
+    if decision.best.kind is ExplanationKind.NOTHING or decision.conclusion is Conclusion.FORBIDDEN:
+        return None
+    return belief, Ruling((look.tell.question_about(tuple(seen.disputed), decision.shown, seen),))
+
+
+def _otherwise_than_told(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Ask about places that a person named unseen and that look otherwise now: they may have been played on."""
+    override = look.belief.override
+    if not _is_answered(look) or not override.to_ask:
+        return None
+    shown = frozenset((place, override.against[place]) for place in override.to_ask)
+    belief = replace(look.belief, override=replace(override, asked=override.asked | override.to_ask))
+    return belief, look.tell.otherwise_than_told(shown, look.seen)
+
+
+def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    fault = look.belief.fault
+    if fault is None:
+        return None
+    places, margin = fault.verdict.places, look.decision.margin
+    ruling = look.tell.ruling(VerdictKind.PUT_RIGHT, sentences.put_right(), look.seen, places=places, margin=margin)
+    return replace(look.belief, fault=None), ruling
+
+
+def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    belief = look.belief
+    if _is_answered(look):
+        # What sensors noticed until now has led to nothing.
+        senses = replace(belief.senses, since_s=look.seen.time_s)
+        belief = replace(belief, senses=senses).doubting(look.seen.sensed, look.believed)
+    ruling = look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen, margin=look.decision.margin)
+    return belief, ruling

@@ -1,0 +1,65 @@
+"""A game that is judged look by look: what is believed after one look is what the next one goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.api import OptionValue, Place
+from referee.judge import Belief, Bench, JudgeSettings, Ruling, Trigger, begin, believe_person, judge
+from referee.judge.verdict import Verdict
+from vision.reading import Reading
+
+
+class JudgedGame:
+    """Keeps the belief of one game between looks."""
+
+    def __init__(self, game: Any, settings: JudgeSettings | None = None, belief: Sequence[Any] = ()) -> None:
+        self.bench: Bench[Any, Any] = Bench.of(game, settings)
+        self.all_believed: Belief[Any, Any] = Belief.of(belief)
+
+    @property
+    def belief(self) -> tuple[Any, ...]:
+        return self.all_believed.states
+
+    @property
+    def fault(self) -> Verdict | None:
+        return self.all_believed.fault.verdict if self.all_believed.fault else None
+
+    @property
+    def set_aside(self) -> tuple[Place, ...]:
+        return self.bench.in_order(self.all_believed.set_aside)
+
+    @property
+    def against_camera(self) -> tuple[Place, ...]:
+        return self.bench.in_order(self.all_believed.override.left_out)
+
+    def begin(
+        self,
+        readings: Sequence[Reading],
+        options: Mapping[str, OptionValue] | None = None,
+        *,
+        anywhere: bool = False,
+        trigger: Trigger = Trigger.RESTED,
+    ) -> Ruling:
+        self.all_believed, ruling = begin(
+            self.bench, self.all_believed, readings, options, anywhere=anywhere, trigger=trigger
+        )
+        return ruling
+
+    def consider(self, readings: Sequence[Reading], trigger: Trigger) -> Ruling:
+        self.all_believed, ruling = judge(self.bench, self.all_believed, readings, trigger)
+        return ruling
+
+    def correct(
+        self,
+        states: Sequence[Any],
+        places: Sequence[Place] = (),
+        *,
+        undone: Sequence[Any] = (),
+        fault: Verdict | None = None,
+    ) -> None:
+        self.all_believed = believe_person(self.bench, self.all_believed, states, places, undone=undone, fault=fault)
+
+    def overrule(self, places: Sequence[Place]) -> None:
+        self.all_believed = self.all_believed.overruled(places)
