@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.scene.scene import BlockPose
+from simulator.scene.scene import BlockPose, standing_on
 from vision.layout.table import TableLayout
 
 REACH_SHARE = 0.42
@@ -109,12 +109,8 @@ def sensed_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset
     reach_mm = REACH_SHARE * layout.cell_mm
     found = set()
     for block in blocks:
-        if block.base_mm is not None:
-            continue
-        column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
-        row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
-        if 0 <= column < layout.columns and 0 <= row < layout.rows:
-            place = f"{chr(ord('a') + column)}{row + 1}"
+        place = standing_on(layout, block)
+        if place is not None:
             x_mm, y_mm = layout.centre_mm(place)
             if math.hypot(block.x_mm - x_mm, block.y_mm - y_mm) <= reach_mm:
                 found.add(place)

@@ -208,7 +208,7 @@ class FaultyGame(AnsweringGame):
         blocks = tuple(
             block
             for block in self._people.blocks_left_alone()
-            if self._place_of(block.x_mm, block.y_mm) not in under_coins
+            if self._layout.place_at(block.x_mm, block.y_mm) not in under_coins
         )
         return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, blocks))
 
@@ -230,7 +230,8 @@ class FaultyGame(AnsweringGame):
 
     def _places_under_coins(self) -> frozenset[str]:
         lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a block"]
-        return frozenset(self._place_of(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
+        under = (self._layout.place_at(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
+        return frozenset(place for place in under if place)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
         if self._people.is_over or self._played >= self._turns:
@@ -288,14 +289,9 @@ class FaultyGame(AnsweringGame):
         """Nobody plays onto a coin: what lies on a square that is touched is taken away first."""
         squares = self._people.squares_of(action)
         for number, one in enumerate(self.disturbances):
-            lies_on = {self._place_of(thing.x_mm, thing.y_mm) for thing in one.things}
+            lies_on = {self._layout.place_at(thing.x_mm, thing.y_mm) for thing in one.things}
             if one.holds_at(self._planned_s) and lies_on & squares:
                 self.disturbances.end(number, self._planned_s)
-
-    def _place_of(self, x_mm: float, y_mm: float) -> str:
-        layout = self._layout
-        column = round(x_mm / layout.cell_mm + (layout.columns - 1) / 2)
-        return f"{chr(ord('a') + column)}{round(y_mm / layout.cell_mm + (layout.rows - 1) / 2) + 1}"
 
     def _drawn_misdeed(self) -> Action | None:
         """The next kind of misdeed there is room for; those there was none for come first when there is."""

@@ -313,11 +313,10 @@ def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np
     if start == "agreed":
         count = int(rng.integers(2, 5))
         return {place: first if number < count else second for number, place in enumerate(drawn[: 2 * count])}
-    column = "a" if rng.random() < 0.5 else chr(ord("a") + layout.columns - 1)
-    row = 1 if rng.random() < 0.5 else layout.rows
-    beside_column = chr(ord(column) + (1 if column == "a" else -1))
-    beside_row = row + (1 if row == 1 else -1)
-    corner = f"{column}{row}"
-    between = (f"{beside_column}{row}", f"{column}{beside_row}")
+    left, near = rng.random() < 0.5, rng.random() < 0.5
+    row = layout.places[: layout.columns] if near else layout.places[-layout.columns :]
+    corner = row[0] if left else row[-1]
+    beside = (layout.neighbour(corner, 1 if left else -1, 0), layout.neighbour(corner, 0, 1 if near else -1))
+    between = [place for place in beside if place]
     others = [place for place in drawn if place not in {corner, *between}][:2]
     return {corner: first, **dict.fromkeys((*between, *others), second)}

@@ -5,7 +5,7 @@ A ``Handler`` makes carries the way people do: never quite centred, never quite 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -14,7 +14,7 @@ import numpy as np
 
 from common.places import EMPTY
 from simulator.scene.cube import COMPASS, faces_of, rolled
-from simulator.scene.scene import BlockPose, block_on
+from simulator.scene.scene import BlockPose, block_on, standing_on
 from vision.layout.table import TableLayout
 
 ActionKind = Literal[
@@ -57,6 +57,11 @@ class Arrangement(Mapping[str, BlockPose]):
 
     def __init__(self, blocks: Mapping[str, BlockPose]) -> None:
         self._blocks = MappingProxyType(dict(blocks))
+
+    @classmethod
+    def on_board(cls, layout: TableLayout, blocks: Iterable[BlockPose]) -> Arrangement:
+        """What stands on the board; blocks in a hand or beside the board are left out."""
+        return cls({place: block for block in blocks if (place := standing_on(layout, block)) is not None})
 
     def __getitem__(self, place: str) -> BlockPose:
         return self._blocks[place]
@@ -107,15 +112,6 @@ class Slack:
     most_deg: float = 30.0
 
 
-def neighbour(layout: TableLayout, place: str, columns: int, rows: int) -> str | None:
-    """The place so many columns to the right and rows away from the first player, ``None`` off the board."""
-    column = ord(place[0]) - ord("a") + columns
-    row = int(place[1:]) - 1 + rows
-    if not (0 <= column < layout.columns and 0 <= row < layout.rows):
-        return None
-    return f"{chr(ord('a') + column)}{row + 1}"
-
-
 def side_towards(start: str, end: str) -> str:
     """The compass side of a step between orthogonally adjacent places; raises ValueError for any other step."""
     step = (ord(end[0]) - ord(start[0]), int(end[1:]) - int(start[1:]))
@@ -158,7 +154,7 @@ class Handler:
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
         """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""
-        end = neighbour(self.layout, start, *STEPS[side])
+        end = self.layout.neighbour(start, *STEPS[side])
         if end is None:
             raise ValueError(f"{side} of {start} is off the board")
         block = standing[start]

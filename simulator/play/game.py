@@ -17,7 +17,7 @@ from simulator.play.actions import Action, Arrangement
 from simulator.play.choreography import Arm, Choreography, Moment, Stretch
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.play.players import Habits, Players
-from simulator.scene.scene import BlockPose, Colour
+from simulator.scene.scene import Colour
 from vision.layout.table import TableLayout
 
 TurnEnd = Literal["button", "rest", "touch"]
@@ -99,15 +99,7 @@ class VirtualGame:
 
     def looks(self, moment: Moment) -> dict[str, str]:
         """Each place's look at a moment; a block in a hand stands nowhere."""
-        layout = self._layout
-        standing: dict[str, BlockPose] = {}
-        for block in moment.blocks:
-            if block.base_mm is not None:
-                continue
-            column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
-            row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
-            standing[f"{chr(ord('a') + column)}{row + 1}"] = block
-        return Arrangement(standing).appearance(self._game.places)
+        return Arrangement.on_board(self._layout, moment.blocks).appearance(self._game.places)
 
     def _arms(self) -> dict[str, Arm]:
         skins = self._rng.permutation(len(_SKINS))

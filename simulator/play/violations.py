@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from simulator.play.actions import STEPS, Arrangement, Carry, Handler, neighbour
+from simulator.play.actions import STEPS, Arrangement, Carry, Handler
 from simulator.scene.cube import COMPASS, faces_of, rolled, turned
 from vision.layout.table import TableLayout
 
@@ -45,7 +45,7 @@ class PlayArea:
         found: list[Carry] = []
         for start in starts:
             for side in COMPASS:
-                end = neighbour(layout, start, *STEPS[side])
+                end = layout.neighbour(start, *STEPS[side])
                 if end is not None and end not in self.standing and (end in layout.star_places) == onto_star:
                     found.append(self.handler.roll(self.standing, start, side))
         return found
@@ -84,7 +84,7 @@ def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -
     if start is None:
         return None
     columns, rows = (int(step) for step in rng.choice([-1, 1], 2))
-    end = neighbour(table.handler.layout, start, columns, rows)
+    end = table.handler.layout.neighbour(start, columns, rows)
     if end is None or end not in table.open_places():
         return None
     side = "east" if columns > 0 else "west"
@@ -193,7 +193,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
     ways = []
     for start in table.own(player):
         for side in COMPASS:
-            end = neighbour(handler.layout, start, *STEPS[side])
+            end = handler.layout.neighbour(start, *STEPS[side])
             if end is None or end in standing:
                 ways.append((start, side))
     way, target = _pick(rng, ways), _pick(rng, table.open_places())

@@ -181,6 +181,11 @@ def block_on(
     return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg)
 
 
+def standing_on(layout: TableLayout, block: BlockPose) -> str | None:
+    """The square a block stands on, ``None`` for one in a hand or beside the board."""
+    return layout.place_at(block.x_mm, block.y_mm) if block.base_mm is None else None
+
+
 @dataclass(frozen=True)
 class Hand:
     """A hand with its arm: fingertips at ``tip_mm``, reaching over from ``elbow_mm``.

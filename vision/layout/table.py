@@ -80,6 +80,20 @@ class TableLayout:
             (row - (self.rows - 1) / 2) * self.cell_mm,
         )
 
+    def place_at(self, x_mm: float, y_mm: float) -> str | None:
+        """The square that a point of the board's plane lies on, ``None`` beside the board."""
+        column = round(x_mm / self.cell_mm + (self.columns - 1) / 2)
+        return self._place(column, round(y_mm / self.cell_mm + (self.rows - 1) / 2))
+
+    def neighbour(self, place: str, columns: int, rows: int) -> str | None:
+        """The square so many columns to the right and rows away from the first player, ``None`` off the board."""
+        return self._place(ord(place[0]) - ord("a") + columns, int(place[1:]) - 1 + rows)
+
+    def _place(self, column: int, row: int) -> str | None:
+        if not (0 <= column < self.columns and 0 <= row < self.rows):
+            return None
+        return f"{chr(ord('a') + column)}{row + 1}"
+
 
 def _check_markers(markers: MarkerLayout) -> None:
     placed = sorted(markers.centres_mm.items())

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.api import EMPTY
 from engine.registry import load
+from simulator.play.actions import Arrangement
 from simulator.play.game import VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
@@ -68,8 +69,8 @@ class World:
         if moment is None:
             return None
         looks = self._played.looks(moment)
-        standing = [block for block in moment.blocks if block.base_mm is None]
-        sides = {self._place_of(block): self._side_of(block) for block in standing}
+        standing = Arrangement.on_board(self._layout, moment.blocks)
+        sides = {place: self._side_of(block) for place, block in standing.items()}
         places = {
             place: PlaceReading(self._probabilities(look), sides.get(place, {}) if look != EMPTY else {})
             for place, look in looks.items()
@@ -79,11 +80,6 @@ class World:
         new, self._presses_taken = due[self._presses_taken :], len(due)
         self._sequence += 1
         return Glimpse(reading, tuple(press.button for press in new))
-
-    def _place_of(self, block: BlockPose) -> str:
-        column = round(block.x_mm / self._layout.cell_mm + (self._layout.columns - 1) / 2)
-        row = round(block.y_mm / self._layout.cell_mm + (self._layout.rows - 1) / 2)
-        return f"{chr(ord('a') + column)}{row + 1}"
 
     def _side_of(self, block: BlockPose) -> dict[str, dict[str, float]]:
         symbol = faces_of(self._layout.net, block.up, block.north)[_SEEN_SIDE]

@@ -13,15 +13,14 @@ from typing import Literal
 import numpy as np
 
 from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
-from engine.api import EMPTY
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
+from simulator.play.actions import Arrangement
 from simulator.scene.scene import SYMBOLS, BlockPose, Scene
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CubeSolid
-from vision.layout.table import TableLayout
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 _SURE = 0.995
@@ -56,14 +55,14 @@ class PerfectReader:
 
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
-        standing = {place: block for block in scene.blocks if (place := _place_of(layout, block)) in layout.places}
+        standing = Arrangement.on_board(layout, scene.blocks)
+        looks = standing.appearance(layout.places)
         hidden = covered_places(scene.setting, scene.setting.pose, scene.things)
         places = {}
         for place in layout.places:
             block = standing.get(place)
-            look = EMPTY if block is None else f"{block.colour} block, {block.up} up"
             rest = (1 - _SURE) / (len(self.looks) - 1)
-            chances = {one: _SURE if one == look else rest for one in self.looks}
+            chances = {one: _SURE if one == looks[place] else rest for one in self.looks}
             sides = {} if block is None else self._sides(place, standing)
             places[place] = PlaceReading(chances, sides, "object" if place in hidden else None)
         return places
@@ -90,15 +89,6 @@ class PerfectReader:
 def _alike(before: Scene, now: Scene) -> bool:
     """Whether the same camera sees the same blocks and things."""
     return before.setting is now.setting and (before.blocks, before.things) == (now.blocks, now.things)
-
-
-def _place_of(layout: TableLayout, block: BlockPose) -> str:
-    return "" if block.base_mm is not None else _place_of_point(layout, block.x_mm, block.y_mm)
-
-
-def _place_of_point(layout: TableLayout, x_mm: float, y_mm: float) -> str:
-    column = round(x_mm / layout.cell_mm + (layout.columns - 1) / 2)
-    return f"{chr(ord('a') + column)}{round(y_mm / layout.cell_mm + (layout.rows - 1) / 2) + 1}"
 
 
 Eyes = Literal["camera", "sensors", "both"]

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.parts.stress.hardships import Draft, Hardship, draft_layout, ordinary_draft, setting_of
+from engine.api import EMPTY
+from simulator.play.actions import Arrangement
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
 from simulator.scene.scene import SYMBOLS, BlockPose, Scene, block_on
 from vision.geometry import back_project
 from vision.layout.table import TableLayout
 
-EMPTY = "empty"
 GAP_MM = 1.5
 
 
@@ -47,18 +48,10 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
     draft = hardship.levels[level](ordinary_draft(rng), rng)
     layout = draft_layout()
     scene = Scene(setting_of(draft), _blocks(draft, layout, rng), draft.hands, draft.things)
-    looks = dict.fromkeys(layout.places, EMPTY)
-    for block in scene.blocks:
-        looks[_place_of(layout, block)] = f"{block.colour} block, {block.up} up"
+    looks = Arrangement.on_board(layout, scene.blocks).appearance(layout.places)
     occupied = [place for place, look in looks.items() if look != EMPTY]
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied)
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
-
-
-def _place_of(layout: TableLayout, block: BlockPose) -> str:
-    column = round(block.x_mm / layout.cell_mm + (layout.columns - 1) / 2)
-    row = round(block.y_mm / layout.cell_mm + (layout.rows - 1) / 2)
-    return f"{chr(ord('a') + column)}{row + 1}"
 
 
 def _blocks(draft: Draft, layout: TableLayout, rng: np.random.Generator) -> tuple[BlockPose, ...]:

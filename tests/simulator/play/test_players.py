@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.play.actions import Arrangement, Carry, Handler, Slack, neighbour, side_towards
+from simulator.play.actions import Arrangement, Carry, Handler, Slack, side_towards
 from simulator.play.players import Habits
 from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE
 from simulator.scene.scene import standard_layout
@@ -145,11 +145,7 @@ def test_a_block_is_never_put_onto_another() -> None:
         standing.after(Carry("c3", "c4", standing["a1"]))
 
 
-def test_places_have_neighbours_until_the_edge() -> None:
-    layout = standard_layout()
-    assert neighbour(layout, "a1", 0, 1) == "a2"
-    assert neighbour(layout, "a1", -1, 0) is None
-    assert neighbour(layout, "g7", 0, 1) is None
+def test_a_step_has_a_side() -> None:
     assert side_towards("c3", "d3") == "east"
     with pytest.raises(ValueError, match="not side by side"):
         side_towards("c3", "d4")

@@ -53,6 +53,22 @@ def test_squares_lie_about_the_centre():
     assert layout.centre_mm("g7") == (120, 120)
 
 
+@pytest.mark.parametrize(
+    ("x_mm", "y_mm", "place"),
+    [(0, 0, "d4"), (-139, -101, "a1"), (-139, -99, "a2"), (139, 139, "g7"), (-141, 0, None), (0, 141, None)],
+)
+def test_a_point_lies_on_a_square_or_beside_the_board(x_mm, y_mm, place):
+    assert layout_from_json(GOOD).place_at(x_mm, y_mm) == place
+
+
+def test_squares_have_neighbours_until_the_edge():
+    layout = layout_from_json(GOOD)
+    assert layout.neighbour("a1", 0, 1) == "a2"
+    assert layout.neighbour("c3", 2, -1) == "e2"
+    assert layout.neighbour("a1", -1, 0) is None
+    assert layout.neighbour("g7", 0, 1) is None
+
+
 @given(st.text(max_size=4))
 def test_any_other_text_is_no_square(place):
     layout = layout_from_json(GOOD)
