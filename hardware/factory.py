@@ -11,11 +11,12 @@ from rich.console import Console
 
 from common.suggestions import did_you_mean
 from hardware.errors import SettingError
+from hardware.grid import PlaceGrid
 from hardware.inputs.buttons import Buttons
 from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
-from hardware.lights.terminal import Grid, TerminalDriver
+from hardware.lights.terminal import TerminalDriver
 from hardware.pins.pin_map import GpioPinMap
 
 DRIVER_NAMES = ("terminal", "gpio")
@@ -48,7 +49,7 @@ class ButtonSettings:
 
 
 def driver_sources(
-    settings: DriverSettings, grid: Grid, console: Console, pin_factory: Factory | None = None
+    settings: DriverSettings, grid: PlaceGrid, console: Console, pin_factory: Factory | None = None
 ) -> tuple[DriverSource, ...]:
     """Give what a ``Panel`` needs to make each driver: one source a light, so that each fails and recovers alone.
 

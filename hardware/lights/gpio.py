@@ -16,10 +16,10 @@ from gpiozero.exc import PinPWMError
 from gpiozero.pins import Factory
 
 from common.srgb import linear_from_srgb
+from hardware.grid import column_and_row
 from hardware.lights.animation import Animation
 from hardware.lights.signals import Signal
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
-from hardware.pins.pin_map import column_and_row
 
 BuzzerKind = Literal["active", "passive"]
 T = TypeVar("T")

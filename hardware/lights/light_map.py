@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from common.suggestions import did_you_mean
 from hardware.errors import MapFileError, SettingError
-from hardware.lights.terminal import Grid
+from hardware.grid import PlaceGrid
 
 MAX_LIGHTS = 1500
 """The most lights a map may speak of, so that a slip of the pen is noticed; controllers have limits of their own."""
@@ -125,7 +125,7 @@ class StripLayout:
         if problems:
             raise SettingError("; ".join(problems))
 
-    def light_map(self, grid: Grid, *, status: Iterable[int] = (), lights: int | None = None) -> LightMap:
+    def light_map(self, grid: PlaceGrid, *, status: Iterable[int] = (), lights: int | None = None) -> LightMap:
         """Number the lights of every square of ``grid``.
 
         ``lights`` is how many the strip has; as many as are needed when ``None``. Raises SettingError for a strip
@@ -148,7 +148,7 @@ class StripLayout:
             )
         return LightMap(places, named, lights=needed if lights is None else lights)
 
-    def _lines(self, grid: Grid) -> Iterator[tuple[str, ...]]:
+    def _lines(self, grid: PlaceGrid) -> Iterator[tuple[str, ...]]:
         lines = grid.rows[::-1]
         from_right, from_far = "right" in self.corner, "far" in self.corner
         if self.along == "columns":

@@ -67,18 +67,31 @@ class Mood(enum.Enum):
     TROUBLE = "trouble"
 
 
+class LightRole(enum.StrEnum):
+    """Why a place is lit, the most urgent first: where two meet on one place, the earlier is shown."""
+
+    FAULT = "fault"
+    PUT_RIGHT = "put right"
+    QUESTION = "question"
+    TURN = "turn"
+    UNFINISHED = "unfinished"
+    HINT = "hint"
+
+
 @dataclass(frozen=True)
 class Light:
-    """One place's light.
-
-    ``role`` says why it is lit: ``turn``, ``unfinished``, ``fault``, ``put right``, ``question`` or ``hint``
-    (``hardware.lights.signals`` knows how each looks).
-    """
+    """One place's light, and why it is lit; ``ROLE_STYLES`` says how each role looks."""
 
     place: str
     colour: Colour
     pattern: Pattern
-    role: str
+    role: LightRole
+
+    @classmethod
+    def for_role(cls, place: str, role: LightRole) -> Light:
+        """Make the light that marks ``place`` for ``role``, as that role looks."""
+        style = ROLE_STYLES[role]
+        return cls(place, style.colour, style.pattern, role)
 
 
 @dataclass(frozen=True)
@@ -127,17 +140,17 @@ class Style:
     meaning: str
 
 
-ROLE_STYLES: Mapping[str, Style] = MappingProxyType(
+ROLE_STYLES: Mapping[LightRole, Style] = MappingProxyType(
     {
-        "fault": Style(Colour.VERMILLION, Pattern.BLINK, "F", "something is wrong here"),
-        "put right": Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "P", "put the piece back here"),
-        "question": Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
-        "turn": Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
-        "unfinished": Style(Colour.ORANGE, Pattern.WINK, "U", "the turn goes on from here"),
-        "hint": Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
+        LightRole.FAULT: Style(Colour.VERMILLION, Pattern.BLINK, "F", "something is wrong here"),
+        LightRole.PUT_RIGHT: Style(Colour.BLUE, Pattern.DOUBLE_BLINK, "P", "put the piece back here"),
+        LightRole.QUESTION: Style(Colour.PURPLE, Pattern.PULSE, "Q", "please look here and confirm"),
+        LightRole.TURN: Style(Colour.GREEN, Pattern.STEADY, "T", "the accepted turn"),
+        LightRole.UNFINISHED: Style(Colour.ORANGE, Pattern.WINK, "U", "the turn goes on from here"),
+        LightRole.HINT: Style(Colour.WHITE, Pattern.GLINT, "H", "a hint, or what a person corrected"),
     }
 )
-"""Every role a light can have, the most urgent first: where two meet on one place, the earlier is shown."""
+"""Every role's look on a place's light."""
 
 MOOD_STYLES: Mapping[Mood, Style] = MappingProxyType(
     {
@@ -155,23 +168,12 @@ MOOD_STYLES: Mapping[Mood, Style] = MappingProxyType(
 """Every mood's look on the status light."""
 
 
-def light(place: str, role: str) -> Light:
-    """Make the light that marks ``place`` for ``role``; raises ValueError for a role without a style."""
-    style = ROLE_STYLES.get(role)
-    if style is None:
-        raise ValueError(f"no light has the role {role!r}; roles are {', '.join(ROLE_STYLES)}")
-    return Light(place, style.colour, style.pattern, role)
-
-
 def most_urgent_lights(lights: Iterable[Light]) -> dict[str, Light]:
-    """Map each lit place to its most urgent light, in the order the places come in ``lights``.
-
-    A role without a style gives way to every role with one.
-    """
-    urgency = {role: rank for rank, role in enumerate(ROLE_STYLES)}
+    """Map each lit place to its most urgent light, in the order the places come in ``lights``."""
+    urgency = {role: rank for rank, role in enumerate(LightRole)}
     chosen: dict[str, Light] = {}
     for candidate in lights:
         held = chosen.get(candidate.place)
-        if held is None or urgency.get(candidate.role, len(urgency)) < urgency.get(held.role, len(urgency)):
+        if held is None or urgency[candidate.role] < urgency[held.role]:
             chosen[candidate.place] = candidate
     return chosen

@@ -7,43 +7,19 @@ Each lit square has a letter for its role, so nothing is lost without colour. ri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.style import Style as TextStyle
 from rich.text import Text
 
 from hardware.errors import DriverError
-from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Signal, Sound, most_urgent_lights
+from hardware.grid import PlaceGrid
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, LightRole, Signal, Sound, most_urgent_lights
 
 _DARK = "·"
-_UNKNOWN_ROLE = "?"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """How places lie in rows and columns: ``rows`` from the far side to the near one, each from left to right."""
-
-    rows: tuple[tuple[str, ...], ...]
-
-    @classmethod
-    def of_squares(cls, columns: int, rows: int) -> Grid:
-        """Make a board's grid: columns a, b, c, ... from the left, rows 1, 2, 3, ... from the near side.
-
-        Raises ValueError unless there are 1 to 26 columns and at least one row.
-        """
-        if not 1 <= columns <= 26 or rows < 1:
-            raise ValueError(f"a grid of {columns} x {rows} squares; expected 1 to 26 columns and at least 1 row")
-        names = [chr(ord("a") + column) for column in range(columns)]
-        return cls(tuple(tuple(f"{name}{row}" for name in names) for row in range(rows, 0, -1)))
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Every place, row by row as it is drawn."""
-        return tuple(place for row in self.rows for place in row)
-
-
-def render(signal: Signal, grid: Grid, *, caption: bool = True) -> Text:
+def render(signal: Signal, grid: PlaceGrid, *, caption: bool = True) -> Text:
     """Draw the signal: a line a row of the grid, what the letters mean, and the status line last, if wanted.
 
     Lit places that the grid does not have are listed by name. Every cell is as wide as the longest place name, so
@@ -65,7 +41,7 @@ def render(signal: Signal, grid: Grid, *, caption: bool = True) -> Text:
     elsewhere = [light for place, light in lights.items() if place not in set(grid.places)]
     if elsewhere:
         text.append("also lit: " + ", ".join(f"{light.place} ({light.role})" for light in elsewhere) + "\n")
-    roles = [role for role in ROLE_STYLES if any(light.role == role for light in lights.values())]
+    roles = [role for role in LightRole if any(light.role == role for light in lights.values())]
     if roles:
         text.append("; ".join(f"{_letter(role)}: {ROLE_STYLES[role].meaning}" for role in roles) + "\n")
     if caption:
@@ -93,7 +69,7 @@ class TerminalDriver:
     """
 
     def __init__(
-        self, console: Console, grid: Grid, *, bell: bool = False, captions: bool = True, name: str = "terminal"
+        self, console: Console, grid: PlaceGrid, *, bell: bool = False, captions: bool = True, name: str = "terminal"
     ) -> None:
         self.name = name
         self._console = console
@@ -125,7 +101,7 @@ class TerminalDriver:
         self._shown = None
 
 
-def legend(roles: Sequence[str] = tuple(ROLE_STYLES)) -> Text:
+def legend(roles: Sequence[LightRole] = tuple(LightRole)) -> Text:
     """Explain each role's letter, colour and pattern, a line each: for help pages and ``doctor``."""
     lines = []
     for role in roles:
@@ -136,9 +112,8 @@ def legend(roles: Sequence[str] = tuple(ROLE_STYLES)) -> Text:
     return Text("\n").join(lines)
 
 
-def _letter(role: str) -> str:
-    style = ROLE_STYLES.get(role)
-    return _UNKNOWN_ROLE if style is None else style.letter
+def _letter(role: LightRole) -> str:
+    return ROLE_STYLES[role].letter
 
 
 def _painted(colour: Colour) -> TextStyle:

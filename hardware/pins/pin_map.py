@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from common.suggestions import did_you_mean
 from hardware.errors import PinError
+from hardware.grid import column_and_row
 
 PinName = int | str
 
@@ -106,8 +107,8 @@ def pin_map(
         lacking = ", ".join(colour for colour in status if colour not in given)
         problems.append(f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them")
     problems += _unknown("place", places or {}, known_places)
-    problems += _unknown("column", columns or {}, {_split(place)[0] for place in known_places})
-    problems += _unknown("row", rows or {}, {_split(place)[1] for place in known_places})
+    problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
+    problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
     problems += _unknown("button", buttons or {}, BUTTON_ROLES)
     if bool(columns) != bool(rows):
         problems.append("edge lights need pins for columns and for rows; only one of the two has any")
@@ -136,16 +137,6 @@ def pin_map(
     if problems:
         raise PinError("; ".join(problems))
     return made
-
-
-def column_and_row(place: str) -> tuple[str, str]:
-    """Split a square's name into its column and row, ``"c3"`` into ``("c", "3")``; empty where it has none."""
-    return _split(place)
-
-
-def _split(place: str) -> tuple[str, str]:
-    column = place.rstrip("0123456789")
-    return column, place[len(column) :]
 
 
 def _triple(pins: list[int]) -> tuple[int, int, int] | None:

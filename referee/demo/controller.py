@@ -19,10 +19,10 @@ from firmware_bridge.connection.events import BoardEvent
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import Configure, Welcome
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
-from hardware.lights.terminal import Grid
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
@@ -270,7 +270,7 @@ class _RecordingConnection:
 
 @contextmanager
 def demo_controller(
-    grid: Grid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
+    grid: PlaceGrid, faults: WireFaults | None, seed: int, *, lights: bool, say: Callable[[str], None]
 ) -> Iterator[DemoController]:
     """Plug a virtual board in and connect to it; waits until it answers. ``lights``: whether it has the table's lights.
 

@@ -22,9 +22,9 @@ from rich.text import Text
 from engine.api import EMPTY, Game
 from engine.records import record
 from engine.registry import load
+from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
-from hardware.lights.terminal import Grid
 from referee.commands.command_socket import open_command_socket
 from referee.commands.corrections import Correction
 from referee.commands.entries import Entry
@@ -133,7 +133,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
     now, remarks = _VirtualClock(), _Remarks(console.print)
-    grid = Grid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
+    grid = PlaceGrid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
         stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
@@ -198,7 +198,7 @@ class _Table:
     game: Game[Any, Any]
     table: VirtualTable
     truth: TruthLog
-    grid: Grid
+    grid: PlaceGrid
 
 
 @dataclass(frozen=True)

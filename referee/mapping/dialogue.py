@@ -9,7 +9,7 @@ from typing import Protocol
 
 from common.phrases import shortened
 from hardware.lights.light_map import LightMap
-from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal
+from hardware.lights.signals import Colour, Light, LightRole, Mood, Pattern, Signal
 from referee.mapping.light_location import Spot, locate_light
 from referee.mapping.walks import LightWalk, Walk
 from referee.wiring.sensor_map import SwitchReport
@@ -38,7 +38,7 @@ def one_light_map(lights: int) -> LightMap:
 
 def one_light_signal(light: int | None) -> Signal:
     """Give the signal that shows one light of ``one_light_map`` alone, or none."""
-    lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, "turn"),)
+    lights = () if light is None else (Light(str(light), Colour.WHITE, Pattern.STEADY, LightRole.TURN),)
     return Signal(Mood.WAITING, lights)
 
 

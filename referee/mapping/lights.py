@@ -13,10 +13,10 @@ from rich.text import Text
 
 from engine.registry import load
 from hardware.factory import driver_sources
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, write_light_map
 from hardware.lights.panel import LivePanel, Panel
-from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Mood, Signal, Sound, light
-from hardware.lights.terminal import Grid
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Mood, Signal, Sound
 from referee.errors import ConfigError
 from referee.mapping.dialogue import Ask, LightFinder, one_light_map, one_light_signal, walk_lights, where_it_is
 from referee.mapping.walks import LightWalk
@@ -109,7 +109,7 @@ def show_every_light(
             sources += linked.controller.driver_sources()
         pinned = light_settings(settings.lights, game.places)
         own = replace(pinned, drivers=tuple(name for name in pinned.drivers if name != "terminal"))
-        sources += driver_sources(own, Grid(()), console)
+        sources += driver_sources(own, PlaceGrid(()), console)
         if not sources:
             raise ConfigError(f"no lights are set; set drivers below [lights] to gpio or {', '.join(STRIP_DRIVERS)}")
         panel = stack.enter_context(LivePanel(Panel(sources, time.monotonic, failed, say), time.monotonic))
@@ -126,7 +126,7 @@ def every_signal(places: tuple[str, ...]) -> Iterator[Signal]:
     """Give a signal for each role, on all places at once, for each mood, and for each sound, with what it means."""
     for role, style in ROLE_STYLES.items():
         words = f"squares, {role}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
-        yield Signal(Mood.WAITING, tuple(light(place, role) for place in places), words=words)
+        yield Signal(Mood.WAITING, tuple(Light.for_role(place, role) for place in places), words=words)
     for mood, style in MOOD_STYLES.items():
         words = f"status light, {mood.value}: {style.colour.name.lower()}, {style.pattern.value} ({style.meaning})"
         yield Signal(mood, words=words)

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.registry import load
-from hardware.lights.terminal import Grid
+from hardware.grid import PlaceGrid
 from referee.commands.keyboard import TypedLines
 from referee.errors import ConfigError
 from referee.mapping.dialogue import walk_switches, where_it_is
@@ -125,7 +125,9 @@ def remarks(told: SensorSnapshot | None, sensor_map: SensorMap, out: Mapping[str
         yield f"The sensor under {place} is taken out: it {why}."
 
 
-def board_of_sensors(told: SensorSnapshot | None, grid: Grid, out: Mapping[str, str], *, plain: bool = False) -> Text:
+def board_of_sensors(
+    told: SensorSnapshot | None, grid: PlaceGrid, out: Mapping[str, str], *, plain: bool = False
+) -> Text:
     """Draw which squares are occupied; ``out`` are sensors taken out, by square, and why."""
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()

@@ -12,8 +12,8 @@ from rich.style import Style
 from rich.text import Text
 
 from engine.api import EMPTY
+from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
-from hardware.lights.terminal import Grid
 from vision.frame import Image
 
 _GLYPHS = {"star": "★", "stop": "●", "cross": "+", "x": "x", "slider": "◆", "hoops": "◎"}
@@ -56,7 +56,9 @@ def piece_of(look: str) -> Piece | None:
     return Piece(head.split()[0] if head.split() else "", tail.removesuffix("up").strip())
 
 
-def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light] = (), *, ascii_only: bool) -> Text:
+def board_text(
+    appearance: Mapping[str, str], grid: PlaceGrid, lights: Sequence[Light] = (), *, ascii_only: bool
+) -> Text:
     """Draw the board for a terminal: a letter for the colour, a glyph for the symbol, a role's letter where it is lit.
 
     Colours come on top and carry nothing that the letters don't.
@@ -69,7 +71,7 @@ def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light
         for place in row:
             piece = piece_of(appearance.get(place, EMPTY))
             light = lit.get(place)
-            mark = " " if light is None else _letter(light.role)
+            mark = " " if light is None else ROLE_STYLES[light.role].letter
             if piece is None:
                 text.append(" . ", style="dim")
             else:
@@ -81,7 +83,9 @@ def board_text(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light
     return text
 
 
-def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Light] = (), *, square_px: int) -> Image:
+def board_picture(
+    appearance: Mapping[str, str], grid: PlaceGrid, lights: Sequence[Light] = (), *, square_px: int
+) -> Image:
     """Draw the board as a picture of ``square_px`` a square, with a margin for the names of rows and columns."""
     margin = square_px // 2
     height = square_px * len(grid.rows) + margin
@@ -105,7 +109,7 @@ def board_picture(appearance: Mapping[str, str], grid: Grid, lights: Sequence[Li
 
 
 def beside_camera(
-    camera: Image, appearance: Mapping[str, str], grid: Grid, signal: Signal, *, height_px: int = 540
+    camera: Image, appearance: Mapping[str, str], grid: PlaceGrid, signal: Signal, *, height_px: int = 540
 ) -> Image:
     """Put what the camera saw beside what the referee thinks: board, lights, mood and words."""
     width = round(camera.shape[1] * height_px / camera.shape[0])
@@ -206,16 +210,11 @@ def _draw_light(picture: Image, light: Light, left: int, top: int, square_px: in
     badge = max(12, square_px // 3)
     cv2.rectangle(picture, (left + 2, top + 2), (left + badge, top + badge), colour, -1)
     at = (left + badge // 4, top + badge - badge // 5)
-    cv2.putText(picture, _letter(light.role), at, _FONT, badge / 40, (255, 255, 255), 1, cv2.LINE_AA)
+    cv2.putText(picture, ROLE_STYLES[light.role].letter, at, _FONT, badge / 40, (255, 255, 255), 1, cv2.LINE_AA)
 
 
 def _label(picture: Image, name: str, x: int, y: int) -> None:
     cv2.putText(picture, name, (x, y), _FONT, 0.45, (170, 170, 170), 1, cv2.LINE_AA)
-
-
-def _letter(role: str) -> str:
-    style = ROLE_STYLES.get(role)
-    return "?" if style is None else style.letter
 
 
 def _painted(light: Light) -> Style:

@@ -11,8 +11,9 @@ from rich.live import Live
 from rich.text import Text
 
 from engine.api import Game
+from hardware.grid import PlaceGrid
 from hardware.lights.signals import Signal
-from hardware.lights.terminal import Grid, status_line
+from hardware.lights.terminal import status_line
 from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import board_text
 from referee.session.service import Service
@@ -45,7 +46,7 @@ class Screen:
 
     service: Service[Any, Any]
     game: Game[Any, Any]
-    grid: Grid
+    grid: PlaceGrid
     seen: Callable[[], Signal | None]
     console: Console
     lights: bool

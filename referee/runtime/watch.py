@@ -16,9 +16,9 @@ from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
 from hardware.factory import driver_sources, make_buttons
+from hardware.grid import PlaceGrid
 from hardware.inputs.debounce import PressKind
 from hardware.lights.panel import LivePanel, Panel
-from hardware.lights.terminal import Grid
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import Keys
 from referee.errors import ConfigError
@@ -151,7 +151,7 @@ def _panel(
     console: Console,
     say: Callable[[str], None],
 ) -> LivePanel:
-    grid = grid_of(game.places) if layout is None else Grid.of_squares(layout.columns, layout.rows)
+    grid = grid_of(game.places) if layout is None else PlaceGrid.of_squares(layout.columns, layout.rows)
     # The report says the words.
     sources = driver_sources(replace(options.lights, captions=False), grid, console) + wires.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from common.phrases import capitalized, listed
 from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
-from hardware.lights.signals import Light, Mood, Signal, Sound, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 
 _MOODS: Mapping[VerdictKind, tuple[Mood, Sound]] = MappingProxyType(
@@ -42,18 +42,18 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
     lights: tuple[Light, ...] = ()
     if verdict.kind is VerdictKind.ACCEPTED:
         places, state = _played(verdict, game, state)
-        lights = _marked(places, "turn")
+        lights = _marked(places, LightRole.TURN)
         outcome = None if state is None else game.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
             words = _joined(words, _ending(outcome))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
-        lights = _marked(verdict.places, "unfinished")
+        lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
         lights = fault_lights(verdict, None if state is None else game.appearance(state))
         words = _with_remedy(verdict)
     elif verdict.kind is VerdictKind.AMBIGUOUS:
-        lights = _marked(verdict.places, "question")
+        lights = _marked(verdict.places, LightRole.QUESTION)
     return Signal(mood, lights, sound, words)
 
 
@@ -74,7 +74,7 @@ def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[
         (gone if verdict.seen[place] == EMPTY else wrong).append(place)
     named = [place for breach in verdict.breaches for place in breach.places] or list(verdict.places)
     wrong.extend(place for place in named if place not in gone)
-    return _marked(wrong, "fault") + _marked(gone, "put right")
+    return _marked(wrong, LightRole.FAULT) + _marked(gone, LightRole.PUT_RIGHT)
 
 
 def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
@@ -98,7 +98,7 @@ def set_up_signal(game: Game[StateT, TurnT], start: Appearance, seen: Appearance
         if look != EMPTY and _piece(look) != _piece(start.get(place, EMPTY)) and place in game.places
     ]
     words = f"{game.title}: please set the board up."
-    return Signal(Mood.LOOKING, _marked(wrong, "fault") + _marked(missing, "put right"), words=words)
+    return Signal(Mood.LOOKING, _marked(wrong, LightRole.FAULT) + _marked(missing, LightRole.PUT_RIGHT), words=words)
 
 
 def looking_signal(words: str = "Looking at the table.") -> Signal:
@@ -108,7 +108,7 @@ def looking_signal(words: str = "Looking at the table.") -> Signal:
 
 def finished_signal(outcome: Outcome, places: Sequence[Place] = ()) -> Signal:
     """Give the end of the game, with the squares of the turn that ended it."""
-    return Signal(Mood.FINISHED, _marked(places, "turn"), Sound.FINISHED, _ending(outcome))
+    return Signal(Mood.FINISHED, _marked(places, LightRole.TURN), Sound.FINISHED, _ending(outcome))
 
 
 def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) -> Signal:
@@ -120,7 +120,7 @@ def resumed_signal(game: Game[StateT, TurnT], state: StateT, turns_played: int) 
 
 def hint_signal(places: Iterable[Place], words: str) -> Signal:
     """Show a hint that a person asked for: quietly, on the squares it concerns."""
-    return Signal(Mood.WAITING, _marked(places, "hint"), words=words)
+    return Signal(Mood.WAITING, _marked(places, LightRole.HINT), words=words)
 
 
 def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
@@ -128,7 +128,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
     outcome = game.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome), words=_joined(words, _ending(outcome)))
-    return Signal(Mood.WAITING, _marked(places, "hint"), Sound.READY, _joined(words, _to_move(state.to_move)))
+    return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
 
 
 def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
@@ -136,7 +136,9 @@ def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Pl
     outcome = game.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=_joined(words, _ending(outcome)))
-    return Signal(Mood.ACCEPTED, _marked(places, "turn"), Sound.ACCEPTED, _joined(words, _to_move(state.to_move)))
+    return Signal(
+        Mood.ACCEPTED, _marked(places, LightRole.TURN), Sound.ACCEPTED, _joined(words, _to_move(state.to_move))
+    )
 
 
 def lasts(signal: Signal) -> bool:
@@ -173,8 +175,8 @@ def _played(
     return tuple(places), after
 
 
-def _marked(places: Iterable[Place], role: str) -> tuple[Light, ...]:
-    return tuple(light(place, role) for place in dict.fromkeys(places))
+def _marked(places: Iterable[Place], role: LightRole) -> tuple[Light, ...]:
+    return tuple(Light.for_role(place, role) for place in dict.fromkeys(places))
 
 
 def _with_remedy(verdict: Verdict) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardware.lights.terminal import Grid
-from hardware.pins.pin_map import column_and_row
+from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
 
@@ -29,9 +28,9 @@ def kept_by_text() -> str:
     return "keep it by text with `referee turn`, `referee roll` and `referee announce`"
 
 
-def grid_of(places: Sequence[str]) -> Grid:
+def grid_of(places: Sequence[str]) -> PlaceGrid:
     """Lay out places such as c3: a row for each number, the highest farthest away, columns as they come."""
     rows: dict[str, list[str]] = {}
     for place in places:
         rows.setdefault(column_and_row(place)[1], []).append(place)
-    return Grid(tuple(tuple(row) for row in reversed(list(rows.values()))))
+    return PlaceGrid(tuple(tuple(row) for row in reversed(list(rows.values()))))

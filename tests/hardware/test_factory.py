@@ -9,12 +9,12 @@ from rich.console import Console
 
 from hardware.errors import SettingError
 from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
+from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
-from hardware.lights.signals import Mood, Signal, Sound, light
-from hardware.lights.terminal import Grid
+from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from hardware.pins.pin_map import pin_map
 
-BOARD = Grid.of_squares(7, 7)
+BOARD = PlaceGrid.of_squares(7, 7)
 PINS = pin_map(
     places={"d6": 17},
     columns={"c": 2},
@@ -41,7 +41,12 @@ def test_each_light_is_a_source_of_its_own(console: Console, pwm_pins: MockFacto
 def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Console, pwm_pins: MockFactory) -> None:
     said: list[str] = []
     settings = DriverSettings(("terminal", "gpio"), PINS, buzzer_kind="passive")
-    shown = Signal(Mood.FAULT, (light("c3", "fault"), light("d6", "turn")), Sound.FAULT, "Not there.")
+    shown = Signal(
+        Mood.FAULT,
+        (Light.for_role("c3", LightRole.FAULT), Light.for_role("d6", LightRole.TURN)),
+        Sound.FAULT,
+        "Not there.",
+    )
     with (
         LED(2, pin_factory=pwm_pins),
         Panel(driver_sources(settings, BOARD, console, pwm_pins), clock, said.append) as panel,

@@ -9,8 +9,9 @@ import pytest
 
 import hardware
 from hardware.errors import DriverError, HardwareError, MapFileError, PinError, SettingError
+from hardware.grid import PlaceGrid
 from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal
-from hardware.lights.terminal import Grid, TerminalDriver
+from hardware.lights.terminal import TerminalDriver
 
 
 def test_signals_are_values() -> None:
@@ -30,7 +31,7 @@ def test_each_error_is_also_the_builtin_it_resembles(error: type[HardwareError],
 def test_a_terminal_does_not_ask_for_ticks(tmp_path: Path) -> None:
     from rich.console import Console
 
-    driver: Driver = TerminalDriver(Console(), Grid.of_squares(1, 1))
+    driver: Driver = TerminalDriver(Console(), PlaceGrid.of_squares(1, 1))
     assert not isinstance(driver, AnimatedDriver)
 
 

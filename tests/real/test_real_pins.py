@@ -22,7 +22,7 @@ from hardware.inputs.buttons import Buttons
 from hardware.inputs.debounce import PressKind
 from hardware.lights.gpio import BuzzerDriver, PlaceLed
 from hardware.lights.panel import DriverSource, Panel
-from hardware.lights.signals import Mood, Signal, Sound, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from hardware.pins.check import probe
 from hardware.pins.pin_factory import open_pin_factory
 from hardware.pins.pin_map import parse_pin, pin_map
@@ -76,7 +76,7 @@ def test_a_blinking_light_blinks_in_time(
     with Panel([source], time.monotonic, said.append) as panel:
         panel.tick()
         start_s = time.monotonic()
-        panel.show(Signal(Mood.FAULT, (light("a1", "fault"),)), start_s)
+        panel.show(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)), start_s)
         play(panel, 1.1)
     moments = [moment_s - start_s for moment_s, _ in heard[:5]]
     assert said == []
@@ -102,7 +102,7 @@ def test_a_press_is_heard_once(pins: tuple[int, int], factory: Factory) -> None:
     with Panel([source], time.monotonic, said.append) as panel:
         panel.tick()
         buttons = Buttons({"end turn": pins[1]}, time.monotonic, said.append, pin_factory=factory)
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         play(panel, 0.2)
         panel.show(Signal(Mood.WAITING))
         play(panel, 0.2)

@@ -19,7 +19,7 @@ from firmware_bridge.wled.ddp import DDP_PORT, WledNetwork
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
-from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 
 NAMED = os.environ.get("REFEREE_REAL_WLED", "")
 LIGHTS = int(os.environ.get("REFEREE_REAL_WLED_LIGHTS", "8"))
@@ -62,20 +62,22 @@ def play(panel: Panel, seconds: float) -> None:
 
 
 def test_colours_are_right(panel: Panel, ask: Ask) -> None:
-    roles = ("fault", "put right", "turn")
-    panel.show(Signal(Mood.FAULT, tuple(light(str(number), role) for number, role in enumerate(roles[:LIGHTS]))))
+    roles = (LightRole.FAULT, LightRole.PUT_RIGHT, LightRole.TURN)
+    panel.show(
+        Signal(Mood.FAULT, tuple(Light.for_role(str(number), role) for number, role in enumerate(roles[:LIGHTS])))
+    )
     play(panel, 40 * STEP_S)
     assert ask("Did the first light blink orange-red, the second blink twice in blue, and does the third shine green?")
 
 
 def test_every_light_lights(panel: Panel, ask: Ask) -> None:
     for number in range(LIGHTS):
-        panel.show(Signal(Mood.ACCEPTED, (light(str(number), "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role(str(number), LightRole.TURN),)))
         play(panel, STEP_S)
     assert ask(f"Did {LIGHTS} lights shine green, one after the other, to the end of the strip?")
 
 
 def test_a_still_picture_stays(panel: Panel, ask: Ask) -> None:
-    panel.show(Signal(Mood.ACCEPTED, (light("0", "turn"),)))
+    panel.show(Signal(Mood.ACCEPTED, (Light.for_role("0", LightRole.TURN),)))
     play(panel, 80 * STEP_S)
     assert ask("Did the first light shine green without a break, the others dark, for some seconds?")

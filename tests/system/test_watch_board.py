@@ -21,9 +21,9 @@ from rich.console import Console
 from engine.registry import load
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.selection import WantedBoard
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import StripLayout
 from hardware.lights.signals import Colour
-from hardware.lights.terminal import Grid
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.commands.command_socket import ask
@@ -42,7 +42,7 @@ from tests.guard import GUARD_S
 from tests.referee.virtual_board import Heard
 
 GAME: Any = load("deblockle")
-PLACES = Grid.of_squares(7, 7).places
+PLACES = PlaceGrid.of_squares(7, 7).places
 PINS = """
 board = "pico"
 [lights]
@@ -113,7 +113,7 @@ def options(sitting: Sitting, eyes: str) -> WatchOptions:
         wanted=WantedBoard(vendor_id=VENDOR_ID, product_id=PRODUCT_ID),
         pin_map=pin_map,
         roles=pin_map.button_roles,
-        light_map=StripLayout().light_map(Grid.of_squares(7, 7), status=[49]),
+        light_map=StripLayout().light_map(PlaceGrid.of_squares(7, 7), status=[49]),
         switch_source=SwitchSource.CONTROLLER,
         sensor_map=sitting.sensor_map,
         inputs=Inputs(eyes),

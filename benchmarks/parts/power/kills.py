@@ -23,7 +23,7 @@ from benchmarks.parts.power.world import GAME, Glimpse, ToldReader, World, frame
 from engine.api import Game
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
-from hardware.lights.signals import Mood, Signal
+from hardware.lights.signals import LightRole, Mood, Signal
 from referee.errors import RefereeError
 from referee.journal import BufferedJournal, Folded, Journal
 from referee.journal.events import Event, Evidence
@@ -84,7 +84,7 @@ class _Lamp:
         self._parent = parent
 
     def show(self, signal: Signal, time_s: float) -> None:  # noqa: ARG002 - the world has its own clock
-        lit = tuple(light.place for light in signal.lights if light.role == "turn")
+        lit = tuple(light.place for light in signal.lights if light.role is LightRole.TURN)
         self._parent.send(Shown(signal.mood.value, lit))
 
     def close(self) -> None:

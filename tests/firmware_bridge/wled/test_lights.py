@@ -11,11 +11,11 @@ import serial
 from firmware_bridge.ports.port import OpenedPort
 from firmware_bridge.wled.adalight import WledSerial
 from firmware_bridge.wled.ddp import STEADY_S, WledNetwork
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
-from hardware.lights.signals import Mood, Signal, light
-from hardware.lights.terminal import Grid
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 from tests.firmware_bridge.wled.nobody import port_of_nobody
 from tests.guard import GUARD_S
 
@@ -47,7 +47,7 @@ def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
     clock, said = Clock(), []
     end, kept = os.openpty()
     name = os.ttyname(kept)
-    board = StripLayout(lights_per_square=6).light_map(Grid.of_squares(7, 7), lights=300)
+    board = StripLayout(lights_per_square=6).light_map(PlaceGrid.of_squares(7, 7), lights=300)
     arrived = bytearray()
     ports: list[CountedPort] = []
 
@@ -65,7 +65,7 @@ def test_a_strip_of_300_lights_keeps_up_with_a_swell_over_a_slow_line() -> None:
             arrived.extend(os.read(end, 65536))
 
     with Panel([DriverSource("WLED", make)], clock, said.append) as panel:
-        panel.show(Signal(Mood.QUESTION, (light("c3", "question"),)))
+        panel.show(Signal(Mood.QUESTION, (Light.for_role("c3", LightRole.QUESTION),)))
         while (change_s := panel.next_change_s(clock.now_s)) is not None and change_s < START_S + 4.0:
             assert change_s > clock.now_s
             clock.now_s = change_s
@@ -110,7 +110,7 @@ def test_a_name_that_is_unknown_costs_only_those_lights_is_told_once_and_comes_b
 
         source = DriverSource("WLED", make, steady_s=STEADY_S)
         with Panel([source], clock, said.append, back.append) as panel:
-            panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+            panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
             play(600)
             assert len(said) == 1
             assert "no computer in this network is called 'wled-board.local'" in said[0]

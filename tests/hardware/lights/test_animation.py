@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.lights.animation import Animation
-from hardware.lights.signals import ROLE_STYLES, Mood, Signal, Sound, light
+from hardware.lights.signals import ROLE_STYLES, Light, LightRole, Mood, Signal, Sound
 
 PLACES = ["a1", "b2", "c3", "d4"]
-lights = st.lists(st.builds(light, st.sampled_from(PLACES), st.sampled_from(sorted(ROLE_STYLES))), max_size=5)
+lights = st.lists(st.builds(Light.for_role, st.sampled_from(PLACES), st.sampled_from(sorted(ROLE_STYLES))), max_size=5)
 signals = st.builds(Signal, st.sampled_from(Mood), lights.map(tuple), st.sampled_from(Sound))
 
 
@@ -22,18 +22,20 @@ def test_nothing_is_shown_at_first() -> None:
 
 
 def test_a_light_that_stays_keeps_its_rhythm_and_a_new_one_begins_lit() -> None:
-    first = Animation().followed_by(Signal(Mood.FAULT, (light("a1", "fault"),)), 10.0)
-    both = first.followed_by(Signal(Mood.FAULT, (light("a1", "fault"), light("b2", "fault"))), 10.3)
+    first = Animation().followed_by(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)), 10.0)
+    both = first.followed_by(
+        Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT), Light.for_role("b2", LightRole.FAULT))), 10.3
+    )
     assert first.brightness_of("a1", 10.3, smooth=False) == 0.0
     assert both.brightness_of("a1", 10.3, smooth=False) == 0.0
     assert both.brightness_of("b2", 10.3, smooth=False) == 1.0
-    changed = both.followed_by(Signal(Mood.FAULT, (light("a1", "put right"),)), 10.3)
+    changed = both.followed_by(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.PUT_RIGHT),)), 10.3)
     assert changed.brightness_of("a1", 10.3, smooth=False) == 1.0
     assert changed.brightness_of("b2", 10.3, smooth=False) == 0.0
 
 
 def test_the_same_mood_and_the_same_lights_go_on_where_they_were() -> None:
-    lights = (light("a1", "turn"), light("b2", "turn"))
+    lights = (Light.for_role("a1", LightRole.TURN), Light.for_role("b2", LightRole.TURN))
     first = Animation().followed_by(Signal(Mood.FAULT, lights), 10.0)
     again = first.followed_by(Signal(Mood.FAULT, lights, words="Still."), 11.3)
     assert again.pointed_at(11.3) == ("b2", 1.0)
@@ -55,7 +57,15 @@ def test_a_quiet_signal_lets_the_sound_end_and_a_new_sound_replaces_it() -> None
 
 def test_lights_that_share_leds_take_turns_in_the_order_of_the_turn() -> None:
     shown = Animation().followed_by(
-        Signal(Mood.ACCEPTED, (light("c1", "turn"), light("c2", "turn"), light("d5", "fault"))), 50.0
+        Signal(
+            Mood.ACCEPTED,
+            (
+                Light.for_role("c1", LightRole.TURN),
+                Light.for_role("c2", LightRole.TURN),
+                Light.for_role("d5", LightRole.FAULT),
+            ),
+        ),
+        50.0,
     )
     order = [shown.pointed_at(50.0 + tenth / 10)[0] for tenth in range(0, 31, 5)]
     assert order == ["c1", "c1", "c2", "c2", "d5", "d5", "c1"]

@@ -10,7 +10,7 @@ from gpiozero.pins.mock import MockFactory, MockPin
 from hardware.errors import DriverError, HardwareError, PinError
 from hardware.lights.gpio import BuzzerDriver, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource, Panel
-from hardware.lights.signals import AnimatedDriver, Driver, Mood, Signal, Sound, light
+from hardware.lights.signals import AnimatedDriver, Driver, Light, LightRole, Mood, Signal, Sound
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
 
 History = Callable[[MockPin], list[tuple[float, float]]]
@@ -41,7 +41,7 @@ def test_a_place_shows_its_role_at_exact_times(
     pin = plain_pins.pin("GPIO17")
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:
         pin.clear_states()
-        panel.show(Signal(Mood.FAULT, (light("c3", role),)))
+        panel.show(Signal(Mood.FAULT, (Light.for_role("c3", role),)))
         play(panel, clock.now_s + 2.0)
         assert history(pin) == expected
         pin.assert_states_and_times([(0.0, False), (0.0, True)])
@@ -49,7 +49,7 @@ def test_a_place_shows_its_role_at_exact_times(
 
 def test_a_steady_light_needs_no_ticks(clock, plain_pins: MockFactory, play: Play) -> None:
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("c3", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),)))
         assert play(panel, clock.now_s + 3600) == 0
         assert plain_pins.pin("GPIO17").state
 
@@ -57,9 +57,9 @@ def test_a_steady_light_needs_no_ticks(clock, plain_pins: MockFactory, play: Pla
 def test_another_places_light_and_the_next_signal_leave_a_place_dark(clock, plain_pins: MockFactory) -> None:
     pin = plain_pins.pin("GPIO17")
     with panel_of(clock, PlaceLed("c3", 17, pin_factory=plain_pins)) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("c4", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c4", LightRole.TURN),)))
         assert not pin.state
-        panel.show(Signal(Mood.ACCEPTED, (light("c3", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),)))
         assert pin.state
         panel.show(Signal(Mood.WAITING))
         assert not pin.state
@@ -67,7 +67,7 @@ def test_another_places_light_and_the_next_signal_leave_a_place_dark(clock, plai
 
 def test_an_led_wired_to_the_supply_is_inverted(clock, plain_pins: MockFactory) -> None:
     with panel_of(clock, PlaceLed("c3", 17, active_high=False, pin_factory=plain_pins)) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("c3", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),)))
         assert not plain_pins.pin("GPIO17").state
         panel.show(Signal(Mood.WAITING))
         assert plain_pins.pin("GPIO17").state
@@ -82,7 +82,16 @@ def test_edge_lights_point_at_one_square_after_the_other(
     with panel_of(clock, *drivers) as panel:
         for pin in pins.values():
             pin.clear_states()
-        panel.show(Signal(Mood.ACCEPTED, (light("c1", "turn"), light("d1", "turn"), light("d2", "turn"))))
+        panel.show(
+            Signal(
+                Mood.ACCEPTED,
+                (
+                    Light.for_role("c1", LightRole.TURN),
+                    Light.for_role("d1", LightRole.TURN),
+                    Light.for_role("d2", LightRole.TURN),
+                ),
+            )
+        )
         play(panel, clock.now_s + 3.5)
         assert history(pins["c"]) == [(0.0, 1), (1.0, 0), (3.0, 1)]
         assert history(pins["d"]) == [(1.0, 1), (3.0, 0)]
@@ -158,7 +167,7 @@ def test_a_passive_buzzer_is_given_the_tones(clock, pwm_pins: MockFactory, play:
 
 def test_closing_puts_everything_out_and_frees_the_pins(clock, pwm_pins: MockFactory) -> None:
     panel = panel_of(clock, StatusLed((13, 19, 26), pin_factory=pwm_pins), PlaceLed("c3", 17, pin_factory=pwm_pins))
-    panel.show(Signal(Mood.ACCEPTED, (light("c3", "turn"),)))
+    panel.show(Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),)))
     panel.close()
     assert not pwm_pins.pin("GPIO17").state
     assert not pwm_pins.pin("GPIO19").state

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import MapFileError, SettingError
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import (
     CORNERS,
     LightMap,
@@ -17,9 +18,8 @@ from hardware.lights.light_map import (
     read_light_map,
     write_light_map,
 )
-from hardware.lights.terminal import Grid
 
-GRID = Grid.of_squares(7, 7)
+GRID = PlaceGrid.of_squares(7, 7)
 SQUARES = GRID.places
 
 layouts = st.builds(
@@ -55,14 +55,14 @@ def first_lights(light_map: LightMap) -> list[str]:
 )
 def test_the_strip_runs_as_it_was_laid(corner, along, serpentine, expected: str) -> None:
     layout = StripLayout(corner, along, serpentine)
-    assert first_lights(layout.light_map(Grid.of_squares(3, 2))) == expected.split()
+    assert first_lights(layout.light_map(PlaceGrid.of_squares(3, 2))) == expected.split()
 
 
 @given(layouts, st.integers(1, 9), st.integers(1, 9))
 def test_every_square_gets_its_lights_and_a_serpentine_never_jumps(
     layout: StripLayout, columns: int, rows: int
 ) -> None:
-    light_map = layout.light_map(Grid.of_squares(columns, rows))
+    light_map = layout.light_map(PlaceGrid.of_squares(columns, rows))
     numbers = [light for lights in light_map.places.values() for light in lights]
     assert len(numbers) == len(set(numbers)) == columns * rows * layout.lights_per_square
     assert min(numbers) == layout.first
@@ -101,7 +101,7 @@ def test_a_layout_names_all_that_is_wrong_with_it() -> None:
 
 
 def test_a_strip_cannot_run_along_the_columns_of_uneven_rows() -> None:
-    uneven = Grid((("a2",), ("a1", "b1")))
+    uneven = PlaceGrid((("a2",), ("a1", "b1")))
     assert StripLayout().light_map(uneven).lights == 3
     with pytest.raises(SettingError, match="not equally long"):
         StripLayout(along="columns").light_map(uneven)

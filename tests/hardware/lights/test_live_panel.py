@@ -9,10 +9,10 @@ import pytest
 
 from hardware.errors import DriverError
 from hardware.lights.panel import DriverSource, LivePanel, Panel
-from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 from tests.guard import GUARD_S
 
-SHOWN = Signal(Mood.FAULT, (light("c3", "fault"),))
+SHOWN = Signal(Mood.FAULT, (Light.for_role("c3", LightRole.FAULT),))
 
 
 class Telltale:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hardware.errors import DriverError
 from hardware.lights.gpio import PlaceLed
 from hardware.lights.panel import DriverSource, Panel
-from hardware.lights.signals import Mood, Signal, Sound, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 
-ACCEPTED = Signal(Mood.ACCEPTED, (light("c3", "turn"),), Sound.ACCEPTED, "Gold moved.")
-FAULT = Signal(Mood.FAULT, (light("d4", "fault"),), Sound.FAULT, "Not like that.")
+ACCEPTED = Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN),), Sound.ACCEPTED, "Gold moved.")
+FAULT = Signal(Mood.FAULT, (Light.for_role("d4", LightRole.FAULT),), Sound.FAULT, "Not like that.")
 
 
 class World:
@@ -238,7 +238,7 @@ def test_a_busy_pin_lights_up_once_the_other_program_lets_go(clock, plain_pins: 
         DriverSource("light c3", lambda: PlaceLed("c3", 17, pin_factory=plain_pins)),
         DriverSource("light d4", lambda: PlaceLed("d4", 27, pin_factory=plain_pins)),
     ]
-    both = Signal(Mood.ACCEPTED, (light("c3", "turn"), light("d4", "turn")))
+    both = Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.TURN), Light.for_role("d4", LightRole.TURN)))
     other = LED(17, pin_factory=plain_pins)
     with Panel(sources, clock, said.append) as panel:
         panel.show(both)

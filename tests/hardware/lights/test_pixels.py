@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import SettingError
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.pixels import PixelDriver
-from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, AnimatedDriver, Colour, Mood, Signal, light
-from hardware.lights.terminal import Grid
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, AnimatedDriver, Colour, Light, LightRole, Mood, Signal
 
 MAP = LightMap({"a1": (1,), "b2": (2, 3), "c3": ()}, (0,), lights=4)
 DARK = (0, 0, 0)
@@ -62,7 +62,7 @@ def panel_of(clock, strip: Strip, said: list[str] | None = None) -> Panel:
 def test_a_role_has_its_colour_on_every_light_of_its_place(role: str) -> None:
     colour = ROLE_STYLES[role].colour.value
     status = MOOD_STYLES[Mood.FAULT].colour.value
-    assert shown(Signal(Mood.FAULT, (light("b2", role),))) == [status, DARK, colour, colour]
+    assert shown(Signal(Mood.FAULT, (Light.for_role("b2", role),))) == [status, DARK, colour, colour]
 
 
 @pytest.mark.parametrize("mood", Mood)
@@ -71,16 +71,26 @@ def test_the_status_light_has_the_moods_colour(mood: Mood) -> None:
 
 
 def test_a_place_without_a_light_shows_nothing_and_breaks_nothing() -> None:
-    lights = (light("c3", "fault"), light("g7", "fault"), light("a1", "turn"))
+    lights = (
+        Light.for_role("c3", LightRole.FAULT),
+        Light.for_role("g7", LightRole.FAULT),
+        Light.for_role("a1", LightRole.TURN),
+    )
     assert shown(Signal(Mood.FAULT, lights))[1:] == [Colour.GREEN.value, DARK, DARK]
 
 
 def test_the_more_urgent_of_two_lights_on_a_place_is_shown() -> None:
-    assert shown(Signal(Mood.FAULT, (light("a1", "turn"), light("a1", "fault"))))[1] == Colour.VERMILLION.value
+    assert (
+        shown(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.TURN), Light.for_role("a1", LightRole.FAULT))))[1]
+        == Colour.VERMILLION.value
+    )
 
 
 def test_brightness_scales_every_light() -> None:
-    assert shown(Signal(Mood.WAITING, (light("a1", "hint"),)), brightness=0.5)[:2] == [(128, 128, 128)] * 2
+    assert (
+        shown(Signal(Mood.WAITING, (Light.for_role("a1", LightRole.HINT),)), brightness=0.5)[:2]
+        == [(128, 128, 128)] * 2
+    )
     assert shown(Signal(Mood.WAITING), brightness=0.0) == [DARK] * 4
 
 
@@ -117,7 +127,7 @@ def test_frames_are_sent_at_exact_times_and_only_when_they_differ(
     kept = strip.show
     strip.show = lambda colours: (times.append(clock.now_s), kept(colours))[1]  # type: ignore[method-assign]
     with panel_of(clock, strip) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", role),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", role),)))
         play(panel, start_s + 2.0)
         assert [round(time_s - start_s, 6) for time_s in times] == moments
         assert all(one != other for one, other in zip(strip.frames, strip.frames[1:], strict=False))
@@ -126,7 +136,7 @@ def test_frames_are_sent_at_exact_times_and_only_when_they_differ(
 def test_an_output_that_forgets_gets_the_same_frame_again(clock, play: Callable[[Panel, float], int]) -> None:
     strip = Strip(refresh_s=1.0)
     with panel_of(clock, strip) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         assert play(panel, clock.now_s + 10.5) == 10
         assert len(strip.frames) == 11
         assert len(set(strip.frames)) == 1
@@ -135,9 +145,9 @@ def test_an_output_that_forgets_gets_the_same_frame_again(clock, play: Callable[
 def test_what_is_steady_needs_no_ticks(clock, play: Callable[[Panel, float], int]) -> None:
     strip = Strip()
     with panel_of(clock, strip) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         assert play(panel, clock.now_s + 3600.0) == 0
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),), words="Still."))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),), words="Still."))
         assert len(strip.frames) == 1
 
 
@@ -150,14 +160,14 @@ def test_a_mood_that_has_no_light_wakes_nobody(clock) -> None:
 def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[[Panel, float], int]) -> None:
     strip, said = Strip(), []
     with panel_of(clock, strip, said) as panel:
-        panel.show(Signal(Mood.ACCEPTED, (light("a1", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("a1", LightRole.TURN),)))
         strip.broken = True
-        panel.show(Signal(Mood.FAULT, (light("a1", "fault"),)))
+        panel.show(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)))
         assert strip.closed
         assert said == [
             "lights does not work: the cable is out. The game goes on; it is tried again.",
         ]
-        panel.show(Signal(Mood.ACCEPTED, (light("b2", "turn"),)))
+        panel.show(Signal(Mood.ACCEPTED, (Light.for_role("b2", LightRole.TURN),)))
         strip.broken = False
         play(panel, clock.now_s + 2.0)
         assert strip.colours == [Colour.GREEN.value, DARK, Colour.GREEN.value, Colour.GREEN.value]
@@ -166,7 +176,7 @@ def test_after_a_fault_the_frame_that_holds_then_is_shown(clock, play: Callable[
 def test_closing_puts_every_light_out_and_lets_go_even_of_a_broken_output() -> None:
     strip = Strip()
     driver = PixelDriver("lights", strip, MAP)
-    driver.show(Signal(Mood.FAULT, (light("a1", "fault"),)), 0.0)
+    driver.show(Signal(Mood.FAULT, (Light.for_role("a1", LightRole.FAULT),)), 0.0)
     driver.close()
     assert strip.frames[-1] == bytes(12)
     assert strip.closed
@@ -177,12 +187,14 @@ def test_closing_puts_every_light_out_and_lets_go_even_of_a_broken_output() -> N
     assert broken.closed
 
 
-PLACES = Grid.of_squares(4, 4).places
-BOARD = StripLayout(lights_per_square=2, skipped=1).light_map(Grid.of_squares(4, 4), status=[60], lights=64)
+PLACES = PlaceGrid.of_squares(4, 4).places
+BOARD = StripLayout(lights_per_square=2, skipped=1).light_map(PlaceGrid.of_squares(4, 4), status=[60], lights=64)
 signals = st.builds(
     Signal,
     st.sampled_from(Mood),
-    st.lists(st.builds(light, st.sampled_from(PLACES), st.sampled_from(sorted(ROLE_STYLES))), max_size=6).map(tuple),
+    st.lists(st.builds(Light.for_role, st.sampled_from(PLACES), st.sampled_from(sorted(ROLE_STYLES))), max_size=6).map(
+        tuple
+    ),
 )
 
 

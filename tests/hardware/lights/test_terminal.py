@@ -8,11 +8,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from hardware.errors import DriverError
-from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Mood, Signal, Sound, light
-from hardware.lights.terminal import Grid, TerminalDriver, legend, render, status_line
+from hardware.grid import PlaceGrid
+from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, LightRole, Mood, Signal, Sound
+from hardware.lights.terminal import TerminalDriver, legend, render, status_line
 
-BOARD = Grid.of_squares(3, 2)
-FAULT = Signal(Mood.FAULT, (light("c1", "fault"), light("a2", "put right")), Sound.FAULT, "Not there.")
+BOARD = PlaceGrid.of_squares(3, 2)
+FAULT = Signal(
+    Mood.FAULT,
+    (Light.for_role("c1", LightRole.FAULT), Light.for_role("a2", LightRole.PUT_RIGHT)),
+    Sound.FAULT,
+    "Not there.",
+)
 
 
 def console(*, colour: bool = False, width: int = 80, record: bool = False) -> Console:
@@ -40,7 +46,7 @@ def test_a_grid_has_the_far_row_first() -> None:
 @pytest.mark.parametrize(("columns", "rows"), [(0, 3), (27, 3), (3, 0)])
 def test_a_grid_that_can_not_be_is_refused(columns: int, rows: int) -> None:
     with pytest.raises(ValueError, match="expected 1 to 26 columns"):
-        Grid.of_squares(columns, rows)
+        PlaceGrid.of_squares(columns, rows)
 
 
 def test_a_signal_reads_without_colours() -> None:
@@ -63,7 +69,7 @@ def test_a_signal_without_lights_is_a_dark_board_and_its_words() -> None:
 
 
 def test_places_beside_the_grid_are_named() -> None:
-    text = render(Signal(Mood.FAULT, (light("bar", "fault"),)), BOARD).plain
+    text = render(Signal(Mood.FAULT, (Light.for_role("bar", LightRole.FAULT),)), BOARD).plain
     assert "also lit: bar (fault)" in text
 
 
@@ -73,9 +79,11 @@ def test_places_beside_the_grid_are_named() -> None:
     st.data(),
 )
 def test_columns_line_up_and_every_lit_place_is_there(columns: int, rows: int, data: st.DataObject) -> None:
-    grid = Grid.of_squares(columns, rows)
+    grid = PlaceGrid.of_squares(columns, rows)
     lights = data.draw(
-        st.lists(st.builds(light, st.sampled_from(grid.places), st.sampled_from(sorted(ROLE_STYLES))), max_size=9)
+        st.lists(
+            st.builds(Light.for_role, st.sampled_from(grid.places), st.sampled_from(sorted(ROLE_STYLES))), max_size=9
+        )
     )
     lines = render(Signal(Mood.FAULT, tuple(lights)), grid).plain.split("\n")
     width = max(len(place) for place in grid.places) + 3

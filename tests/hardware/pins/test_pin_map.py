@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardware.errors import PinError
-from hardware.pins.pin_map import BUTTON_ROLES, column_and_row, parse_pin, pin_map
+from hardware.grid import column_and_row
+from hardware.pins.pin_map import BUTTON_ROLES, parse_pin, pin_map
 
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
 

@@ -15,9 +15,9 @@ from rich.console import Console
 
 from firmware_bridge.errors import PortMissingError
 from firmware_bridge.pin_maps.file import parse_pin_map
+from hardware.grid import PlaceGrid
 from hardware.lights.light_map import read_light_map
 from hardware.lights.signals import Signal, Sound
-from hardware.lights.terminal import Grid
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.errors import ConfigError
@@ -285,7 +285,7 @@ def test_without_a_map_there_is_nothing_to_show(table: Plugged, console: Console
 
 def test_the_picture_of_the_sensors() -> None:
     told = SensorSnapshot(1.0, {"a1": True, "b1": False, "a2": True}, frozenset({"a2"}))
-    drawn = board_of_sensors(told, Grid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
+    drawn = board_of_sensors(told, PlaceGrid.of_squares(2, 2), {"b1": "stuck"}, plain=True).plain
     assert drawn.splitlines()[:3] == ["  2  ?  ", "  1  o x", "     a b"]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardware.lights.signals import Mood, Signal, light
-from hardware.lights.terminal import Grid
+from hardware.grid import PlaceGrid
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.rendering.board_picture import beside_camera, board_picture, board_text, piece_of, wrapped
 
-GRID = Grid.of_squares(7, 7)
+GRID = PlaceGrid.of_squares(7, 7)
 
 
 def test_looks_are_taken_apart() -> None:
@@ -33,7 +33,7 @@ def test_every_piece_is_told_from_every_other_without_colour(deblockle: Any, asc
 
 
 def test_lit_squares_bear_their_roles_letter() -> None:
-    text = board_text({}, GRID, [light("g1", "fault")], ascii_only=True).plain
+    text = board_text({}, GRID, [Light.for_role("g1", LightRole.FAULT)], ascii_only=True).plain
     assert "F" in text.splitlines()[6]
     assert "F" not in "".join(text.splitlines()[:6])
 
@@ -42,7 +42,7 @@ def test_every_piece_and_light_shows_in_the_picture(deblockle: Any) -> None:
     bare = board_picture({}, GRID, square_px=48)
     pictures = [board_picture({"d4": look}, GRID, square_px=48).tobytes() for look in deblockle.looks]
     assert len(set(pictures)) == len(deblockle.looks)
-    lit = board_picture({}, GRID, [light("d4", "fault")], square_px=48)
+    lit = board_picture({}, GRID, [Light.for_role("d4", LightRole.FAULT)], square_px=48)
     assert lit.shape == bare.shape
     rows, columns = np.nonzero((lit != bare).any(axis=2))
     assert (rows.min() // 48, rows.max() // 48) == (3, 3)
@@ -52,7 +52,7 @@ def test_every_piece_and_light_shows_in_the_picture(deblockle: Any) -> None:
 def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
     camera = np.full((720, 1280, 3), 77, dtype=np.uint8)
     start = deblockle.appearance(deblockle.new())
-    signal = Signal(Mood.FAULT, (light("c1", "fault"),), words="Put the gold block back on c1. " * 6)
+    signal = Signal(Mood.FAULT, (Light.for_role("c1", LightRole.FAULT),), words="Put the gold block back on c1. " * 6)
     picture = beside_camera(camera, start, GRID, signal)
     assert picture.shape[0] == 540
     assert (picture[30:, :960] == 77).all()

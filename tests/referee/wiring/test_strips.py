@@ -12,13 +12,13 @@ import pytest
 
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
-from hardware.lights.signals import Mood, Signal, light
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.wiring.devices import strip_sources
 from referee.wiring.plan import WiringPlan
 from tests.guard import GUARD_S
 
 LIGHT_MAP = LightMap({"a1": (0,), "b1": (1,)}, (2,), lights=3)
-SIGNAL = Signal(Mood.ACCEPTED, (light("b1", "turn"),))
+SIGNAL = Signal(Mood.ACCEPTED, (Light.for_role("b1", LightRole.TURN),))
 
 
 @pytest.fixture

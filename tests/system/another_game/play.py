@@ -17,8 +17,8 @@ from engine.records.playthrough import playthrough, replayed
 from engine.records.record import make, read, replay, write
 from engine.registry import load
 from hardware.factory import DriverSettings, driver_sources
+from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
-from hardware.lights.terminal import Grid
 from referee.cli.context import utc_now
 from referee.journal import Journal
 from referee.journal.events import Event
@@ -54,7 +54,7 @@ class ScriptedReader:
 def main(journal_path: Path) -> dict[str, Any]:
     game = load("pebbles")
     layout = default_layout("pebbles")
-    grid = Grid.of_squares(layout.columns, layout.rows)
+    grid = PlaceGrid.of_squares(layout.columns, layout.rows)
     screen = io.StringIO()
     console = Console(file=screen, width=100)
     said: list[str] = []

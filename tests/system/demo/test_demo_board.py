@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
-from hardware.lights.signals import Mood, Signal, light
-from hardware.lights.terminal import Grid
+from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.cli.root import root
 from referee.demo.controller import demo_controller
 from referee.demo.run import DemoOptions, run_demo
 from simulator.microcontroller.faults import WireFaults
 
-GRID = Grid.of_squares(7, 7)
+GRID = PlaceGrid.of_squares(7, 7)
 
 
 def play(options: DemoOptions) -> tuple[int, str]:
@@ -84,14 +84,18 @@ def test_the_players_are_told_what_the_strip_shows_and_nothing_else() -> None:
         demo_controller(GRID, None, 5, lights=True, say=heard.append) as board,
         Panel(board.driver_sources(heard.append), lambda: 0.0, heard.append) as panel,
     ):
-        panel.show(Signal(Mood.FAULT, (light("c3", "fault"), light("d4", "put right"))), 0.0)
+        panel.show(
+            Signal(Mood.FAULT, (Light.for_role("c3", LightRole.FAULT), Light.for_role("d4", LightRole.PUT_RIGHT))), 0.0
+        )
         assert heard == ["fault"]
         seen = board.seen()
         assert seen is not None
         assert [lit.place for lit in seen.lights] == ["c3", "d4"]
         assert board.agrees_with(panel.signal or Signal(Mood.LOOKING))
-        assert not board.agrees_with(Signal(Mood.FAULT, (light("c3", "fault"),)))
-        assert not board.agrees_with(Signal(Mood.ACCEPTED, (light("c3", "fault"), light("d4", "put right"))))
+        assert not board.agrees_with(Signal(Mood.FAULT, (Light.for_role("c3", LightRole.FAULT),)))
+        assert not board.agrees_with(
+            Signal(Mood.ACCEPTED, (Light.for_role("c3", LightRole.FAULT), Light.for_role("d4", LightRole.PUT_RIGHT)))
+        )
         # In the dark of a blink nobody sees a fault.
         panel.tick(0.3)
         board.wait_for_lights()
