@@ -2,4 +2,20 @@
 
 ``engine.api`` is the interface that every game answers to. ``engine.registry`` alone imports concrete games, and no
 game in ``engine.games`` imports another.
+
+A turn is played, and a change that is none is explained:
+
+>>> from engine.registry import load
+>>> game = load("deblockle")
+>>> state = game.new({"blocks_gold": 1, "blocks_teal": 1})
+>>> [game.format_turn(turn) for turn in game.legal_turns(state)]
+['d1-e1=cross-d1', 'd1-e1=cross-f1', 'd1-e1=cross-e2', 'd1-c1=x-b2']
+>>> turn = game.parse_turn(state, "d1 b2")
+>>> game.describe(turn)
+'Gold rolls d1 to c1, x up, and hops to b2.'
+>>> game.apply(state, turn).to_move
+'teal'
+>>> seen = {**game.appearance(state), "d1": "empty", "d3": "gold block, star up"}
+>>> game.explain(state, seen)[0].sentence
+'The gold block went from d1 to d3 without a roll: star is still up.'
 """

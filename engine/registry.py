@@ -58,7 +58,14 @@ def games() -> tuple[str, ...]:
 
 
 def load(name: str) -> Game[Any, Any]:
-    """Give the game of that name (case and outer spaces don't matter); raises UnknownGameError."""
+    """Give the game of that name (case and outer spaces don't matter); raises UnknownGameError.
+
+    >>> load("Diaballik").name
+    'diaballik'
+    >>> load("diabalik")
+    Traceback (most recent call last):
+    engine.errors.UnknownGameError: no game is called 'diabalik'; did you mean 'diaballik'?
+    """
     key = name.strip().lower()
     if key not in _GAMES:
         near = nearest(key, _GAMES)

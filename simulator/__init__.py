@@ -1,1 +1,12 @@
-"""A virtual table: plays games, renders what a camera would see, closes the switches under the board."""
+"""A virtual table: plays games, renders what a camera would see, closes the switches under the board.
+
+>>> from simulator.play.ground_truth import TruthLog
+>>> from simulator.table import VirtualTable
+>>> truth = TruthLog()
+>>> with VirtualTable(seed=7, turns=1, truth=truth) as table:
+...     frame = table.read()
+>>> frame.image.shape
+(720, 1280, 3)
+>>> truth.frames[0].looks["c1"]
+'gold block, hoops up'
+"""

@@ -1,1 +1,11 @@
-"""Game records, and playthroughs that notice any change of the rules."""
+"""Game records, and playthroughs that notice any change of the rules.
+
+>>> from engine.records.record import read, replay
+>>> record = read('''
+... [Game "diaballik"]
+... 1. black d1*e1 d1-d2
+... 2. white:resign
+... ''')
+>>> replay(record).outcome
+Outcome(winner='black', reason='white resigned', shared_by=())
+"""

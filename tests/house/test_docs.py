@@ -273,6 +273,16 @@ def test_nothing_private_is_told(page: Path) -> None:
         assert not re.search(ODD_HOSTS, host, re.IGNORECASE), f"{host} is no public place to read on"
 
 
+ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+
+
+def test_the_overview_lists_every_folder() -> None:
+    text = (ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+(?:/\w+)?)/` \|", text, re.MULTILINE)
+    inits = [file for room in ROOMS for depth in ("", "*/") for file in ROOT.glob(f"{room}/{depth}__init__.py")]
+    assert sorted(listed) == sorted(page_ids(init.parent) for init in inits)
+
+
 def tracked() -> list[Path]:
     """The files that git keeps."""
     git = shutil.which("git")
