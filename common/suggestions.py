@@ -12,7 +12,7 @@ def nearest(got: str, known: Iterable[str]) -> str | None:
     >>> nearest("gipo", ["terminal", "gpio"])
     'gpio'
     """
-    return next(iter(difflib.get_close_matches(got, list(known), n=1)), None)
+    return next(iter(difflib.get_close_matches(got, [str(name) for name in known], n=1)), None)
 
 
 def did_you_mean(got: str, known: Iterable[str], *, quoted: bool = False) -> str:

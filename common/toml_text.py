@@ -11,12 +11,21 @@ def as_toml(value: object) -> str:
     if value is None:
         return "(none)"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(str(key))} = {as_toml(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(as_toml_line(str(key), item) for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(as_toml(item) for item in value) + "]"
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     return _quoted(str(value))
+
+
+def as_toml_line(key: str, value: object) -> str:
+    """Write a key and its value as a line of a TOML file.
+
+    >>> as_toml_line("a1", (0, 1)), as_toml_line("a 1", "x")
+    ('a1 = [0, 1]', '"a 1" = "x"')
+    """
+    return f"{_key(key)} = {as_toml(value)}"
 
 
 def _key(name: str) -> str:

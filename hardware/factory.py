@@ -13,7 +13,7 @@ from common.suggestions import did_you_mean
 from hardware.errors import SettingError
 from hardware.grid import PlaceGrid
 from hardware.inputs.buttons import Buttons
-from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S
+from hardware.inputs.debounce import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S
 from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource
 from hardware.lights.terminal import TerminalDriver
@@ -44,7 +44,7 @@ class ButtonSettings:
     """How buttons are wired (``pull_up``: from the pin to ground) and how long they take to be believed."""
 
     pull_up: bool = True
-    settle_s: float = DEFAULT_SETTLE_S
+    settle_s: float = DEFAULT_BUTTON_SETTLE_S
     long_press_s: float = DEFAULT_LONG_PRESS_S
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from common.findings import Finding, Severity, worst
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
 from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, greet, greet_again, one_port
 from firmware_bridge.install.console import BareBoard, Survey
@@ -27,20 +27,8 @@ from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
 
-Level = Literal["ok", "note", "fault"]
-
 _INSTALL = "`referee firmware install` puts it right"
 _MOST_NAMED = 4
-
-
-@dataclass(frozen=True)
-class BoardFinding:
-    """One thing that was looked at: ``ok``, ``note`` (the board works as it is) or ``fault``; and what to do."""
-
-    level: Level
-    subject: str
-    message: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,12 +36,12 @@ class BoardCheck:
     """What was found on the board that is on ``port``."""
 
     port: SerialPort
-    findings: tuple[BoardFinding, ...]
+    findings: tuple[Finding, ...]
 
     @property
     def is_good(self) -> bool:
         """Whether the board has what it should have."""
-        return all(finding.level != "fault" for finding in self.findings)
+        return worst(self.findings) is not Severity.FAULT
 
 
 def check(
@@ -93,12 +81,12 @@ def check(
     return BoardCheck(port, tuple(findings))
 
 
-def compare_versions(installed: Version, ours: Version) -> BoardFinding:
+def compare_versions(installed: Version, ours: Version) -> Finding:
     """Say whether a board's firmware is this program's, older or newer, and what to do."""
     problem = version_problem(installed, ours)
     if problem is None:
-        return BoardFinding("ok", "firmware", f"version {version_text(installed)}")
-    return BoardFinding("fault", "firmware", *problem)
+        return Finding.ok("firmware", f"version {version_text(installed)}")
+    return Finding.fault("firmware", *problem)
 
 
 def equipment(welcome: Welcome) -> str:
@@ -107,7 +95,7 @@ def equipment(welcome: Welcome) -> str:
     return f"{counts}, a buzzer" if welcome.buzzer else counts
 
 
-def _answered(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[BoardFinding]:
+def _answered(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) -> Iterator[Finding]:
     welcome = reached.welcome
     if welcome is not None:
         yield compare_versions(welcome.firmware, firmware.version)
@@ -116,31 +104,25 @@ def _answered(reached: ReachedBoard, firmware: Firmware, pins: PinMap | None) ->
         )
         yield _runs(welcome)
     elif isinstance(reached.why_not, VersionError | NoFirmwareError):
-        yield BoardFinding("fault", "firmware", str(reached.why_not))
+        yield Finding.fault("firmware", str(reached.why_not))
     else:
         raise reached.why_not or WrongDeviceError(f"nothing is known of what is on {reached.port.device}")
 
 
-def _files(
-    survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: PinMap | None
-) -> Iterator[BoardFinding]:
+def _files(survey: Survey, firmware: Firmware, manifest: Manifest | None, pins: PinMap | None) -> Iterator[Finding]:
     is_old = survey.version[:2] < OLDEST_MICROPYTHON
     oldest = ".".join(map(str, OLDEST_MICROPYTHON))
-    yield BoardFinding(
-        "fault" if is_old else "ok",
+    yield Finding(
         "interpreter",
+        Severity.FAULT if is_old else Severity.OK,
         survey.title,
         f"the firmware needs {oldest} or newer; docs/firmware.md tells how to put it on the board" if is_old else "",
     )
     if not survey.has_firmware:
-        yield BoardFinding(
-            "fault", "firmware", "there is none on the board", "`referee firmware install` puts it there"
-        )
+        yield Finding.fault("firmware", "there is none on the board", "`referee firmware install` puts it there")
         return
     if manifest is None:
-        yield BoardFinding(
-            "fault", "firmware", "an installation was cut off, or its files were put there by hand", _INSTALL
-        )
+        yield Finding.fault("firmware", "an installation was cut off, or its files were put there by hand", _INSTALL)
     else:
         yield compare_versions(manifest.version, firmware.version)
     # Another version's files differ from ours of course; what matters there is whether they are as it left them.
@@ -151,12 +133,11 @@ def _files(
     yield _pin_map(there, None if pins is None else sha256(pins.device_json()), has=there is not None)
 
 
-def _faults(board: BareBoard, survey: Survey) -> Iterator[BoardFinding]:
+def _faults(board: BareBoard, survey: Survey) -> Iterator[Finding]:
     for file in FAULT_FILES:
         if file in survey.hashes:
             lines = [line.strip() for line in board.read(file).decode(errors="replace").splitlines() if line.strip()]
-            yield BoardFinding(
-                "note",
+            yield Finding.note(
                 "last fault",
                 lines[-1] if lines else "unknown",
                 f"the firmware restarted after it; the whole is in {file} on the board",
@@ -164,39 +145,38 @@ def _faults(board: BareBoard, survey: Survey) -> Iterator[BoardFinding]:
             return
 
 
-def _differences(differs: Difference) -> Iterator[BoardFinding]:
+def _differences(differs: Difference) -> Iterator[Finding]:
     if differs.missing:
-        yield BoardFinding("fault", "files", f"missing on the board: {_named(differs.missing)}", _INSTALL)
+        yield Finding.fault("files", f"missing on the board: {_named(differs.missing)}", _INSTALL)
     if differs.altered:
-        yield BoardFinding("fault", "files", f"other than they should be: {_named(differs.altered)}", _INSTALL)
+        yield Finding.fault("files", f"other than they should be: {_named(differs.altered)}", _INSTALL)
     if differs.left_over:
-        yield BoardFinding(
-            "note",
+        yield Finding.note(
             "files",
             f"left over and of no use: {_named(differs.left_over)}",
             "`referee firmware install` removes them",
         )
     if differs.is_none:
-        yield BoardFinding("ok", "files", "each is as it should be")
+        yield Finding.ok("files", "each is as it should be")
 
 
-def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) -> BoardFinding:
+def _pin_map(there: str | int | None, wanted: str | int | None, *, has: bool) -> Finding:
     remedy = "`referee firmware install --pins FILE` puts yours there"
     if not has:
-        return BoardFinding("fault", "pin map", "there is none on the board, so nothing hangs on its pins", remedy)
+        return Finding.fault("pin map", "there is none on the board, so nothing hangs on its pins", remedy)
     if wanted is None:
-        return BoardFinding("ok", "pin map", "there is one; with --pins FILE it is compared with yours")
+        return Finding.ok("pin map", "there is one; with --pins FILE it is compared with yours")
     if there != wanted:
-        return BoardFinding("fault", "pin map", "the board's is another one than yours", remedy)
-    return BoardFinding("ok", "pin map", "the board's is yours")
+        return Finding.fault("pin map", "the board's is another one than yours", remedy)
+    return Finding.ok("pin map", "the board's is yours")
 
 
-def _runs(welcome: Welcome | None) -> BoardFinding:
+def _runs(welcome: Welcome | None) -> Finding:
     if welcome is None:
-        return BoardFinding(
-            "fault", "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
+        return Finding.fault(
+            "board", "its firmware does not answer", "unplug it and plug it in again; else install anew"
         )
-    return BoardFinding("ok", "board", f"{welcome.board} answers: {equipment(welcome)}")
+    return Finding.ok("board", f"{welcome.board} answers: {equipment(welcome)}")
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from gpiozero import DigitalInputDevice
 from gpiozero.pins import Factory
 
-from common.backoff import Backoff
 from common.moments import earliest
 from hardware.errors import HardwareError
-from hardware.inputs.debounce import DEFAULT_LONG_PRESS_S, DEFAULT_SETTLE_S, Debouncer, PressKind
-from hardware.lights.panel import Fault
+from hardware.faults import Fault, FaultRecord
+from hardware.inputs.debounce import DEFAULT_BUTTON_SETTLE_S, DEFAULT_LONG_PRESS_S, Debouncer, Press, PressKind
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
+from hardware.pins.pin_map import ButtonRole
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ButtonEvent:
     the button had been down when the event became certain; monotonic seconds.
     """
 
-    role: str
+    role: ButtonRole
     kind: PressKind
     time_s: float
     held_s: float
@@ -38,23 +38,18 @@ class ButtonEvent:
 
 @dataclass(frozen=True)
 class _Edge:
-    role: str
+    role: ButtonRole
     time_s: float
     closed: bool
 
 
 @dataclass
 class _Slot:
-    role: str
+    role: ButtonRole
     pin: int
+    record: FaultRecord
     device: Any = None
     debouncer: Debouncer | None = None
-    fault: Fault | None = None
-    backoff: Backoff = field(default_factory=Backoff)
-
-    @property
-    def name(self) -> str:
-        return f"button {self.role!r} (GPIO{self.pin})"
 
 
 class Buttons:
@@ -71,18 +66,20 @@ class Buttons:
 
     def __init__(
         self,
-        pins: Mapping[str, int],
+        pins: Mapping[ButtonRole, int],
         clock: Callable[[], float],
         on_fault: Callable[[str], None],
         *,
         pin_factory: Factory | None = None,
         pull_up: bool = True,
-        settle_s: float = DEFAULT_SETTLE_S,
+        settle_s: float = DEFAULT_BUTTON_SETTLE_S,
         long_press_s: float = DEFAULT_LONG_PRESS_S,
     ) -> None:
         # Made once here so that a bad setting is an error at once, whether or not a pin can be opened.
         Debouncer(settle_s=settle_s, long_press_s=long_press_s)
-        self._slots = [_Slot(role, pin) for role, pin in pins.items()]
+        self._slots = [
+            _Slot(role, pin, FaultRecord(f"button {role.value!r} (GPIO{pin})")) for role, pin in pins.items()
+        ]
         self._clock = clock
         self._on_fault = on_fault
         self._factory = pin_factory
@@ -96,7 +93,7 @@ class Buttons:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """The buttons that do not work right now, and why."""
-        return tuple(slot.fault for slot in self._slots if slot.fault is not None)
+        return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
 
     def poll(self, time_s: float | None = None) -> tuple[ButtonEvent, ...]:
         """Give what the buttons did up to now (or ``time_s``), oldest first; tries failed buttons again when due."""
@@ -115,16 +112,16 @@ class Buttons:
                 events += _button_events(slot.role, slot.debouncer.advance(now_s))
         return tuple(sorted(events, key=lambda event: event.time_s + event.held_s))
 
-    def presses(self, time_s: float | None = None) -> tuple[str, ...]:
+    def presses(self, time_s: float | None = None) -> tuple[ButtonRole, ...]:
         """Give the roles of the buttons pressed since the last ``poll`` or ``presses``, oldest first."""
         return tuple(event.role for event in self.poll(time_s) if event.kind is PressKind.PRESSED)
 
     def next_change_s(self) -> float | None:
         """Say when ``poll`` has news if no edge comes before (a contact that settles, a long press, a retry)."""
-        moments = [
-            slot.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s for slot in self._slots
-        ]
-        return earliest(moments)
+        return earliest(
+            slot.record.backoff.retry_at_s if slot.debouncer is None else slot.debouncer.next_change_s
+            for slot in self._slots
+        )
 
     def close(self) -> None:
         """Let go of every pin."""
@@ -134,7 +131,7 @@ class Buttons:
                 device.close()
 
     def _open_if_due(self, slot: _Slot, now_s: float) -> None:
-        if slot.device is not None or not slot.backoff.is_due(now_s):
+        if slot.device is not None or not slot.record.backoff.is_due(now_s):
             return
         try:
             factory = self._factory or open_pin_factory()
@@ -144,14 +141,15 @@ class Buttons:
             self._failed(slot, now_s, error)
             return
         except pin_errors() as error:
-            self._failed(slot, now_s, hardware_error(slot.name, error))
+            self._failed(slot, now_s, hardware_error(slot.record.device, error))
             return
         slot.debouncer = Debouncer(
             settle_s=self._settle_s, long_press_s=self._long_press_s, closed=bool(device.is_active), time_s=now_s
         )
         device.when_activated = self._stamp(slot.role, closed=True)
         device.when_deactivated = self._stamp(slot.role, closed=False)
-        slot.device, slot.fault, slot.backoff = device, None, slot.backoff.worked(now_s)
+        slot.device = device
+        slot.record.worked(now_s)
 
     def _level(self, slot: _Slot, now_s: float) -> bool | None:
         """Read the contact itself, so that an edge the system lost does not leave a button stuck; None on a fault."""
@@ -160,10 +158,10 @@ class Buttons:
         except pin_errors() as error:
             slot.device.close()
             slot.device = slot.debouncer = None
-            self._failed(slot, now_s, hardware_error(slot.name, error))
+            self._failed(slot, now_s, hardware_error(slot.record.device, error))
             return None
 
-    def _stamp(self, role: str, *, closed: bool) -> Callable[[], None]:
+    def _stamp(self, role: ButtonRole, *, closed: bool) -> Callable[[], None]:
         def stamp() -> None:
             self._edges.put(_Edge(role, self._clock(), closed))
 
@@ -171,18 +169,17 @@ class Buttons:
 
     def _failed(self, slot: _Slot, now_s: float, error: HardwareError) -> None:
         message = str(error)
-        since_s = now_s if slot.fault is None else slot.fault.since_s
-        slot.backoff = slot.backoff.failed(now_s)
-        slot.fault = Fault(slot.name, message, since_s, slot.backoff.failures)
+        slot.record.failed(message, now_s)
         if message not in self._said:
             self._said.add(message)
-            self._on_fault(f"{slot.name} does not work: {message}. The game goes on without it; it is tried again.")
+            name = slot.record.device
+            self._on_fault(f"{name} does not work: {message}. The game goes on without it; it is tried again.")
 
 
-def _button_events(role: str, presses: tuple[Any, ...]) -> list[ButtonEvent]:
-    told = []
+def _button_events(role: ButtonRole, presses: tuple[Press, ...]) -> list[ButtonEvent]:
+    events = []
     for press in presses:
         started_s = press.time_s if press.kind is PressKind.RELEASED else press.touched_s
         held_s = 0.0 if press.kind is PressKind.RELEASED else press.time_s - press.touched_s
-        told.append(ButtonEvent(role, press.kind, started_s, held_s))
-    return told
+        events.append(ButtonEvent(role, press.kind, started_s, held_s))
+    return events

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from common.moments import to_microseconds
 
-DEFAULT_SETTLE_S = 0.02
+DEFAULT_BUTTON_SETTLE_S = 0.02
 DEFAULT_LONG_PRESS_S = 1.0
 
 
@@ -55,7 +55,7 @@ class Debouncer:
     def __init__(
         self,
         *,
-        settle_s: float = DEFAULT_SETTLE_S,
+        settle_s: float = DEFAULT_BUTTON_SETTLE_S,
         long_press_s: float = DEFAULT_LONG_PRESS_S,
         closed: bool = False,
         time_s: float = 0.0,
@@ -71,7 +71,7 @@ class Debouncer:
         self._charge_us = self._settle_us if closed else 0
         self._is_down = closed
         self._touched_us = self._now_us
-        self._held_told = closed
+        self._held_reported = closed
         self._released_since_start = not closed
 
     def edge(self, time_s: float, *, closed: bool) -> tuple[Press, ...]:
@@ -97,7 +97,7 @@ class Debouncer:
             return (self._now_us + self._settle_us - self._charge_us) / 1e6
         if self._is_down and not self._closed:
             return (self._now_us + self._charge_us) / 1e6
-        if self._is_down and not self._held_told:
+        if self._is_down and not self._held_reported:
             return max(self._now_us, self._touched_us + self._long_press_us) / 1e6
         return None
 
@@ -106,12 +106,12 @@ class Debouncer:
         until_us = self._now_us + elapsed_us
         certain_us = self._now_us
         if not self._is_down and self._charge_us + elapsed_us >= self._settle_us:
-            self._is_down, self._held_told = True, False
+            self._is_down, self._held_reported = True, False
             certain_us += self._settle_us - self._charge_us
             presses.append(self._press(PressKind.PRESSED, certain_us))
         held_us = max(certain_us, self._touched_us + self._long_press_us)
-        if self._is_down and not self._held_told and until_us >= held_us:
-            self._held_told = True
+        if self._is_down and not self._held_reported and until_us >= held_us:
+            self._held_reported = True
             presses.append(self._press(PressKind.HELD, held_us))
         self._charge_us = min(self._settle_us, self._charge_us + elapsed_us)
         return presses

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from common.moments import to_microseconds
 
-DEFAULT_SETTLE_S = 0.04
+DEFAULT_SWITCH_SETTLE_S = 0.04
 MIN_SCANS = 3
 """How many scans in a row must agree, however far apart they are."""
 
@@ -48,8 +48,8 @@ class SwitchSnapshot:
 
 @dataclass
 class _Switch:
-    believed: SwitchState | None = None
-    certain: SwitchState | None = None
+    stable: SwitchState | None = None
+    last_certain: SwitchState | None = None
     candidate: SwitchState | None = None
     since_s: float = 0.0
     scans: int = 0
@@ -69,7 +69,7 @@ class SwitchDebouncer:
     A switch that changed ``CHATTER_FLIPS`` times within ``CHATTER_S`` is doubtful until it is quiet.
     """
 
-    def __init__(self, switches: int, *, settle_s: float = DEFAULT_SETTLE_S) -> None:
+    def __init__(self, switches: int, *, settle_s: float = DEFAULT_SWITCH_SETTLE_S) -> None:
         if not settle_s >= 0:
             raise ValueError(f"settle_s is {settle_s}; expected seconds, 0 or more")
         self._switches = [_Switch() for _ in range(switches)]
@@ -78,7 +78,7 @@ class SwitchDebouncer:
         self._scans = 0
         self._first_s = 0.0
 
-    def feed(self, states: Sequence[SwitchState], time_s: float) -> None:
+    def add_scan(self, states: Sequence[SwitchState], time_s: float) -> None:
         """Take one scan, made at ``time_s`` (monotonic seconds, never before the last one).
 
         Raises ValueError for a scan of another number of switches.
@@ -105,7 +105,7 @@ class SwitchDebouncer:
         if self._scans < MIN_SCANS or not _has_passed(self._settle_s, self._first_s, time_s):
             return None
         believed = [
-            SwitchState.DOUBTFUL if switch.believed is None or switch.chatters(time_s) else switch.believed
+            SwitchState.DOUBTFUL if switch.stable is None or switch.chatters(time_s) else switch.stable
             for switch in self._switches
         ]
         changes = tuple(sorted(self._changes, key=lambda change: change.time_s))
@@ -118,12 +118,12 @@ class SwitchDebouncer:
         )
 
     def _believe(self, number: int, switch: _Switch) -> None:
-        switch.believed = switch.candidate
-        if switch.candidate in (switch.certain, SwitchState.DOUBTFUL):
+        switch.stable = switch.candidate
+        if switch.candidate in (switch.last_certain, SwitchState.DOUBTFUL):
             return
-        if switch.certain is not None:
+        if switch.last_certain is not None:
             self._changes.append(SwitchChange(number, switch.candidate is SwitchState.CLOSED, switch.since_s))
-        switch.certain = switch.candidate
+        switch.last_certain = switch.candidate
 
 
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:

@@ -14,12 +14,17 @@ from typing import Any
 from gpiozero import GPIODevice
 from gpiozero.pins import Factory
 
-from common.backoff import Backoff
-from hardware.errors import HardwareError, PinError
-from hardware.inputs.switch_states import DEFAULT_SETTLE_S, SwitchDebouncer, SwitchSnapshot, SwitchState, switch_states
-from hardware.lights.panel import Fault
+from hardware.errors import HardwareError
+from hardware.faults import Fault, FaultRecord
+from hardware.inputs.switch_states import (
+    DEFAULT_SWITCH_SETTLE_S,
+    SwitchDebouncer,
+    SwitchSnapshot,
+    SwitchState,
+    switch_states,
+)
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
-from hardware.pins.pin_map import PinName, parse_pin
+from hardware.pins.pin_map import PinAllocator, PinName
 
 DEFAULT_SCAN_S = 0.02
 _NAME = "sensors"
@@ -72,33 +77,19 @@ def switch_pins(
     ``taken`` are the pins that lights and buttons have (``PinMap.uses``). Raises PinError, which lists *every* problem:
     pins that do not exist, pins used twice (with both uses), rows without columns, and no pin at all.
     """
-    problems: list[str] = []
+    pins = PinAllocator({pin: use for use, pin in taken})
     if bool(rows) != bool(columns):
-        problems.append("a sensor matrix needs pins for rows and for columns; only one of the two has any")
+        pins.problems.append("a sensor matrix needs pins for rows and for columns; only one of the two has any")
     if not (rows or columns or singles):
-        problems.append("there is no pin with a sensor; give pins for rows and columns, or for single sensors")
-    uses: dict[int, str] = {pin: use for use, pin in taken}
+        pins.problems.append("there is no pin with a sensor; give pins for rows and columns, or for single sensors")
 
-    def checked(what: str, pins: Sequence[PinName]) -> tuple[int, ...]:
-        numbers = []
-        for position, name in enumerate(pins, start=1):
-            use = f"{what} {position}"
-            try:
-                number = parse_pin(name)
-            except PinError as error:
-                problems.append(f"{use}: {error}")
-                continue
-            if number in uses:
-                problems.append(f"GPIO{number} is used twice: for {uses[number]} and for {use}; give each its own pin")
-            uses.setdefault(number, use)
-            numbers.append(number)
-        return tuple(numbers)
+    def numbered(what: str, names: Sequence[PinName]) -> tuple[int, ...]:
+        return tuple(pins.allocate(f"{what} {position}", name) for position, name in enumerate(names, start=1))
 
     made = SwitchPins(
-        checked("sensor row", rows), checked("sensor column", columns), checked("sensor", singles), diodes=diodes
+        numbered("sensor row", rows), numbered("sensor column", columns), numbered("sensor", singles), diodes=diodes
     )
-    if problems:
-        raise PinError("; ".join(problems))
+    pins.check()
     return made
 
 
@@ -174,7 +165,7 @@ class GpioSwitches:
         *,
         pin_factory: Factory | None = None,
         scan_s: float = DEFAULT_SCAN_S,
-        settle_s: float = DEFAULT_SETTLE_S,
+        settle_s: float = DEFAULT_SWITCH_SETTLE_S,
     ) -> None:
         if not scan_s > 0:
             raise ValueError(f"scan_s is {scan_s}; expected seconds, more than 0")
@@ -185,16 +176,15 @@ class GpioSwitches:
         self._settle_s = settle_s
         self._wait = wait
         self._scanner: SwitchScanner | None = None
-        self._settler = SwitchDebouncer(pins.switches, settle_s=settle_s)
+        self._debouncer = SwitchDebouncer(pins.switches, settle_s=settle_s)
         self._scanned_s: float | None = None
-        self._backoff = Backoff()
-        self._fault: Fault | None = None
+        self._record = FaultRecord(_NAME)
         self._said: set[str] = set()
 
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong right now; empty while the switches can be read."""
-        return () if self._fault is None else (self._fault,)
+        return () if self._record.fault is None else (self._record.fault,)
 
     def latest(self, now_s: float) -> SwitchSnapshot | None:
         """Scan if it is time, and give what is believed; ``None`` while nothing is known, or the pins fail.
@@ -205,12 +195,12 @@ class GpioSwitches:
             self._scan(now_s)
         if self._scanner is None or self._scanned_s is None:
             return None
-        return self._settler.snapshot(self._scanned_s)
+        return self._debouncer.snapshot(self._scanned_s)
 
     def next_scan_s(self, now_s: float) -> float:
         """Say when ``latest`` has the next scan to do, or the pins are tried again."""
         if self._scanner is None:
-            return max(now_s, self._backoff.retry_at_s or now_s)
+            return max(now_s, self._record.backoff.retry_at_s or now_s)
         return now_s if self._scanned_s is None else max(now_s, self._scanned_s + self._scan_s)
 
     def close(self) -> None:
@@ -220,26 +210,24 @@ class GpioSwitches:
             scanner.close()
 
     def _scan(self, now_s: float) -> None:
-        if self._scanner is None and not self._backoff.is_due(now_s):
+        if self._scanner is None and not self._record.backoff.is_due(now_s):
             return
         try:
             if self._scanner is None:
                 # What was believed before the fault says nothing about now.
-                self._settler = SwitchDebouncer(self.pins.switches, settle_s=self._settle_s)
+                self._debouncer = SwitchDebouncer(self.pins.switches, settle_s=self._settle_s)
                 self._scanner = SwitchScanner(self.pins, self._wait, self._factory)
-            self._settler.feed(self._scanner.scan(), now_s)
+            self._debouncer.add_scan(self._scanner.scan(), now_s)
         except HardwareError as error:
             self._failed(now_s, error)
             return
         self._scanned_s = now_s
-        self._fault, self._backoff = None, self._backoff.worked(now_s)
+        self._record.worked(now_s)
 
     def _failed(self, now_s: float, error: HardwareError) -> None:
         self.close()
         message = str(error)
-        since_s = now_s if self._fault is None else self._fault.since_s
-        self._backoff = self._backoff.failed(now_s)
-        self._fault = Fault(_NAME, message, since_s, self._backoff.failures)
+        self._record.failed(message, now_s)
         if message not in self._said:
             self._said.add(message)
             self._on_fault(f"the sensors do not work: {message}. The game goes on without them; they are tried again.")

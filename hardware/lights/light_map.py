@@ -6,16 +6,15 @@ by light.
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from common.durable import write_durably
 from common.suggestions import did_you_mean
+from common.toml_text import as_toml_line
 from hardware.errors import MapFileError, SettingError
 from hardware.grid import PlaceGrid
 
@@ -195,7 +194,6 @@ def _unknown_places(given: Iterable[str], known: Collection[str]) -> Iterator[st
 
 
 _KEYS = ("lights", "status", "pin_map_crc", "places")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_light_map(path: Path, *, known_places: Collection[str] = (), strip_lights: int | None = None) -> LightMap:
@@ -226,15 +224,9 @@ def write_light_map(light_map: LightMap, path: Path) -> None:
 
     Raises MapFileError where the folder can't be written to.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(light_map_as_toml(light_map))
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+        write_durably(path, light_map_as_toml(light_map))
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         reason = error.strerror or type(error).__name__
         raise MapFileError(f"the light map can't be written to {path} ({reason}); choose another file") from error
 
@@ -250,8 +242,7 @@ def light_map_as_toml(light_map: LightMap) -> str:
         lines.append(f"pin_map_crc = {light_map.pin_map_crc}")
     lines += ["", "[places]"]
     for place, numbers in sorted(light_map.places.items(), key=lambda item: (item[1] or (light_map.lights,), item[0])):
-        key = place if _BARE_KEY.fullmatch(place) else json.dumps(place, ensure_ascii=False)
-        lines.append(f"{key} = {list(numbers)}")
+        lines.append(as_toml_line(place, numbers))
     return "\n".join(lines) + "\n"
 
 

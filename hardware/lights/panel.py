@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 from gpiozero.exc import GPIOZeroError
@@ -18,6 +18,7 @@ from gpiozero.exc import GPIOZeroError
 from common.backoff import Backoff
 from common.moments import earliest
 from hardware.errors import HardwareError
+from hardware.faults import Fault, FaultRecord
 from hardware.lights.signals import AnimatedDriver, Driver, Signal, Sound
 
 DRIVER_FAULTS = (HardwareError, GPIOZeroError, OSError, RuntimeError)
@@ -37,22 +38,11 @@ class DriverSource:
     steady_s: float = 0.0
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What is wrong with which driver, since when (monotonic seconds), and how many attempts failed so far."""
-
-    driver: str
-    message: str
-    since_s: float
-    attempts: int
-
-
 @dataclass
 class _Slot:
     source: DriverSource
+    record: FaultRecord
     driver: Driver | None = None
-    fault: Fault | None = None
-    backoff: Backoff = field(default_factory=Backoff)
 
 
 class Panel:
@@ -75,7 +65,7 @@ class Panel:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"two drivers are called {', '.join(twice)}; each needs a name of its own")
-        self._slots = [_Slot(source, backoff=backoff or Backoff()) for source in sources]
+        self._slots = [_Slot(source, FaultRecord(source.name, backoff or Backoff())) for source in sources]
         self._clock = clock
         self._on_fault = on_fault
         self._on_recovery = on_recovery
@@ -90,7 +80,7 @@ class Panel:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong right now, in the order of the drivers; empty when all of them work."""
-        return tuple(slot.fault for slot in self._slots if slot.fault is not None)
+        return tuple(slot.record.fault for slot in self._slots if slot.record.fault is not None)
 
     @property
     def working(self) -> tuple[str, ...]:
@@ -130,7 +120,7 @@ class Panel:
         """Bring one driver up to date: make it when due, give it a fresh signal, or let it tick."""
         try:
             if slot.driver is None:
-                if not slot.backoff.is_due(now_s):
+                if not slot.record.backoff.is_due(now_s):
                     return
                 slot.driver = slot.source.make()
                 # A sound belongs to its moment: a driver that comes later shows the signal, silently.
@@ -148,21 +138,20 @@ class Panel:
 
     def _failed(self, slot: _Slot, now_s: float, error: Exception) -> None:
         self._drop(slot)
-        is_news = slot.backoff.is_news(now_s)
+        is_news = slot.record.backoff.is_news(now_s)
         message = str(error) or type(error).__name__
-        since_s = now_s if slot.fault is None else slot.fault.since_s
-        slot.backoff = slot.backoff.failed(now_s)
-        slot.fault = Fault(slot.source.name, message, since_s, slot.backoff.failures)
+        slot.record.failed(message, now_s)
         # Several drivers may lack the same thing (every pin lacks the pin library): that is said once as well.
         if is_news and message not in self._said:
             self._said.add(message)
             self._on_fault(f"{slot.source.name} does not work: {message}. The game goes on; it is tried again.")
 
     def _worked(self, slot: _Slot, now_s: float) -> None:
-        slot.backoff = slot.backoff.worked(now_s)
-        if slot.fault is None or now_s < _steady_at_s(slot):
+        record = slot.record
+        fault, record.backoff = record.fault, record.backoff.worked(now_s)
+        if fault is None or now_s < _steady_at_s(slot):
             return
-        fault, slot.fault = slot.fault, None
+        record.fault = None
         if all(other.message != fault.message for other in self.faults):
             self._said.discard(fault.message)
         if self._on_recovery is not None:
@@ -170,9 +159,9 @@ class Panel:
 
     def _next_of(self, slot: _Slot, now_s: float) -> float | None:
         if slot.driver is None:
-            return slot.backoff.retry_at_s
+            return slot.record.backoff.retry_at_s
         moments = [slot.driver.next_change_s(now_s)] if isinstance(slot.driver, AnimatedDriver) else []
-        if slot.fault is not None:
+        if slot.record.fault is not None:
             moments.append(_steady_at_s(slot))
         return earliest(moments)
 
@@ -190,7 +179,7 @@ class Panel:
 
 def _steady_at_s(slot: _Slot) -> float:
     """When a driver that works now counts as working again after its fault."""
-    since_s = slot.backoff.working_since_s
+    since_s = slot.record.backoff.working_since_s
     return 0.0 if since_s is None else since_s + slot.source.steady_s
 
 

@@ -6,6 +6,7 @@ Pins are numbered as Broadcom does (GPIO17), like gpiozero and the Pi's own docu
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +18,17 @@ from hardware.grid import column_and_row
 
 PinName = int | str
 
-BUTTON_ROLES = ("end turn", "hint", "take back")
-"""What a button can be for."""
+
+class ButtonRole(enum.StrEnum):
+    """What a button can be for; the values stand in settings and pin maps."""
+
+    END_TURN = "end turn"
+    HINT = "hint"
+    TAKE_BACK = "take back"
+
+
+BUTTON_ROLES: tuple[ButtonRole, ...] = tuple(ButtonRole)
+"""What a button can be for, in the order of a board's buttons unless settings say otherwise."""
 
 _USABLE = range(2, 28)
 _HAT_EEPROM = (0, 1)
@@ -60,6 +70,36 @@ def parse_pin(name: PinName) -> int:
     return number
 
 
+class PinAllocator:
+    """Gives each use a pin of its own, and collects in ``problems`` what keeps it from that.
+
+    ``uses`` are the pins that are taken already, and what for.
+    """
+
+    def __init__(self, uses: Mapping[int, str] = MappingProxyType({})) -> None:
+        self.problems: list[str] = []
+        self._uses = dict(uses)
+
+    def allocate(self, use: str, name: PinName) -> int:
+        """Give the Broadcom number of a pin that nothing else has; where there is a problem, any number."""
+        try:
+            number = parse_pin(name)
+        except PinError as error:
+            self.problems.append(f"{use}: {error}")
+            return -1
+        if number in self._uses:
+            self.problems.append(
+                f"GPIO{number} is used twice: for {self._uses[number]} and for {use}; give each its own pin"
+            )
+        self._uses.setdefault(number, use)
+        return number
+
+    def check(self) -> None:
+        """Raise PinError with every problem, if there is any."""
+        if self.problems:
+            raise PinError("; ".join(self.problems))
+
+
 @dataclass(frozen=True)
 class GpioPinMap:
     """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``pin_map``.
@@ -74,7 +114,7 @@ class GpioPinMap:
     rows: Mapping[str, int] = field(default_factory=dict)
     status: tuple[int, int, int] | None = None
     buzzer: int | None = None
-    buttons: Mapping[str, int] = field(default_factory=dict)
+    buttons: Mapping[ButtonRole, int] = field(default_factory=dict)
 
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
@@ -100,43 +140,35 @@ def pin_map(
     problem: pins that do not exist, pins used twice (with both uses), unknown places and button roles, and a status
     light that lacks one of its three pins.
     """
-    problems: list[str] = []
+    pins = PinAllocator()
     status = {"red": status_red, "green": status_green, "blue": status_blue}
     given = {colour: pin for colour, pin in status.items() if pin is not None}
     if given and len(given) < len(status):
         lacking = ", ".join(colour for colour in status if colour not in given)
-        problems.append(f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them")
-    problems += _unknown("place", places or {}, known_places)
-    problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
-    problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
-    problems += _unknown("button", buttons or {}, BUTTON_ROLES)
+        pins.problems.append(
+            f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them"
+        )
+    pins.problems += _unknown("place", places or {}, known_places)
+    pins.problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
+    pins.problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
+    pins.problems += _unknown("button", buttons or {}, BUTTON_ROLES)
     if bool(columns) != bool(rows):
-        problems.append("edge lights need pins for columns and for rows; only one of the two has any")
-
-    uses: dict[int, str] = {}
-
-    def checked(use: str, name: PinName) -> int:
-        try:
-            number = parse_pin(name)
-        except PinError as error:
-            problems.append(f"{use}: {error}")
-            return -1
-        if number in uses:
-            problems.append(f"GPIO{number} is used twice: for {uses[number]} and for {use}; give each its own pin")
-        uses.setdefault(number, use)
-        return number
-
-    made = GpioPinMap(
-        places={place: checked(f"place {place}", pin) for place, pin in (places or {}).items()},
-        columns={column: checked(f"column {column}", pin) for column, pin in (columns or {}).items()},
-        rows={row: checked(f"row {row}", pin) for row, pin in (rows or {}).items()},
-        status=_triple([checked(f"the status light's {colour}", pin) for colour, pin in given.items()]),
-        buzzer=None if buzzer is None else checked("the buzzer", buzzer),
-        buttons={role: checked(f"the button {role!r}", pin) for role, pin in (buttons or {}).items()},
+        pins.problems.append("edge lights need pins for columns and for rows; only one of the two has any")
+    place_pins = {place: pins.allocate(f"place {place}", pin) for place, pin in (places or {}).items()}
+    column_pins = {column: pins.allocate(f"column {column}", pin) for column, pin in (columns or {}).items()}
+    row_pins = {row: pins.allocate(f"row {row}", pin) for row, pin in (rows or {}).items()}
+    status_pins = [pins.allocate(f"the status light's {colour}", pin) for colour, pin in given.items()]
+    buzzer_pin = None if buzzer is None else pins.allocate("the buzzer", buzzer)
+    button_pins = {role: pins.allocate(f"the button {str(role)!r}", pin) for role, pin in (buttons or {}).items()}
+    pins.check()
+    return GpioPinMap(
+        places=place_pins,
+        columns=column_pins,
+        rows=row_pins,
+        status=_triple(status_pins),
+        buzzer=buzzer_pin,
+        buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
     )
-    if problems:
-        raise PinError("; ".join(problems))
-    return made
 
 
 def _triple(pins: list[int]) -> tuple[int, int, int] | None:
@@ -159,7 +191,7 @@ def _named_pins(
     rows: Mapping[str, int],
     status: tuple[int, int, int] | None,
     buzzer: int | None,
-    buttons: Mapping[str, int],
+    buttons: Mapping[ButtonRole, int],
 ) -> Iterator[tuple[str, int]]:
     yield from ((f"place {place}", pin) for place, pin in places.items())
     yield from ((f"column {column}", pin) for column, pin in columns.items())
@@ -168,4 +200,4 @@ def _named_pins(
         yield from zip(("status red", "status green", "status blue"), status, strict=True)
     if buzzer is not None:
         yield "buzzer", buzzer
-    yield from ((f"button {role!r}", pin) for role, pin in buttons.items())
+    yield from ((f"button {role.value!r}", pin) for role, pin in buttons.items())

@@ -25,21 +25,22 @@ def doctor_command(context: CommandContext) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from referee.doctor.examination import examine, worst_level
+    from common.findings import Severity
+    from referee.doctor.examination import examine
 
     console = output()
     with console.status("looking") if console.is_terminal else _Quiet():
         findings = list(examine(context.configuration, utc_now()))
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
-        word, style = _WORDS[finding.level]
+        word, style = _WORDS[finding.severity]
         table.add_row(Text(word, style), Text(finding.subject), Text(finding.message))
-        if finding.remedy and finding.level != "ok":
+        if finding.remedy and finding.severity is not Severity.OK:
             table.add_row("", "", Text(f"→ {finding.remedy}"))
     print_table(console, table)
-    faults = sum(finding.level == "fault" for finding in findings)
+    faults = sum(finding.severity is Severity.FAULT for finding in findings)
     console.print("All that was asked for is there." if not faults else f"{faults} missing; see → above.", markup=False)
-    return CHECK_FAILED if worst_level(findings) == "fault" else OK
+    return CHECK_FAILED if faults else OK
 
 
 class _Quiet:

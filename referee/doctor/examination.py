@@ -1,7 +1,6 @@
 """What is there, what is missing, and what to do about it.
 
-Every check is a function from what it looks at to Findings (``hardware.pins.check.Finding``): ``ok``, ``note`` (works
-without it) or ``fault`` (something that was asked for will not work).
+Every check is a function from what it looks at to Findings (``common.findings``).
 """
 
 from __future__ import annotations
@@ -10,15 +9,17 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
+from common.findings import Finding, Severity
+from common.phrases import counted
 from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
 from hardware.errors import PinError
-from hardware.pins.check import Finding, Level, probe
+from hardware.pins.check import probe
 from hardware.pins.pin_map import GpioPinMap
 from referee.doctor.wiring import AskWled, Connect, ask_wled, check_wires, connect
 from referee.errors import ConfigError, JournalBusyError, JournalError, JournalMissingError
@@ -64,13 +65,11 @@ def examine(load: Callable[[], Configuration], now: datetime, machine: Machine |
     try:
         configuration = load()
     except ConfigError as error:
-        yield Finding(
-            "settings", "fault", str(error), "correct the file; `referee config --example` shows every setting"
-        )
+        yield Finding.fault("settings", str(error), "correct the file; `referee config --example` shows every setting")
         configuration = Configuration(Settings(), None, {})
     else:
         found = configuration.file or "no file, all defaults"
-        yield Finding("settings", "ok", str(found))
+        yield Finding.ok("settings", str(found))
     yield from check_camera(configuration, around.root)
     yield from check_table(configuration)
     yield from check_lights(configuration, around)
@@ -85,8 +84,8 @@ def check_python(version: Sequence[int]) -> Finding:
     text = ".".join(map(str, version))
     if tuple(version[:2]) < OLDEST_PYTHON:
         oldest = ".".join(map(str, OLDEST_PYTHON))
-        return Finding("Python", "fault", f"{text} is too old", f"install Python {oldest} or newer")
-    return Finding("Python", "ok", text)
+        return Finding.fault("Python", f"{text} is too old", f"install Python {oldest} or newer")
+    return Finding.ok("Python", text)
 
 
 def check_packages(version_of: Version) -> Iterator[Finding]:
@@ -98,16 +97,15 @@ def check_packages(version_of: Version) -> Iterator[Finding]:
         except metadata.PackageNotFoundError:
             missing.append(name)
     if there:
-        yield Finding("libraries", "ok", ", ".join(there))
+        yield Finding.ok("libraries", ", ".join(there))
     for name in missing:
-        yield Finding("libraries", "fault", f"{name} is not installed", "run ./run once; it installs what is locked")
+        yield Finding.fault("libraries", f"{name} is not installed", "run ./run once; it installs what is locked")
     try:
         version = version_of("opencv-python")
     except metadata.PackageNotFoundError:
         return
-    yield Finding(
+    yield Finding.note(
         "libraries",
-        "note",
         f"opencv-python {version} is installed beside the headless one; they overwrite each other's files",
         "uninstall both, then install opencv-python-headless alone",
     )
@@ -118,13 +116,13 @@ def check_opencv() -> Iterator[Finding]:
     import cv2
 
     if not hasattr(cv2, "aruco"):
-        yield Finding("OpenCV", "fault", f"{cv2.__version__} has no marker detection", "install opencv-python-headless")
+        yield Finding.fault("OpenCV", f"{cv2.__version__} has no marker detection", "install opencv-python-headless")
         return
     registry = cv2.videoio_registry
     backends = [registry.getBackendName(backend) for backend in registry.getCameraBackends()]
-    yield Finding("OpenCV", "ok", f"{cv2.__version__}, cameras through {', '.join(backends) or 'nothing'}")
+    yield Finding.ok("OpenCV", f"{cv2.__version__}, cameras through {', '.join(backends) or 'nothing'}")
     if sys.platform == "linux" and "V4L2" not in backends:
-        yield Finding("OpenCV", "note", "this build cannot open USB cameras (no V4L2)", "use another OpenCV build")
+        yield Finding.note("OpenCV", "this build cannot open USB cameras (no V4L2)", "use another OpenCV build")
 
 
 def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
@@ -133,10 +131,10 @@ def check_camera(configuration: Configuration, root: Path) -> Iterator[Finding]:
     for device in devices:
         name = _read_text(root / "sys/class/video4linux" / device.name / "name") or "a camera"
         if os.access(device, os.R_OK | os.W_OK):
-            yield Finding("camera", "ok", f"/dev/{device.name}: {name}")
+            yield Finding.ok("camera", f"/dev/{device.name}: {name}")
         else:
             remedy = "join the group with `sudo usermod -aG video $USER`, then log in again"
-            yield Finding("camera", "fault", f"/dev/{device.name}: {name}, but you may not use it", remedy)
+            yield Finding.fault("camera", f"/dev/{device.name}: {name}, but you may not use it", remedy)
     yield from _chosen_camera(configuration, [device.name for device in devices])
 
 
@@ -147,15 +145,15 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str]) -> Iter
     if match is not None:
         if f"video{match[1]}" in devices:
             return
-        level: Level = "note" if source.kind == "default" else "fault"
+        severity = Severity.NOTE if source.kind == "default" else Severity.FAULT
         message = f"camera {spec} ({source}) is not there" if devices else "no camera is plugged in"
-        yield Finding("camera", level, message, "plug one in, or set source below [camera]; the demo needs none")
+        yield Finding("camera", severity, message, "plug one in, or set source below [camera]; the demo needs none")
         return
     path = Path(spec.partition(":")[2] if re.match(r"[a-z]+:", spec) else spec)
     if path.exists():
-        yield Finding("camera", "ok", f"pictures come from {path}")
+        yield Finding.ok("camera", f"pictures come from {path}")
     else:
-        yield Finding("camera", "fault", f"there is no {path} ({source})", "set source below [camera]")
+        yield Finding.fault("camera", f"there is no {path} ({source})", "set source below [camera]")
 
 
 def check_table(configuration: Configuration) -> Iterator[Finding]:
@@ -163,9 +161,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     settings = configuration.settings
     calibration = settings.camera.calibration
     if calibration is None:
-        yield Finding(
+        yield Finding.note(
             "calibration",
-            "note",
             "none is set; a real table needs one",
             "referee print charuco, take pictures, then referee calibrate",
         )
@@ -173,16 +170,15 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
         try:
             camera = load_calibration(calibration)
         except VisionError as error:
-            yield Finding("calibration", "fault", str(error), "referee calibrate makes a new one")
+            yield Finding.fault("calibration", str(error), "referee calibrate makes a new one")
         else:
             width, height = camera.size
             error_px = camera.reprojection_error_px
-            yield Finding("calibration", "ok", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
+            yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
             asked = (settings.camera.width_px, settings.camera.height_px)
             if camera.size != asked:
-                yield Finding(
+                yield Finding.fault(
                     "calibration",
-                    "fault",
                     f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}",
                     "set width_px and height_px below [camera] to the calibration's, or calibrate again",
                 )
@@ -190,21 +186,21 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     try:
         table = layout_for(settings.game.name, layout)
     except VisionError as error:
-        yield Finding("layout", "fault", str(error), "docs/set-up.md has a whole layout file")
+        yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
         where = layout or f"the one that comes with {settings.game.name}"
         markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
-        yield Finding("layout", "ok", f"{where}: {table.columns} x {table.rows} squares, markers {markers}")
+        yield Finding.ok("layout", f"{where}: {table.columns} x {table.rows} squares, markers {markers}")
     looks = settings.table.looks
     if looks is None:
-        yield Finding("looks", "note", "none are set; they are learned from each set-up", "referee enrol is surer")
+        yield Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
         return
     try:
         known = load_appearance(looks)
     except VisionError as error:
-        yield Finding("looks", "fault", str(error), "referee enrol makes new ones")
+        yield Finding.fault("looks", str(error), "referee enrol makes new ones")
     else:
-        yield Finding("looks", "ok", f"{looks}: {', '.join(known.colours)}; {', '.join(known.symbols)}")
+        yield Finding.ok("looks", f"{looks}: {', '.join(known.colours)}; {', '.join(known.symbols)}")
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:
@@ -213,7 +209,7 @@ def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Fin
     try:
         wired = pins(lights)
     except PinError as error:
-        yield Finding("pins", "fault", str(error), "correct the pins below [lights]")
+        yield Finding.fault("pins", str(error), "correct the pins below [lights]")
         return
     asked = "gpio" in lights.drivers or bool(wired.buttons)
     yield from machine.board(wired if asked else None)
@@ -222,9 +218,9 @@ def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Fin
 def check_serial(ports: Sequence[SerialPort]) -> Iterator[Finding]:
     """Which serial ports are there? None is needed without a board."""
     if not ports:
-        yield Finding("serial", "note", "no serial port; only boards with a microcontroller need one")
+        yield Finding.note("serial", "no serial port; only boards with a microcontroller need one")
     for port in ports:
-        yield Finding("serial", "ok", str(port))
+        yield Finding.ok("serial", str(port))
 
 
 def check_journal(path: Path, now: datetime, free_bytes: Callable[[Path], int]) -> Iterator[Finding]:
@@ -233,18 +229,18 @@ def check_journal(path: Path, now: datetime, free_bytes: Callable[[Path], int]) 
     folder = next((parent for parent in path.parents if parent.is_dir()), Path())
     busy = holder(path)
     if busy is not None:
-        yield Finding("journal", "note", f"it is in use by {busy}", "stop that one before another referee writes it")
+        yield Finding.note("journal", f"it is in use by {busy}", "stop that one before another referee writes it")
     writable = os.access(path if path.exists() else folder, os.W_OK) and os.access(folder, os.W_OK)
     if not writable:
-        yield Finding("journal", "fault", f"{path} may not be written", "change its rights, or give another --journal")
+        yield Finding.fault("journal", f"{path} may not be written", "change its rights, or give another --journal")
     free = free_bytes(folder)
     amount = f"{free / 1024 / 1024:.0f} MiB are free in {folder}"
     if free < NO_ROOM_BYTES:
-        yield Finding("disk", "fault", amount, "make room: without it events are kept in memory only")
+        yield Finding.fault("disk", amount, "make room: without it events are kept in memory only")
     elif free < LITTLE_ROOM_BYTES:
-        yield Finding("disk", "note", amount, "make room before a long evening")
+        yield Finding.note("disk", amount, "make room before a long evening")
     else:
-        yield Finding("disk", "ok", amount)
+        yield Finding.ok("disk", amount)
 
 
 def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
@@ -253,15 +249,16 @@ def _journal_content(path: Path, now: datetime) -> Iterator[Finding]:
             journal.check()
             games = journal.games()
     except JournalMissingError:
-        yield Finding("journal", "ok", f"none yet; the first game makes {path}")
+        yield Finding.ok("journal", f"none yet; the first game makes {path}")
     except JournalBusyError as error:
-        yield Finding("journal", "note", str(error), "try again when the other program is done")
+        yield Finding.note("journal", str(error), "try again when the other program is done")
     except JournalError as error:
-        yield Finding("journal", "fault", str(error), "keep a copy of the file, and give another --journal")
+        yield Finding.fault("journal", str(error), "keep a copy of the file, and give another --journal")
     else:
         open_games = sum(not game.ended for game in games)
-        counted = f"{len(games)} game{'' if len(games) == 1 else 's'}, {open_games} still open"
-        yield Finding("journal", "ok", f"{path}: {counted}; every page is whole")
+        yield Finding.ok(
+            "journal", f"{path}: {counted(len(games), 'game')}, {open_games} still open; every page is whole"
+        )
 
 
 def _read_text(path: Path) -> str:
@@ -269,10 +266,3 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-
-
-def worst_level(findings: Sequence[Finding]) -> Level:
-    """Give ``fault`` when there is one, else ``note`` when there is one, else ``ok``."""
-    ranks: Mapping[Level, int] = {"ok": 0, "note": 1, "fault": 2}
-    levels: list[Level] = [finding.level for finding in findings]
-    return max(levels, key=lambda level: ranks[level], default="ok")

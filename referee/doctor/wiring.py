@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from common.findings import Finding
 from engine.errors import EngineError
 from engine.registry import load
 from firmware_bridge.connection.connection import ConnectionStatistics
@@ -16,7 +17,6 @@ from firmware_bridge.errors import BridgeError, PortTakenError
 from firmware_bridge.install.check import equipment
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
-from hardware.pins.check import Finding
 from referee.errors import ConfigError
 from referee.sensing.health_file import health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
@@ -72,15 +72,15 @@ def check_wires(
         places = ()
     plan, problems = plan_and_problems(settings, configuration.sources, places)
     for problem in problems:
-        yield Finding("wires", "fault", problem, "docs/hardware.md goes through it")
+        yield Finding.fault("wires", problem, "docs/hardware.md goes through it")
     if plan.light_map is not None:
         light_map = plan.light_map
         squares = f"{len(light_map.places)} squares, {len(light_map.status)} for the status light"
-        yield Finding("light map", "ok", f"{settings.lights.light_map}: {light_map.lights} lights; {squares}")
+        yield Finding.ok("light map", f"{settings.lights.light_map}: {light_map.lights} lights; {squares}")
     if plan.sensor_map is not None:
         sensor_map = plan.sensor_map
         squares = f"{len(sensor_map.places)} squares, {sensor_map.switches} switches"
-        yield Finding("sensor map", "ok", f"{settings.sensors.map}: {squares}")
+        yield Finding.ok("sensor map", f"{settings.sensors.map}: {squares}")
     if plan.needs_controller:
         yield from check_board(plan, connect)
     if "wled-network" in plan.drivers and plan.wled_host:
@@ -99,17 +99,17 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
             linked.connection.wait_for(lambda: linked.connection.welcome is None, LISTEN_S)
             statistics = linked.connection.statistics
     except PortTakenError as error:
-        yield Finding("board", "note", str(error), "if that is the referee at work, all is well")
+        yield Finding.note("board", str(error), "if that is the referee at work, all is well")
         return
     except BridgeError as error:
-        yield Finding("board", "fault", str(error), "docs/troubleshooting.md says more; the game goes on without it")
+        yield Finding.fault("board", str(error), "docs/troubleshooting.md says more; the game goes on without it")
         return
-    yield Finding("board", "ok", f"{port or 'a board'}: {_what_it_is(welcome)}")
+    yield Finding.ok("board", f"{port or 'a board'}: {_what_it_is(welcome)}")
     for misfit in mismatches(welcome, plan):
-        yield Finding("board", "fault", misfit, "docs/hardware.md goes through it")
+        yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
     if welcome.reset_cause == 1:
         remedy = "once is nothing; again and again: `referee firmware check`, and the board's power"
-        yield Finding("board", "note", "its watchdog restarted it last: it had hung", remedy)
+        yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)
 
 
@@ -119,14 +119,14 @@ def check_wled_network(plan: WiringPlan, ask_wled: AskWled) -> Finding:
     try:
         told = ask_wled(plan.wled_host)
     except (OSError, ValueError) as error:
-        return Finding("WLED", "fault", f"{plan.wled_host} does not answer: {error}", remedy)
+        return Finding.fault("WLED", f"{plan.wled_host} does not answer: {error}", remedy)
     leds = told.get("leds")
     count = leds.get("count") if isinstance(leds, dict) else None
     what = f"{plan.wled_host}: WLED {told.get('ver', 'of some version')}, {count or 'some'} lights"
     if isinstance(count, int) and plan.light_map is not None and count < plan.light_map.shortest_strip:
         (problem,) = plan.light_map.problems(strip_lights=count)
-        return Finding("WLED", "fault", f"{what}; {problem}", "set the number of lights in WLED's LED preferences")
-    return Finding("WLED", "ok", what)
+        return Finding.fault("WLED", f"{what}; {problem}", "set the number of lights in WLED's LED preferences")
+    return Finding.ok("WLED", what)
 
 
 def check_sensors(configuration: Configuration) -> Iterator[Finding]:
@@ -134,11 +134,11 @@ def check_sensors(configuration: Configuration) -> Iterator[Finding]:
     try:
         health = load_health(health_file(configuration.settings.journal.path))
     except ConfigError as error:
-        yield Finding("sensors", "fault", str(error), "see the message")
+        yield Finding.fault("sensors", str(error), "see the message")
         return
     for place, why in sensors_out(health).items():
         remedy = "look under the square; it comes back by itself once it is right, or by `referee sensors put-back`"
-        yield Finding("sensors", "note", f"the sensor under {place} is taken out: it {why}", remedy)
+        yield Finding.note("sensors", f"the sensor under {place} is taken out: it {why}", remedy)
 
 
 def _what_it_is(welcome: Welcome) -> str:
@@ -153,10 +153,8 @@ def link_quality(statistics: ConnectionStatistics) -> Finding:
     trip = "no round trip" if link.round_trip_s is None else f"{link.round_trip_s * 1000:.1f} ms there and back"
     told = f"{trip}; {link.packets} packets came, {bad} damaged ones, {link.counts.resent} sent again"
     if bad > 1 or link.counts.resent or (link.round_trip_s or 0.0) > SLOW_ROUND_TRIP_S:
-        return Finding(
-            "link", "note", told, "a shorter or better cable, and away from motors; nothing is lost meanwhile"
-        )
-    return Finding("link", "ok", told)
+        return Finding.note("link", told, "a shorter or better cable, and away from motors; nothing is lost meanwhile")
+    return Finding.ok("link", told)
 
 
 def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
@@ -164,5 +162,5 @@ def _wled_port(name: str, ports: Sequence[SerialPort]) -> Finding:
     found = next((port for port in ports if port.device in (name, str(Path(name).resolve()))), None)
     if found is None:
         there = ", ".join(port.device for port in ports) or "none"
-        return Finding("WLED", "fault", f"there is no port {name}; there are: {there}", "plug it in, or name another")
-    return Finding("WLED", "ok", f"its port is there: {found}")
+        return Finding.fault("WLED", f"there is no port {name}; there are: {there}", "plug it in, or name another")
+    return Finding.ok("WLED", f"its port is there: {found}")

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from common.durable import write_durably
 from common.phrases import shortened
-from common.toml_text import as_toml
+from common.toml_text import as_toml, as_toml_line
 from hardware.inputs.switches import GpioSwitches
 from referee.errors import ConfigError
 from referee.sensing.values import PlaceChange, SensorSnapshot
@@ -73,7 +73,7 @@ def save_sensor_map(sensor_map: SensorMap, path: Path) -> None:
     if sensor_map.pin_map_crc is not None:
         lines.append(f"pin_map_crc = {sensor_map.pin_map_crc}")
     lines += ["", "[places]"]
-    lines += [f"{as_toml({place: number})[1:-1]}" for place, number in sensor_map.places.items()]
+    lines += [as_toml_line(place, number) for place, number in sensor_map.places.items()]
     try:
         write_durably(path, "\n".join(lines) + "\n")
     except OSError as error:

@@ -1,5 +1,7 @@
 """Sentences' small change."""
 
+import enum
+
 import pytest
 
 from common.phrases import capitalized, counted, listed
@@ -38,6 +40,11 @@ def test_the_nearest_name_is_suggested() -> None:
     assert nearest("colums", ["rows", "columns"]) == "columns"
     assert did_you_mean("colums", ["rows", "columns"]) == " (did you mean columns?)"
     assert did_you_mean("colums", ["rows", "columns"], quoted=True) == " (did you mean 'columns'?)"
+
+
+def test_names_may_be_members_of_an_enum() -> None:
+    known = enum.StrEnum("Known", {"ROWS": "rows", "COLUMNS": "columns"})
+    assert did_you_mean("colums", known, quoted=True) == " (did you mean 'columns'?)"
 
 
 def test_nothing_is_suggested_for_a_name_like_no_other() -> None:

@@ -104,7 +104,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
     console.print(Text(str(checked.port)))
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in checked.findings:
-        word, style = _WORDS[finding.level]
+        word, style = _WORDS[finding.severity]
         table.add_row(Text(word, style), Text(finding.subject), Text(finding.message))
         if finding.remedy:
             table.add_row("", "", Text(f"→ {finding.remedy}"))

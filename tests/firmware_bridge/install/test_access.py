@@ -129,6 +129,6 @@ def test_boards_that_may_be_the_right_one_are_taken(machine: str, pins: PinMap) 
 
 
 def test_versions_are_compared_by_their_numbers() -> None:
-    assert compare_versions((1, 0, 0), (1, 0, 0)).level == "ok"
+    assert compare_versions((1, 0, 0), (1, 0, 0)).severity == "ok"
     assert "older than this program's 1.10.0" in compare_versions((1, 9, 0), (1, 10, 0)).message
     assert "newer than this program's 1.9.0" in compare_versions((1, 10, 0), (1, 9, 0)).message

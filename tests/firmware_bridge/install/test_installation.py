@@ -40,7 +40,7 @@ def checked(board: InterpreterBoard, firmware: Firmware, pins: PinMap | None, *,
 
 def told(found: BoardCheck) -> dict[str, str]:
     """The check's findings that are not ok, by subject."""
-    return {finding.subject: finding.message for finding in found.findings if finding.level != "ok"}
+    return {finding.subject: finding.message for finding in found.findings if finding.severity != "ok"}
 
 
 def test_a_bare_board_gets_all_of_it_and_keeps_its_owners_files(
@@ -90,7 +90,7 @@ def test_a_file_that_was_altered_and_one_that_is_gone_are_named_and_put_right(
     board = new_board({path: data for path, data in all_files.items() if path != "firmware/board/ports.py"})
     board.put({LINK: all_files[LINK] + b"# altered\n"})
     found = checked(board, firmware, pins)
-    assert [finding.message for finding in found.findings if finding.level == "fault"] == [
+    assert [finding.message for finding in found.findings if finding.severity == "fault"] == [
         "missing on the board: firmware/board/ports.py",
         f"other than they should be: {LINK}",
     ]

@@ -8,8 +8,9 @@ from gpiozero.pins.mock import MockFactory
 
 from hardware.inputs.buttons import ButtonEvent, Buttons
 from hardware.inputs.debounce import PressKind
+from hardware.pins.pin_map import ButtonRole
 
-ROLES = {"end turn": 5, "hint": 6}
+ROLES = {ButtonRole.END_TURN: 5, ButtonRole.HINT: 6}
 
 
 @pytest.fixture
@@ -35,10 +36,10 @@ def test_a_bouncing_press_is_one_event_with_the_time_of_the_touch(clock, plain_p
     pin = plain_pins.pin("GPIO5")
     clock.now_s = 200.0
     bounce(clock, pin, [(True, 2), (False, 1), (True, 1), (False, 0.5), (True, 30)])
-    assert buttons.poll() == (ButtonEvent("end turn", PressKind.PRESSED, 200.0, pytest.approx(0.023)),)
+    assert buttons.poll() == (ButtonEvent(ButtonRole.END_TURN, PressKind.PRESSED, 200.0, pytest.approx(0.023)),)
     bounce(clock, pin, [(False, 1), (True, 1), (False, 40)])
     released = buttons.poll()
-    assert [(event.role, event.kind) for event in released] == [("end turn", PressKind.RELEASED)]
+    assert [(event.role, event.kind) for event in released] == [(ButtonRole.END_TURN, PressKind.RELEASED)]
     assert buttons.poll() == ()
 
 
@@ -54,7 +55,7 @@ def test_events_of_several_buttons_come_in_order_of_time(clock, plain_pins: Mock
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 50), (False, 50)])
     bounce(clock, plain_pins.pin("GPIO5"), [(True, 50), (False, 50)])
     clock.now_s += 1
-    assert buttons.presses() == ("hint", "end turn")
+    assert buttons.presses() == (ButtonRole.HINT, ButtonRole.END_TURN)
     assert buttons.presses() == ()
 
 
@@ -63,7 +64,7 @@ def test_buttons_that_settle_between_two_polls_are_told_in_the_order_they_settle
 ) -> None:
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 5)])
     bounce(clock, plain_pins.pin("GPIO5"), [(True, 500)])
-    assert buttons.presses() == ("hint", "end turn")
+    assert buttons.presses() == (ButtonRole.HINT, ButtonRole.END_TURN)
 
 
 def test_a_long_press_is_told_when_it_is_due(clock, plain_pins: MockFactory, buttons) -> None:
@@ -88,7 +89,7 @@ def test_an_edge_that_the_system_lost_is_made_up_for(clock, plain_pins: MockFact
 
 
 def test_a_button_to_the_supply_is_read_the_other_way_round(clock, plain_pins: MockFactory, said: list[str]) -> None:
-    buttons = Buttons({"hint": 12}, clock, said.append, pin_factory=plain_pins, pull_up=False)
+    buttons = Buttons({ButtonRole.HINT: 12}, clock, said.append, pin_factory=plain_pins, pull_up=False)
     plain_pins.pin("GPIO12").drive_high()
     clock.now_s += 0.1
     assert [event.kind for event in buttons.poll()] == [PressKind.PRESSED]
@@ -107,15 +108,15 @@ def test_a_busy_pin_costs_its_button_only_until_it_is_free(clock, plain_pins: Mo
     buttons = Buttons(ROLES, clock, said.append, pin_factory=plain_pins)
     assert len(said) == 1
     assert "button 'end turn' (GPIO5)" in said[0]
-    assert [fault.driver for fault in buttons.faults] == ["button 'end turn' (GPIO5)"]
+    assert [fault.device for fault in buttons.faults] == ["button 'end turn' (GPIO5)"]
     bounce(clock, plain_pins.pin("GPIO6"), [(True, 50), (False, 50)])
-    assert [event.role for event in buttons.poll()] == ["hint", "hint"]
+    assert [event.role for event in buttons.poll()] == [ButtonRole.HINT, ButtonRole.HINT]
     other.close()
     clock.now_s += 10
     buttons.poll()
     assert buttons.faults == ()
     bounce(clock, plain_pins.pin("GPIO5"), [(True, 50)])
-    assert [event.role for event in buttons.poll()] == ["end turn"]
+    assert [event.role for event in buttons.poll()] == [ButtonRole.END_TURN]
     assert len(said) == 1
     buttons.close()
 
@@ -123,7 +124,7 @@ def test_a_busy_pin_costs_its_button_only_until_it_is_free(clock, plain_pins: Mo
 def test_a_button_that_fails_while_in_use_is_said_and_opened_again(
     clock, plain_pins: MockFactory, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    buttons = Buttons({"hint": 6}, clock, said.append, pin_factory=plain_pins)
+    buttons = Buttons({ButtonRole.HINT: 6}, clock, said.append, pin_factory=plain_pins)
     pin = plain_pins.pin("GPIO6")
 
     def gone() -> bool:

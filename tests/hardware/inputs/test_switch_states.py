@@ -22,7 +22,7 @@ START_S = 10.0
 def fed(states: list[SwitchState], *, step_s: float = 0.02, settle_s: float = 0.04) -> SwitchDebouncer:
     settler = SwitchDebouncer(1, settle_s=settle_s)
     for number, state in enumerate(states):
-        settler.feed([state], START_S + number * step_s)
+        settler.add_scan([state], START_S + number * step_s)
     return settler
 
 
@@ -35,7 +35,7 @@ def seen(settler: SwitchDebouncer, time_s: float) -> SwitchSnapshot:
 def test_nothing_is_said_before_it_has_settled() -> None:
     settler = SwitchDebouncer(1)
     for number, expected in enumerate([None, None, (True,)]):
-        settler.feed([ON], START_S + 0.02 * number)
+        settler.add_scan([ON], START_S + 0.02 * number)
         snapshot = settler.snapshot(START_S + 0.02 * number)
         assert (snapshot and snapshot.closed) == expected
     assert seen(settler, START_S + 0.04).changes == ()
@@ -69,11 +69,11 @@ def test_doubt_that_comes_and_goes_is_no_change_unless_the_switch_is_another_aft
     doubt = seen(settler, START_S + 0.1)
     assert (doubt.closed, doubt.doubtful, doubt.changes) == ((False,), (True,), ())
     for number in range(3):
-        settler.feed([ON], START_S + 0.2 + 0.02 * number)
+        settler.add_scan([ON], START_S + 0.2 + 0.02 * number)
     again = seen(settler, START_S + 0.24)
     assert (again.closed, again.doubtful, again.changes) == ((True,), (False,), ())
     for number, state in enumerate([DOUBT, DOUBT, DOUBT, OFF, OFF, OFF]):
-        settler.feed([state], START_S + 0.3 + 0.02 * number)
+        settler.add_scan([state], START_S + 0.3 + 0.02 * number)
     after = seen(settler, START_S + 0.4)
     assert (after.closed, after.doubtful) == ((False,), (False,))
     assert [(change.switch, change.closed) for change in after.changes] == [(0, False)]
@@ -84,7 +84,7 @@ def test_a_switch_that_chatters_is_doubtful_until_it_is_quiet() -> None:
     end_s = START_S + 0.02 * (2 + 2 * CHATTER_FLIPS)
     assert seen(settler, end_s).doubtful == (True,)
     for number in range(60):
-        settler.feed([OFF], end_s + 0.02 * (number + 1))
+        settler.add_scan([OFF], end_s + 0.02 * (number + 1))
     quiet = seen(settler, end_s + 1.2)
     assert (quiet.closed, quiet.doubtful, quiet.changes) == ((False,), (False,), ())
 
@@ -96,7 +96,7 @@ def test_a_switch_that_never_rests_is_doubtful_from_the_start() -> None:
 def test_changes_of_several_switches_come_in_order_of_time() -> None:
     settler = SwitchDebouncer(2)
     for number, states in enumerate([(ON, OFF)] * 3 + [(OFF, OFF)] + [(OFF, ON)] * 3):
-        settler.feed(states, START_S + 0.02 * number)
+        settler.add_scan(states, START_S + 0.02 * number)
     changes = seen(settler, START_S + 0.12).changes
     assert [(change.switch, change.closed) for change in changes] == [(0, False), (1, True)]
     assert changes[0].time_s < changes[1].time_s
@@ -104,7 +104,7 @@ def test_changes_of_several_switches_come_in_order_of_time() -> None:
 
 def test_a_scan_of_another_matrix_and_odd_times_are_refused() -> None:
     with pytest.raises(ValueError, match="a scan of 2 switches; expected 1"):
-        SwitchDebouncer(1).feed([OFF, OFF], START_S)
+        SwitchDebouncer(1).add_scan([OFF, OFF], START_S)
     with pytest.raises(ValueError, match="expected seconds, 0 or more"):
         SwitchDebouncer(1, settle_s=-0.1)
 
@@ -122,7 +122,7 @@ def test_it_believes_what_reading_the_whole_record_backwards_gives(
     for state, pause_ms in steps:
         now_ms += pause_ms
         record.append((state, now_ms))
-        settler.feed([state], now_ms / 1000)
+        settler.add_scan([state], now_ms / 1000)
     believed = None
     for end in range(len(record), 0, -1):
         start = end - 1

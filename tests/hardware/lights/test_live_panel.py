@@ -82,7 +82,7 @@ def test_a_driver_that_fails_in_the_thread_is_said(panel: Panel, telltale: Tellt
         live.show(SHOWN)
         telltale.error = DriverError("unplugged")
         assert "unplugged" in said.get(timeout=GUARD_S)
-        assert [fault.driver for fault in live.faults] == ["telltale"]
+        assert [fault.device for fault in live.faults] == ["telltale"]
 
 
 def broken(panel: Panel, telltale: Telltale) -> LivePanel:

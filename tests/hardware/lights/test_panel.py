@@ -97,7 +97,7 @@ def test_a_driver_that_throws_costs_its_own_light_only_and_is_said_once(
         panel.show(FAULT, float(second))
     assert len(bell.shown) == 200
     assert said == [f"lamp does not work: {error}. The game goes on; it is tried again."]
-    assert [(fault.driver, fault.message, fault.since_s) for fault in panel.faults] == [("lamp", str(error), 1.0)]
+    assert [(fault.device, fault.message, fault.since_s) for fault in panel.faults] == [("lamp", str(error), 1.0)]
     assert panel.working == ("bell",)
     assert lamp.open == 0
 

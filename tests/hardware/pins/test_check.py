@@ -7,8 +7,9 @@ import pytest
 from gpiozero.pins import Factory
 from gpiozero.pins.mock import MockFactory
 
+from common.findings import Finding
 from hardware.errors import DriverError
-from hardware.pins.check import Computer, Finding, probe
+from hardware.pins.check import Computer, probe
 from hardware.pins.pin_map import pin_map
 
 
@@ -41,7 +42,7 @@ def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environ
 
 def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory) -> None:
     findings = probe(pin_map(places={"c3": 17}), around(pi, plain_pins))
-    assert {finding.level for finding in findings} == {"ok"}
+    assert {finding.severity for finding in findings} == {"ok"}
     told = by_subject(findings)
     assert told["computer"].message == "Raspberry Pi 5 Model B Rev 1.0"
     assert told["pins"].message == "MockFactory drives the pins of a Pi 4B"
@@ -49,9 +50,9 @@ def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory)
 
 def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path) -> None:
     bare = around(tmp_path, None, lgpio=False)
-    assert {finding.level for finding in probe(None, bare)} == {"note"}
+    assert {finding.severity for finding in probe(None, bare)} == {"note"}
     wanted = by_subject(probe(pin_map(buzzer=18), bare))
-    assert wanted["pins"].level == "fault"
+    assert wanted["pins"].severity == "fault"
     assert "sudo apt install python3-lgpio" in wanted["lgpio"].remedy
     assert wanted["computer"].remedy == "use the terminal for lights"
 
@@ -59,7 +60,7 @@ def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path
 def test_a_pin_this_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
     with MockFactory(revision="0002") as first_model_b:
         findings = probe(pin_map(places={"c3": 26}, buzzer=17), around(pi, first_model_b))
-    faults = [finding for finding in findings if finding.level == "fault"]
+    faults = [finding for finding in findings if finding.severity == "fault"]
     assert [finding.subject for finding in faults] == ["GPIO26"]
     assert faults[0].message.startswith("place c3: ")
 
@@ -80,7 +81,7 @@ def test_missing_rights_are_found(
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != pi / locked and real(path, mode))
     finding = by_subject(probe(None, around(pi, plain_pins)))[subject]
-    assert finding.level == "fault"
+    assert finding.severity == "fault"
     assert remedy in finding.remedy
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from common.findings import Finding, worst
 from firmware_bridge.ports.serial_ports import SerialPort
-from hardware.pins.check import Finding
 from referee.doctor.examination import (
     Machine,
     check_camera,
@@ -21,7 +21,6 @@ from referee.doctor.examination import (
     check_serial,
     check_table,
     examine,
-    worst_level,
 )
 from referee.errors import ConfigError
 from referee.journal import Journal
@@ -56,19 +55,19 @@ def _missing(name: str) -> str:
 
 
 def faults(findings: Sequence[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.level == "fault"]
+    return [finding for finding in findings if finding.severity == "fault"]
 
 
 def test_a_computer_with_nothing_set_up_has_notes_and_no_faults(tmp_path: Path) -> None:
     findings = list(examine(lambda: configured(tmp_path), NOW, machine(tmp_path)))
     assert faults(findings) == []
-    assert worst_level(findings) == "note"
+    assert worst(findings) == "note"
     subjects = {finding.subject for finding in findings}
     assert subjects >= {
         "Python", "libraries", "OpenCV", "settings", "camera", "calibration", "layout", "looks", "board", "serial",
         "journal", "disk",
     }  # fmt: skip
-    assert all(finding.remedy for finding in findings if finding.level == "note" and finding.subject != "serial")
+    assert all(finding.remedy for finding in findings if finding.severity == "note" and finding.subject != "serial")
 
 
 def test_wrong_settings_are_a_fault_and_the_rest_is_looked_at_all_the_same(tmp_path: Path) -> None:
@@ -80,21 +79,16 @@ def test_wrong_settings_are_a_fault_and_the_rest_is_looked_at_all_the_same(tmp_p
     assert any(finding.subject == "disk" for finding in findings)
 
 
-def test_levels_are_ranked() -> None:
-    assert worst_level([]) == "ok"
-    assert worst_level([Finding("a", "ok", ""), Finding("b", "fault", ""), Finding("c", "note", "")]) == "fault"
-
-
 @pytest.mark.parametrize(("version", "level"), [((3, 10, 9), "fault"), ((3, 11, 0), "ok"), ((3, 13, 1), "ok")])
 def test_python(version: tuple[int, ...], level: str) -> None:
-    assert check_python(version).level == level
+    assert check_python(version).severity == level
 
 
 def test_a_missing_library_and_one_too_many_are_named() -> None:
     def version_of(name: str) -> str:
         return _missing(name) if name == "rich" else "9.9"
 
-    levels = {finding.message.split()[0]: finding.level for finding in check_packages(version_of)}
+    levels = {finding.message.split()[0]: finding.severity for finding in check_packages(version_of)}
     assert levels == {"numpy": "ok", "rich": "fault", "opencv-python": "note"}
 
 
@@ -108,7 +102,7 @@ def test_cameras_that_are_there(tmp_path: Path) -> None:
     findings = list(check_camera(configured(tmp_path, '[camera]\nsource = "2"\n'), tmp_path))
     assert [finding.message for finding in findings] == ["/dev/video2: Good Webcam", "/dev/video10: a camera"]
     chosen = list(check_camera(configured(tmp_path, '[camera]\nsource = "/dev/video1"\n'), tmp_path))[-1]
-    assert chosen.level == "fault"
+    assert chosen.severity == "fault"
     assert "referee.toml:2" in chosen.message
 
 
@@ -117,20 +111,20 @@ def test_a_camera_that_may_not_be_used(tmp_path: Path) -> None:
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev/video0").touch(mode=0o000)
     (finding,) = check_camera(configured(tmp_path), tmp_path)
-    assert (finding.level, "usermod -aG video" in finding.remedy) == ("fault", True)
+    assert (finding.severity, "usermod -aG video" in finding.remedy) == ("fault", True)
 
 
 def test_no_camera_is_a_fault_only_when_one_was_asked_for(tmp_path: Path) -> None:
-    assert [finding.level for finding in check_camera(configured(tmp_path), tmp_path)] == ["note"]
+    assert [finding.severity for finding in check_camera(configured(tmp_path), tmp_path)] == ["note"]
     asked = configured(tmp_path, '[camera]\nsource = "0"\n')
-    assert [finding.level for finding in check_camera(asked, tmp_path)] == ["fault"]
+    assert [finding.severity for finding in check_camera(asked, tmp_path)] == ["fault"]
 
 
 def test_pictures_as_a_camera(tmp_path: Path) -> None:
     there = configured(tmp_path, f'[camera]\nsource = "folder:{tmp_path}"\n')
-    assert [finding.level for finding in check_camera(there, tmp_path)] == ["ok"]
+    assert [finding.severity for finding in check_camera(there, tmp_path)] == ["ok"]
     gone = configured(tmp_path, '[camera]\nsource = "/nowhere/film.mp4"\n')
-    assert [finding.level for finding in check_camera(gone, tmp_path)] == ["fault"]
+    assert [finding.severity for finding in check_camera(gone, tmp_path)] == ["fault"]
 
 
 def table_files(folder: Path) -> None:
@@ -145,7 +139,7 @@ TABLE = '[camera]\ncalibration = "camera.json"\n[table]\nlooks = "looks.json"\n'
 def test_files_of_the_table_that_are_there(tmp_path: Path) -> None:
     table_files(tmp_path)
     findings = list(check_table(configured(tmp_path, TABLE)))
-    assert [(finding.subject, finding.level) for finding in findings] == [
+    assert [(finding.subject, finding.severity) for finding in findings] == [
         ("calibration", "ok"),
         ("layout", "ok"),
         ("looks", "ok"),
@@ -158,7 +152,7 @@ def test_files_of_the_table_that_are_missing_or_broken(tmp_path: Path) -> None:
     (tmp_path / "looks.json").write_text(json.dumps({"format": "no"}))
     (tmp_path / "layout.json").write_text("{}")
     findings = list(check_table(configured(tmp_path, TABLE + 'layout = "layout.json"\n')))
-    assert [finding.level for finding in findings] == ["fault", "fault", "fault"]
+    assert [finding.severity for finding in findings] == ["fault", "fault", "fault"]
     assert all(finding.remedy for finding in findings)
 
 
@@ -184,7 +178,7 @@ def test_pins_are_looked_up_only_when_something_hangs_on_them(tmp_path: Path) ->
 
 
 def test_serial_ports() -> None:
-    assert [finding.level for finding in check_serial(())] == ["note"]
+    assert [finding.severity for finding in check_serial(())] == ["note"]
     (finding,) = check_serial([SerialPort("/dev/ttyACM0", vendor_id=0x2E8A, product_id=5)])
     assert "Pico" in finding.message
 
@@ -192,7 +186,7 @@ def test_serial_ports() -> None:
 def test_a_journal_that_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     none_yet = list(check_journal(path, NOW, lambda folder: PLENTY))
-    assert [finding.level for finding in none_yet] == ["ok", "ok"]
+    assert [finding.severity for finding in none_yet] == ["ok", "ok"]
     with Journal.open(path, wall_clock=lambda: NOW) as journal:
         journal.append(Event("new game", {"game": "deblockle"}))
         in_use = list(check_journal(path, NOW, lambda folder: PLENTY))
@@ -205,11 +199,11 @@ def test_a_journal_that_is_whole(tmp_path: Path) -> None:
 def test_a_journal_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_text("hello")
-    assert next(iter(check_journal(path, NOW, lambda folder: PLENTY))).level == "fault"
+    assert next(iter(check_journal(path, NOW, lambda folder: PLENTY))).severity == "fault"
     assert path.read_text() == "hello"
 
 
 @pytest.mark.parametrize(("free_mib", "level"), [(1, "fault"), (100, "note"), (5000, "ok")])
 def test_disk_space(tmp_path: Path, free_mib: int, level: str) -> None:
     findings = list(check_journal(tmp_path / "deep/down/journal.sqlite", NOW, lambda folder: free_mib * 1024 * 1024))
-    assert (findings[-1].subject, findings[-1].level) == ("disk", level)
+    assert (findings[-1].subject, findings[-1].severity) == ("disk", level)

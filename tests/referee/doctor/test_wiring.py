@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from common.findings import Finding
 from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.packets import DroppedFrames
 from firmware_bridge.protocol.status import Counts, LinkStatistics
-from hardware.pins.check import Finding
 from referee.doctor import wiring
 from referee.doctor.wiring import check_wires, link_quality
 from referee.sensing.health import SensorHealth
@@ -61,7 +61,7 @@ def test_nothing_on_wires_is_nothing_to_say(table: Plugged) -> None:
 
 def test_a_board_that_is_well(table: Plugged) -> None:
     found = findings(table.settings(base=SETTINGS.replace("[board]", 'eyes = "both"\n[board]')))
-    assert all(finding.level == "ok" for subject in found.values() for finding in subject), found
+    assert all(finding.severity == "ok" for subject in found.values() for finding in subject), found
     assert "4 lights; 2 squares, 1 for the status light" in found["light map"][0].message
     assert "2 squares, 3 switches" in found["sensor map"][0].message
     assert "4 lights, 3 switches, 2 buttons, a buzzer" in found["board"][0].message
@@ -81,7 +81,7 @@ def test_a_board_that_is_well(table: Plugged) -> None:
 )
 def test_a_bad_cable_is_noticed(link: LinkStatistics, level: str) -> None:
     finding = link_quality(ConnectionStatistics(link, 0, 0, 0))
-    assert finding.level == level
+    assert finding.severity == level
     assert bool(finding.remedy) == (level == "note")
 
 
@@ -89,7 +89,7 @@ def test_a_board_that_does_not_answer(table: Plugged) -> None:
     configuration = table.settings()
     table.unplug()
     found = findings(configuration)
-    assert [finding.level for finding in found["board"]] == ["fault"]
+    assert [finding.severity for finding in found["board"]] == ["fault"]
     assert "there is no port" in found["board"][0].message
 
 
@@ -104,21 +104,21 @@ def test_a_board_that_another_program_has(table: Plugged) -> None:
                 yield second
 
     (finding,) = [one for one in check_wires(configuration, (), taken, no_wled) if one.subject == "board"]
-    assert finding.level == "note"
+    assert finding.severity == "note"
     assert "is in use" in finding.message
 
 
 def test_a_strip_that_is_shorter_than_the_map(table: Plugged) -> None:
     (table.folder / "lights.toml").write_text(LIGHTS.replace("lights = 4", "lights = 6") + "c1 = 5\n")
     found = findings(table.settings())
-    assert [finding.level for finding in found["board"]] == ["ok", "fault"]
+    assert [finding.severity for finding in found["board"]] == ["ok", "fault"]
     assert "the strip has 4 lights and the light map needs 6" in found["board"][1].message
 
 
 def test_maps_that_are_missing_are_faults(table: Plugged) -> None:
     (table.folder / "lights.toml").unlink()
     found = findings(table.settings())
-    assert found["wires"][0].level == "fault"
+    assert found["wires"][0].severity == "fault"
     assert "referee.toml:4: lights.light_map: the light map" in found["wires"][0].message
 
 
@@ -135,13 +135,13 @@ WLED = '[lights]\ndrivers = ["wled-network"]\nlight_map = "lights.toml"\nwled_ho
 )
 def test_a_wled_that_answers(table: Plugged, told: dict[str, Any], level: str, message: str) -> None:
     (finding,) = findings(table.settings(base=WLED), lambda host: told)["WLED"]
-    assert finding.level == level
+    assert finding.severity == level
     assert message in finding.message
 
 
 def test_a_wled_that_does_not(table: Plugged) -> None:
     (finding,) = findings(table.settings(base=WLED))["WLED"]
-    assert (finding.level, "wled.local does not answer: nobody there" in finding.message) == ("fault", True)
+    assert (finding.severity, "wled.local does not answer: nobody there" in finding.message) == ("fault", True)
 
 
 def test_a_wled_s_port(table: Plugged) -> None:
@@ -149,14 +149,14 @@ def test_a_wled_s_port(table: Plugged) -> None:
         'wled_host = "wled.local"', 'wled_serial_port = "/dev/ttyUSB3"'
     )
     (gone,) = findings(table.settings(base=text))["WLED"]
-    assert (gone.level, "there is no port /dev/ttyUSB3" in gone.message) == ("fault", True)
+    assert (gone.severity, "there is no port /dev/ttyUSB3" in gone.message) == ("fault", True)
     (there,) = findings(table.settings(base=text), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
-    assert there.level == "ok"
+    assert there.severity == "ok"
     link = table.folder / "by-id"
     link.symlink_to("/dev/ttyUSB3")
     linked = text.replace("/dev/ttyUSB3", str(link))
     (there,) = findings(table.settings(base=linked), ports=[SerialPort("/dev/ttyUSB3")])["WLED"]
-    assert there.level == "ok"
+    assert there.severity == "ok"
 
 
 class _Wled(BaseHTTPRequestHandler):
@@ -212,8 +212,8 @@ def test_sensors_that_were_taken_out_are_named(table: Plugged) -> None:
     path.parent.mkdir(parents=True)
     HealthFile.write(health, path)
     (finding,) = findings(configuration)["sensors"]
-    assert finding.level == "note"
+    assert finding.severity == "note"
     assert "the sensor under a1 is taken out: it has said" in finding.message
     path.write_text("{")
     (finding,) = findings(configuration)["sensors"]
-    assert finding.level == "fault"
+    assert finding.severity == "fault"
