@@ -43,6 +43,7 @@ from engine.perft import perft
 from engine.registry import games, load
 from engine.search.budget import CountingClock
 from referee.demo.run import DemoOptions, run_demo
+from referee.wiring.plan import Inputs
 
 PARTS = ("perft", "explain", "hints", "demo", "soak-perfect", "soak-sensors", "soak-camera", "soak-both")
 _CLOCK_STEP_S = 0.005
@@ -165,8 +166,8 @@ def _soak_lines(task: Task) -> list[str]:
         task.seed,
         task.turns,
         task.size,
-        perfect_eyes=perfect,
-        eyes="sensors" if eyes == "sensors" else "both" if eyes == "both" else "camera",
+        perfect_reader=perfect,
+        inputs=Inputs.CAMERA if perfect else Inputs(eyes),
     )
     played = play(plan)
     lines = [

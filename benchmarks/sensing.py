@@ -28,8 +28,9 @@ from benchmarks.parts.environment import enter_environment
 
 enter_environment(__name__)
 
-from benchmarks.parts.sensed_games import EYES, ErrorRates, Eyes, Played, play
+from benchmarks.parts.sensed_games import ErrorRates, Played, play
 from engine.registry import load
+from referee.wiring.plan import Inputs
 
 _GAMES = ("deblockle", "diaballik")
 
@@ -60,22 +61,22 @@ def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float
     with Progress(console=console, transient=True) as progress:
         for name in names or _GAMES:
             game = load(name)
-            asked: dict[Eyes, float] = {}
-            task = progress.add_task(name, total=games * len(EYES))
-            for eyes in EYES:
+            asked: dict[Inputs, float] = {}
+            task = progress.add_task(name, total=games * len(Inputs))
+            for inputs in Inputs:
                 began_s = time.perf_counter()
                 total = Played()
                 for number in range(games):
-                    total.add(play(name, game, eyes, seed + number, rates, turns))
+                    total.add(play(name, game, inputs, seed + number, rates, turns))
                     progress.update(task, advance=1)
-                asked[eyes] = 100 * total.counts["asked"] / total.turns
+                asked[inputs] = 100 * total.counts["asked"] / total.turns
                 taken_ms = 1000 * (time.perf_counter() - began_s) / total.turns
                 table.add_row(
                     name,
-                    eyes,
+                    inputs,
                     str(total.turns),
                     str(total.counts["accepted"]),
-                    f"{asked[eyes]:.1f}",
+                    f"{asked[inputs]:.1f}",
                     str(total.counts["named a fault"]),
                     str(len(total.wrong)),
                     f"{taken_ms:.0f}",

@@ -22,11 +22,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
-from benchmarks.parts.soak.inputs import EYES, Eyes
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
 from benchmarks.parts.soak.score import score
 from referee.judge.verdict import Verdict
+from referee.wiring.plan import Inputs
 from vision.frame import Frame
 
 _AROUND_S = 1.6
@@ -58,8 +58,20 @@ def _size(text: str) -> tuple[int, int]:
 @click.option("--jobs", default=0, type=click.IntRange(0), help="Processes; as many as cores unless given.")
 @click.option("--size", default="1280x720", show_default=True, help="The camera's picture; 960x540 is quicker.")
 @click.option("--kind", "kinds", multiple=True, help="Only faults of this kind; may be given several times.")
-@click.option("--perfect-eyes", is_flag=True, help="No pictures: the service is told what there is to see. Quick.")
-@click.option("--eyes", type=click.Choice(EYES), default="camera", show_default=True, help="What the referee has.")
+@click.option(
+    "--perfect-eyes",
+    "perfect_reader",
+    is_flag=True,
+    help="No pictures: the service is told what there is to see. Quick.",
+)
+@click.option(
+    "--eyes",
+    "inputs",
+    type=click.Choice([one.value for one in Inputs]),
+    default="camera",
+    show_default=True,
+    help="What the referee has.",
+)
 @click.option("--game", "one", type=click.IntRange(0), help="Play only the game of this seed, and tell everything.")
 @click.option("--save", type=click.Path(path_type=Path), help="With --game: write the frames around each failure here.")
 def main(
@@ -69,8 +81,8 @@ def main(
     jobs: int,
     size: str,
     kinds: tuple[str, ...],
-    perfect_eyes: bool,
-    eyes: Eyes,
+    perfect_reader: bool,
+    inputs: str,
     one: int | None,
     save: Path | None,
 ) -> None:
@@ -79,17 +91,15 @@ def main(
     console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
     measures = _size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
-    again += " --perfect-eyes" * perfect_eyes + f" --eyes {eyes}" * (eyes != "camera")
-    if one is not None:
-        report = SoakReport(
-            [_tell(plan_of(one, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes), console, save)], again
-        )
+    again += " --perfect-eyes" * perfect_reader + f" --eyes {inputs}" * (inputs != Inputs.CAMERA)
+    plans = [
+        plan_of(number, turns, measures, kinds, perfect_reader=perfect_reader, inputs=Inputs(inputs))
+        for number in (range(seed, seed + games) if one is None else (one,))
+    ]
+    if one is None:
+        report = SoakReport(_play_all(plans, jobs, console), again, Inputs(inputs))
     else:
-        plans = [
-            plan_of(seed + number, turns, measures, kinds, perfect_eyes=perfect_eyes, eyes=eyes)
-            for number in range(games)
-        ]
-        report = SoakReport(_play_all(plans, jobs, console), again, eyes)
+        report = SoakReport([_tell(plans[0], console, save)], again)
     report.print_to(console)
     sys.exit(0 if report.met else 1)
 
@@ -130,12 +140,14 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
 
     played = play(plan, watch)
     for event in played.truth.events:
-        text = f"{event.began_s:7.1f} to {event.gone_s:.1f} s  {event.player} {event.kind} {event.turn}{event.misdeed}"
+        text = (
+            f"{event.began_s:7.1f} to {event.gone_s:.1f} s  {event.player} {event.kind} {event.turn}{event.violation}"
+        )
         console.print(text, markup=False, highlight=False)
     for one in played.disturbances:
         until = "on" if one.ended_s is None else f"to {one.ended_s:.1f} s"
         console.print(f"{one.began_s:7.1f} {until}  {one.kind}", markup=False, highlight=False)
-    for word, answer in played.words:
+    for word, answer in played.overrides:
         text = f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {answer}"
         console.print(text, markup=False, highlight=False)
     for time_s, remark in played.remarks:

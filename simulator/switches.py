@@ -73,19 +73,19 @@ class VirtualSwitches:
 
     def closed(self, blocks: Sequence[BlockPose], time_s: float) -> dict[str, bool] | None:
         """Say which switches read closed at ``time_s`` under these blocks; ``None`` while the cable is off."""
-        felt = sensed_places(self._layout, blocks)
-        read = {place: self._read(place, place in felt, time_s) for place in self._rngs}
+        sensed = sensed_places(self._layout, blocks)
+        read = {place: self._read(place, place in sensed, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
             return None
         return read
 
-    def _read(self, place: str, felt: bool, time_s: float) -> bool:
+    def _read(self, place: str, sensed: bool, time_s: float) -> bool:
         flickering = self._flickering(place, time_s)
         if time_s >= self._faults.stuck.get(place, math.inf):
             return True
         if time_s >= self._faults.dead.get(place, math.inf):
             return False
-        return felt != flickering
+        return sensed != flickering
 
     def _flickering(self, place: str, time_s: float) -> bool:
         begins_s, ends_s = self._flickers[place]

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,11 @@ from referee.judge.verdict import VerdictKind
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from referee.session.ports import Reader
+from referee.wiring.plan import Inputs
 from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.reading import HindranceKind, PlaceReading, Reading
 
-Eyes = Literal["camera", "sensors", "both"]
-EYES: tuple[Eyes, ...] = ("camera", "sensors", "both")
 _LOOKS_A_TURN = 4
 _REST_S = 3.0
 
@@ -81,7 +80,7 @@ class ScriptedInputs:
     def show(
         self, time_s: float, errors: DrawnErrors, looks: Mapping[Place, str], changes: tuple[PlaceChange, ...] = ()
     ) -> None:
-        """Put up a table, as far as it can be seen and felt."""
+        """Put up a table, as far as it can be seen and sensed."""
         self.reading = Reading(0, time_s, errors.camera(looks))
         self.sensed = SensorSnapshot(time_s, errors.sensors(looks), changes=changes)
 
@@ -116,9 +115,9 @@ class DrawnErrors:
 
     def sensors(self, looks: Mapping[Place, str]) -> dict[Place, bool]:
         """Give what each sensor says."""
-        return {place: self._felt(place, look != EMPTY) for place, look in looks.items()}
+        return {place: self._sensed(place, look != EMPTY) for place, look in looks.items()}
 
-    def _felt(self, place: Place, stands: bool) -> bool:
+    def _sensed(self, place: Place, stands: bool) -> bool:
         rate = self._rates.false_open if stands else self._rates.false_closed
         errs = self._rng.random() < rate
         return self._stuck.get(place, stands != errs)
@@ -154,7 +153,7 @@ def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
     return world, known
 
 
-def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: int) -> Played:
+def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, turns: int) -> Played:
     """Play one game before one judge; whenever the judge does not accept, a person says what was played."""
     rng = random.Random(f"{name} {seed}")
     errors = DrawnErrors(game, rates, random.Random(f"errors {name} {seed}"))
@@ -164,11 +163,11 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
     scripted = ScriptedInputs()
     alone = SensorReader(scripted, game.places, game.looks)
     both = FusedReader(scripted, scripted, game.places, game.looks)
-    readers: Mapping[Eyes, Reader] = {"camera": scripted, "sensors": alone, "both": both}
+    readers: Mapping[Inputs, Reader] = {Inputs.CAMERA: scripted, Inputs.SENSORS: alone, Inputs.BOTH: both}
     played = Played()
     clock_s = 0.0
     scripted.show(clock_s, errors, game.appearance(world))
-    belief, ruling = judge(bench, belief, _look(readers[eyes], clock_s), Trigger.RESTED)
+    belief, ruling = judge(bench, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
     if ruling.verdict.kind is not VerdictKind.UNCHANGED:
         belief = believe_person(bench, belief, (known,))
     for _ in range(turns):
@@ -181,7 +180,7 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
         looks = game.appearance(after)
         scripted.show(clock_s, errors, looks, changes)
         clock_s += 10.0
-        readings = _look(readers[eyes], clock_s)
+        readings = _look(readers[inputs], clock_s)
         played.said += [notice for reading in readings for notice in reading.notices]
         belief, ruling = judge(bench, belief, readings, Trigger.DECLARED)
         played.turns += 1
@@ -190,7 +189,7 @@ def play(name: str, game: Any, eyes: Eyes, seed: int, rates: ErrorRates, turns: 
             right = len(accepted) == 1 and game.appearance(belief.states[0]) == looks
             played.counts["accepted"] += 1
             if not right:
-                what = f"{eyes} {name} {seed}: {accepted} for {game.format_turn(turn)}: {ruling.verdicts[0].sentence}"
+                what = f"{inputs} {name} {seed}: {accepted} for {game.format_turn(turn)}: {ruling.verdicts[0].sentence}"
                 played.wrong.append(what)
         asked = sum(verdict.kind is not VerdictKind.ACCEPTED for verdict in ruling.verdicts)
         played.counts["asked"] += bool(asked)

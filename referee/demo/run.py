@@ -187,7 +187,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
 
 
 def _habits(options: DemoOptions) -> Habits:
-    """What the players do; where there is no camera, only misdeeds that can be felt."""
+    """What the players do; where there is no camera, only violations that can be felt."""
     return Habits(by_occupancy=options.eyes == "sensors")
 
 

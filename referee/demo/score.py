@@ -10,16 +10,17 @@ from common.phrases import counted
 from engine.api import Game
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
+from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 
 
 @dataclass(frozen=True)
 class Score:
-    """How many turns were played and accepted as played, how many misdeeds there were and were named or asked about."""
+    """How many turns were played and accepted as played, how many violations there were, were named or asked about."""
 
     played: int
     accepted: int
-    misdeeds: int
+    violations: int
     named: int
     false_alarms: int
     questions: int
@@ -37,7 +38,7 @@ class Score:
         asked_about = f" and {self.asked_about} asked about" if self.asked_about else ""
         return (
             f"{counted(self.played, 'turn')} played, {self.accepted} accepted as played; "
-            f"{counted(self.misdeeds, 'illegal change')} made, {self.named} named{asked_about}; "
+            f"{counted(self.violations, 'illegal change')} made, {self.named} named{asked_about}; "
             f"{counted(self.false_alarms, 'false alarm')}, {counted(self.questions, 'question')} asked."
         )
 
@@ -53,7 +54,7 @@ def score_of(
     """Compare the journal and the verdicts with the truth.
 
     A turn counts as accepted as played when the board after it is the one the referee believed after the turn of
-    the same number; a misdeed as named when an illegal verdict came before the next action that ends a turn. With
+    the same number; a violation as named when an illegal verdict came before the next action that ends a turn. With
     ``may_ask``, for a referee who only feels, a question about it will do.
     """
     differences: list[str] = []
@@ -69,12 +70,12 @@ def score_of(
             differences.append(f"turn {number + 1} was {turn.player} {turn.turn}; the referee accepted {said}")
     differences += [f"accepted though not played: {event.data['turn']}" for event in accepted[len(played) :]]
     faults = [verdict for verdict in verdicts if verdict.kind is VerdictKind.ILLEGAL]
-    misdeeds = [event for event in truth.events if event.kind == "misdeed"]
+    violations = [event for event in truth.events if event.kind is ActionKind.VIOLATION]
     named = asked_about = 0
     unmatched = list(faults)
-    for misdeed in misdeeds:
-        until_s = min((one.began_s for one in truth.events if one.began_s > misdeed.began_s), default=float("inf"))
-        answers = [one for one in verdicts if misdeed.gone_s <= one.time_s <= until_s + 0.2]
+    for violation in violations:
+        until_s = min((one.began_s for one in truth.events if one.began_s > violation.began_s), default=float("inf"))
+        answers = [one for one in verdicts if violation.gone_s <= one.time_s <= until_s + 0.2]
         if any(one in unmatched for one in answers):
             named += 1
             unmatched = [one for one in unmatched if one not in answers]
@@ -82,11 +83,11 @@ def score_of(
             asked_about += 1
         else:
             differences.append(
-                f"at {misdeed.gone_s:.1f} s {misdeed.player}'s misdeed ({misdeed.misdeed}) was not named"
+                f"at {violation.gone_s:.1f} s {violation.player}'s misdeed ({violation.violation}) was not named"
             )
     differences += [f"at {one.time_s:.1f} s a fault was named that was none: {one.sentence}" for one in unmatched]
     questions = sum(verdict.kind is VerdictKind.AMBIGUOUS for verdict in verdicts)
-    return Score(len(played), right, len(misdeeds), named, len(unmatched), questions, tuple(differences), asked_about)
+    return Score(len(played), right, len(violations), named, len(unmatched), questions, tuple(differences), asked_about)
 
 
 def _standing(events: Sequence[TruthEvent]) -> list[TruthEvent]:

@@ -14,7 +14,7 @@ import numpy as np
 from engine.api import OptionValue
 from simulator.faults.disturbances import Disturbances
 from simulator.faults.players import FaultyPlayers, Start
-from simulator.play.actions import Action
+from simulator.play.actions import Action, ActionKind
 from simulator.play.choreography import Stretch
 from simulator.play.game import Press, TurnEnd, VirtualGame
 from simulator.play.ground_truth import TruthLog
@@ -34,7 +34,7 @@ Wait = Generator[Stretch, None, str]
 
 
 @dataclass(frozen=True)
-class Word:
+class Override:
     """What a person tells the referee: when, why, and the text of the position or some squares with who plays next."""
 
     time_s: float
@@ -81,7 +81,7 @@ class AnsweringGame(VirtualGame):
         self._fates = np.random.default_rng([seed, 47])
         self._in_step = True
         self.disturbances = Disturbances()
-        self.words: list[Word] = []
+        self.overrides: list[Override] = []
 
     def _carry_out(self, action: Action) -> Iterator[Stretch]:
         """Do something with the hands, and press if that ends a turn."""
@@ -112,10 +112,10 @@ class AnsweringGame(VirtualGame):
 
     def _answer_to(self, action: Action, since_s: float) -> Wait:
         """Wait for an answer, helping a referee that asks: give it, or ``silence``, or ``question`` if none helped."""
-        is_misdeed = action.kind == "misdeed"
+        is_violation = action.kind is ActionKind.VIOLATION
         by_touch = self._turn_end == "touch"
         # A turn that counts once the next player touches a block may be the one before.
-        awaited = {"fault"} if by_touch and is_misdeed else _NOTED if by_touch else ANSWERS
+        awaited = {"fault"} if by_touch and is_violation else _NOTED if by_touch else ANSWERS
         heard_from_s = since_s
         deadline_s = self._deadline_s()
         helped = 0
@@ -131,12 +131,12 @@ class AnsweringGame(VirtualGame):
                 if answered:
                     self.disturbances.remove_things(self._planned_s)
                     return answered
-                if is_misdeed or self._by_occupancy:
+                if is_violation or self._by_occupancy:
                     # There is nothing to take away or straighten: only words can tell what no switch can.
                     return mood
             if mood == "question" or self._planned_s > deadline_s:
                 said = mood or said
-                if helped == 2 or (by_touch and is_misdeed):
+                if helped == 2 or (by_touch and is_violation):
                     return said
                 helped += 1
                 yield from self._help(action, helped)
@@ -149,17 +149,17 @@ class AnsweringGame(VirtualGame):
     def _help(self, action: Action, attempt: int) -> Iterator[Stretch]:
         yield self._still(self._habits.pause_s)
         self.disturbances.remove_things(self._planned_s)
-        if attempt == 2 and action.kind != "misdeed":
+        if attempt == 2 and action.kind is not ActionKind.VIOLATION:
             yield from self._carry_out(self._people.straighten_after(action))
         yield self._still(PRESS_AFTER_S)
         # A press counts in every mode, so somebody who is asked twice presses.
-        if self._turn_end == "button" or (attempt == 2 and action.kind != "misdeed"):
+        if self._turn_end == "button" or (attempt == 2 and action.kind is not ActionKind.VIOLATION):
             self._presses.append(Press(self._planned_s))
 
     def _answer_in_words(self, action: Action) -> Iterator[Stretch]:
         """Say which block stands where, or give the whole position where more than this turn may be open.
 
-        Whoever plays under a referee who only feels says how the block lies as well: nobody else can know.
+        Whoever plays under a referee with switches alone says how the block lies as well: nobody else can know.
         """
         people = self._people
         if (
@@ -176,9 +176,9 @@ class AnsweringGame(VirtualGame):
     def _tell(self, why: str, looks: Mapping[str, str] | None = None) -> Iterator[Stretch]:
         """A person says what holds, which outranks the camera."""
         if looks:
-            self.words.append(Word(self._planned_s, "", why, looks, self._people.to_move))
+            self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))
         else:
-            self.words.append(Word(self._planned_s, self._game.format_state(self._people.state), why))
+            self.overrides.append(Override(self._planned_s, self._game.format_state(self._people.state), why))
         yield self._still(self._habits.settle_s)
 
     def _mood_since(

@@ -12,7 +12,7 @@ import numpy as np
 
 from common.places import EMPTY
 from engine.api import OptionValue
-from simulator.faults.answers import ANSWERS, POLL_S, PRESS_AFTER_S, AnsweringGame, Word
+from simulator.faults.answers import POLL_S, PRESS_AFTER_S, AnsweringGame
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
 from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, Start
 from simulator.play.actions import Action
@@ -22,8 +22,6 @@ from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.play.violations import ALL_VIOLATIONS, MOVED_THOUGH_STUCK, STAR_VIOLATIONS
 from simulator.scene.scene import Setting
-
-__all__ = ["ANSWERS", "KINDS_OF_VIOLATION", "NO_FAULT", "PLAYER_FAULTS", "Episode", "FaultyGame", "Word"]
 
 PLAYER_FAULTS = (
     "block straightened",
@@ -37,7 +35,7 @@ PLAYER_FAULTS = (
     "turn taken back",
     "word in between",
 )
-"""What players do besides playing, by name. ``illegal turn`` is each kind of misdeed in turn."""
+"""What players do besides playing, by name. ``illegal turn`` is each kind of violation in turn."""
 
 KINDS_OF_VIOLATION = (*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 NO_FAULT = "nothing"
@@ -60,7 +58,7 @@ class Episode:
 class FaultyGame(AnsweringGame):
     """One game from one seed, with faults; ``kinds`` are the only ones to happen, where any are given.
 
-    ``by_occupancy`` is for a referee who feels only which squares are taken: no misdeed hides from that one.
+    ``by_occupancy`` is for a referee who senses only which squares are taken: no violation hides from that one.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class FaultyGame(AnsweringGame):
             self._people.aims |= self._rare_kinds()
         if self._start == "cornered" and not self._only:
             self.episodes.append(Episode("illegal turn", "", self._planned_s))
-            yield from self._illegal_turn(self._drawn_misdeed())
+            yield from self._illegal_turn(self._drawn_violation())
         last = None
         while self._played < self._turns and not self._people.is_over:
             last = yield from self._episode()
@@ -130,7 +128,7 @@ class FaultyGame(AnsweringGame):
             yield self._still(POLL_S)
 
     def _rare_kinds(self) -> set[str]:
-        """Kinds of misdeed that few games have room for, and this one may have."""
+        """Kinds of violation that few games have room for, and this one may have."""
         spare = any(" tray " in place for place in self._people.standing)
         stars = list(STAR_VIOLATIONS)
         return {
@@ -191,9 +189,9 @@ class FaultyGame(AnsweringGame):
             case "two quick turns":
                 return (yield from self._two_quick_turns())
             case "illegal turn":
-                yield from self._illegal_turn(self._drawn_misdeed())
+                yield from self._illegal_turn(self._drawn_violation())
             case "put back turned":
-                yield from self._illegal_turn(self._drawn_misdeed(), put_back_turned=True)
+                yield from self._illegal_turn(self._drawn_violation(), put_back_turned=True)
             case "turn taken back":
                 yield from self._taken_back()
             case "word in between":
@@ -239,7 +237,7 @@ class FaultyGame(AnsweringGame):
         action = replace(self._people.turn(), rest_s=stays_s)
         self._played += 1
         yield from self._carry_out(action)
-        # Switches feel no hand: who is only felt may be answered while it still lies on the block.
+        # Switches sense no hand: who plays over switches alone may be answered while it still lies on the block.
         heard_from_s = self._planned_s - (stays_s if self._by_occupancy else 0.0)
         yield from self._dealt_with(action, heard_from_s)
         return action
@@ -293,17 +291,17 @@ class FaultyGame(AnsweringGame):
             if one.holds_at(self._planned_s) and lies_on & squares:
                 self.disturbances.end(number, self._planned_s)
 
-    def _drawn_misdeed(self) -> Action | None:
-        """The next kind of misdeed there is room for; those there was none for come first when there is."""
+    def _drawn_violation(self) -> Action | None:
+        """The next kind of violation there is room for; those there was none for come first when there is."""
         people = self._people
         for kind in sorted(people.aims):
-            action = people.misdeed_of(kind)
+            action = people.violation_of(kind)
             if action is not None:
                 people.aims.discard(kind)
                 return action
         for _ in range(len(KINDS_OF_VIOLATION)):
-            kind = self._drawn("misdeeds", KINDS_OF_VIOLATION)
-            action = people.misdeed_of(kind)
+            kind = self._drawn("violations", KINDS_OF_VIOLATION)
+            action = people.violation_of(kind)
             if action is not None:
                 return action
             people.aims.add(kind)

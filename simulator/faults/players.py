@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.api import Game, OptionValue
 from simulator.faults.onlooker import Onlooker
-from simulator.play.actions import Action, Arrangement, Carry, Handler
+from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler
 from simulator.play.players import Habits, Players, RollAndHop
 from simulator.play.violations import ALL_VIOLATIONS, SIDE_FACE_VIOLATIONS, STAR_VIOLATIONS, PlayArea, star_of
 from simulator.scene.cube import turned
@@ -24,10 +24,10 @@ _MOST_BLOCKS = 4
 
 
 class FaultyPlayers(Players):
-    """Players of one game; an onlooker who sees only tops watches them, to tell what gives a misdeed away.
+    """Players of one game; an onlooker who sees only tops watches them, to tell what gives a violation away.
 
     With ``by_occupancy`` the onlooker sees only which squares are taken, and nobody turns a block unseen. ``aims`` are
-    kinds of misdeed they play towards, ``avoided`` squares they leave alone as long as they can. Whoever starts with
+    kinds of violation they play towards, ``avoided`` squares they leave alone as long as they can. Whoever starts with
     fewer than four blocks has a spare one beside the board.
     """
 
@@ -103,21 +103,21 @@ class FaultyPlayers(Players):
         rolls = after.rolls([end], onto_star=True) if end in self._game.places else []
         return any(roll.pose.up == "star" and roll.end in stars for roll in rolls)
 
-    def misdeed_of(self, kind: str) -> Action | None:
+    def violation_of(self, kind: str) -> Action | None:
         """An illegal turn of that kind that tops give away (or sides, for ``BY_SIDES``); ``None`` if none."""
         player = self.to_move
         if self._by_occupancy and kind in SIDE_FACE_VIOLATIONS:
             return None
         for _ in range(_TRIES):
-            carries = self._carries_of_misdeed(kind, player)
+            carries = self._carries_of_violation(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self._game.places)
             if kind in SIDE_FACE_VIOLATIONS or not self._onlooker.is_possible(after):
-                return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
+                return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
-    def _carries_of_misdeed(self, kind: str, player: str) -> tuple[Carry, ...] | None:
+    def _carries_of_violation(self, kind: str, player: str) -> tuple[Carry, ...] | None:
         table = PlayArea(self.standing, self._handler)
         if kind == NO_HOP_TO_COME:
             rolls = rolls_without_hop(self._game, self.state, table.rolls(table.own(player)))
@@ -130,7 +130,11 @@ class FaultyPlayers(Players):
     def set_up_wrongly(self, kind: str) -> Action | None:
         """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""
         carries = wrong_set_up(kind, self.standing, self._handler, self._game.players, self._rng)
-        return None if carries is None else Action("misdeed", self.to_move, carries, misdeed=f"set-up: {kind}")
+        return (
+            None
+            if carries is None
+            else Action(ActionKind.VIOLATION, self.to_move, carries, violation=f"set-up: {kind}")
+        )
 
     def sweep(self) -> Action:
         """Take every block off the board, as after a game."""
@@ -140,7 +144,7 @@ class FaultyPlayers(Players):
             if place in standing:
                 carries.append(self._handler.take_off(standing, place))
                 standing = standing.after(carries[-1])
-        return Action("swept together", self.to_move, tuple(carries))
+        return Action(ActionKind.SWEPT, self.to_move, tuple(carries))
 
     def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn, blocks that stand in each other's way put aside first."""
@@ -153,7 +157,7 @@ class FaultyPlayers(Players):
                 aside = self._handler.lift(now, place, next(one for one in free if one not in before))
                 carries.append(aside)
                 now = now.after(aside)
-        return Action("put right", player, (*carries, *self._handler.put_back(before, now)))
+        return Action(ActionKind.PUT_RIGHT, player, (*carries, *self._handler.put_back(before, now)))
 
     def put_right_but_turned(self, before: Arrangement, player: str) -> Action | None:
         """Undo an illegal turn with the same symbol up, but another side to the north."""
@@ -166,7 +170,7 @@ class FaultyPlayers(Players):
             if carry.end in self._game.places:
                 faces = turned(self._handler.faces(carry.pose), int(self._rng.integers(1, 4)))
                 carries[number] = replace(carry, pose=replace(carry.pose, north=faces["north"]))
-                return Action("misdeed", player, tuple(carries), misdeed="put back turned")
+                return Action(ActionKind.VIOLATION, player, tuple(carries), violation="put back turned")
         return None
 
     def turn_besides_turning(self) -> Action | None:
@@ -184,7 +188,9 @@ class FaultyPlayers(Players):
         place = others[int(self._rng.integers(len(others)))]
         faces = turned(self._handler.faces(self.standing[place]), int(self._rng.integers(1, 4)))
         put_back = self._handler.lay(self.standing, place, place, faces["up"], faces["north"])
-        return Action("misdeed", chosen.player, (put_back, *carries), misdeed="another turned", ends_turn=True)
+        return Action(
+            ActionKind.VIOLATION, chosen.player, (put_back, *carries), violation="another turned", ends_turn=True
+        )
 
     def slip(self) -> None:
         """Have every block slip a little, as when somebody bumps into the table."""
@@ -202,7 +208,7 @@ class FaultyPlayers(Players):
         place = next((carry.end for carry in reversed(action.carries) if carry.end in self._game.places), "")
         if place not in self.standing:
             return self.straighten()
-        return Action("straighten", action.player, (self._handler.nudge(self.standing, place),))
+        return Action(ActionKind.STRAIGHTENED, action.player, (self._handler.nudge(self.standing, place),))
 
     def open_squares(self) -> list[str]:
         """Empty squares that are no star, in random order."""
@@ -224,7 +230,7 @@ class FaultyPlayers(Players):
 
 
 WHOLE_TURN_VIOLATIONS = ("played out of turn", "forbidden by the variant")
-"""Misdeeds that are whole turns by other rules, by name."""
+"""Violations that are whole turns by other rules, by name."""
 
 NO_HOP_TO_COME = "rolled with no hop to come"
 """A roll after which the block can't hop, which the rules forbid."""
@@ -236,7 +242,7 @@ _VARIANT = " side_by_side=false"
 
 
 def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
-    """Whole turns that are a misdeed of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; legal turns look otherwise.
+    """Whole turns that are a violation of one of the kinds in ``WHOLE_TURN_VIOLATIONS``; legal turns look otherwise.
 
     Raises ValueError for another kind.
     """

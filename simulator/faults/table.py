@@ -1,7 +1,7 @@
 """A virtual table at which things go wrong: the camera, the light and the board as well as the players.
 
 Like ``simulator.table.VirtualTable`` it is a camera and a button to the referee. A person may also tell the referee
-what is so (``take_words``). The camera may hold frames back, spoil them, or go away for a while.
+what is so (``take_overrides``). The camera may hold frames back, spoil them, or go away for a while.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 
 from engine.api import OptionValue
+from simulator.faults.answers import Override
 from simulator.faults.disturbances import Disturbance, Disturbances, drawn_pose
-from simulator.faults.game import Episode, FaultyGame, Word
+from simulator.faults.game import Episode, FaultyGame
 from simulator.faults.players import Start
 from simulator.play.choreography import Moment
 from simulator.play.game import Press, TurnEnd
@@ -56,7 +57,7 @@ class FaultyTable:
     """One game with faults on a virtual table, all of it from one seed.
 
     Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see;
-    ``by_occupancy`` keeps the players from misdeeds that only tops or sides give away.
+    ``by_occupancy`` keeps the players from violations that only tops or sides give away.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class FaultyTable:
         self._settings: dict[tuple[int, int], Setting] = {}
         self._sequence = 0
         self._presses_taken = 0
-        self._words_taken = 0
+        self._overrides_taken = 0
 
     @property
     def setting(self) -> Setting:
@@ -152,11 +153,11 @@ class FaultyTable:
         self._presses_taken = len(due)
         return tuple(new)
 
-    def take_words(self) -> tuple[Word, ...]:
+    def take_overrides(self) -> tuple[Override, ...]:
         """What a person told the referee up to now and that was not taken yet."""
-        due = [word for word in self._game.words if word.time_s <= self.time_s]
-        new = due[self._words_taken :]
-        self._words_taken = len(due)
+        due = [one for one in self._game.overrides if one.time_s <= self.time_s]
+        new = due[self._overrides_taken :]
+        self._overrides_taken = len(due)
         return tuple(new)
 
     def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - these players only look at the status light

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
@@ -17,9 +17,18 @@ from simulator.scene.cube import COMPASS, faces_of, rolled
 from simulator.scene.scene import BlockPose, block_on, standing_on
 from vision.layout.table import TableLayout
 
-ActionKind = Literal[
-    "turn", "misdeed", "put right", "undone", "straighten", "tried and taken back", "resting hand", "swept together"
-]
+
+class ActionKind(StrEnum):
+    """What a hand did."""
+
+    TURN = "turn"
+    VIOLATION = "misdeed"
+    PUT_RIGHT = "put right"
+    UNDONE = "undone"
+    STRAIGHTENED = "straighten"
+    TRIED_OUT = "tried and taken back"
+    RESTED = "resting hand"
+    SWEPT = "swept together"
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Carry:
 class Action:
     """All that a hand does between coming in and going out again.
 
-    ``turn`` is the engine's text of the turn played, ``misdeed`` the kind of an illegal one; ``rest_s`` is how long
+    ``turn`` is the engine's text of the turn played, ``violation`` the kind of an illegal one; ``rest_s`` is how long
     the hand lies still at the end; ``ends_turn`` whether the player then ends the turn.
     """
 
@@ -47,7 +56,7 @@ class Action:
     player: str
     carries: tuple[Carry, ...] = ()
     turn: str = ""
-    misdeed: str = ""
+    violation: str = ""
     rest_s: float = 0.0
     ends_turn: bool = False
 

@@ -123,7 +123,7 @@ class VirtualGame:
                 yield self._still(habits.settle_s)
             if players.happens(habits.rest_share):
                 yield from self._perform(players.rest_hand())
-            if players.happens(habits.misdeed_share):
+            if players.happens(habits.violation_share):
                 yield from self._cheat()
             if players.happens(habits.try_out_share):
                 yield from self._perform(players.try_out())
@@ -144,7 +144,7 @@ class VirtualGame:
     def _cheat(self) -> Iterator[Stretch]:
         players = self._players
         before = players.standing
-        action = players.misdeed()
+        action = players.violation()
         if action is None:
             return
         yield from self._perform(action)
@@ -206,7 +206,7 @@ class VirtualGame:
             after=self._players.standing.appearance(places),
             facings=self._players.facings(),
             turn=action.turn,
-            misdeed=action.misdeed,
+            violation=action.violation,
             ended_s=ended_s,
             state=self._game.format_state(self._players.state),
         )

@@ -15,7 +15,7 @@ from simulator.play.actions import ActionKind
 class TruthEvent:
     """One action: when a hand came in and was gone again, and how the board looked before and after.
 
-    ``turn`` is the engine's text, ``misdeed`` the kind; ``ended_s`` is when the player ended the turn (pressed the
+    ``turn`` is the engine's text, ``violation`` the kind; ``ended_s`` is when the player ended the turn (pressed the
     button, or would have), ``None`` when they didn't; ``facings`` are the side faces after it.
     """
 
@@ -27,7 +27,7 @@ class TruthEvent:
     after: Mapping[str, str]
     facings: Mapping[str, Mapping[str, str]]
     turn: str = ""
-    misdeed: str = ""
+    violation: str = ""
     ended_s: float | None = None
     state: str = ""
 
@@ -57,8 +57,8 @@ class TruthLog:
         """The texts of the legal turns that stand, in order: those undone are left out."""
         standing: list[str] = []
         for event in self.events:
-            if event.kind == "turn":
+            if event.kind is ActionKind.TURN:
                 standing.append(event.turn)
-            elif event.kind == "undone":
+            elif event.kind is ActionKind.UNDONE:
                 standing.pop()
         return tuple(standing)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from engine.api import EMPTY, Game, OptionValue
-from simulator.play.actions import Action, Arrangement, Carry, Handler, Slack, side_towards
+from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler, Slack, side_towards
 from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE, PlayArea
 from simulator.scene.scene import SYMBOLS
 from vision.layout.table import TableLayout
@@ -36,16 +36,16 @@ class Habits:
 
     ``patience_s`` is how long they wait for the referee before they go on (or put a fault right by themselves),
     ``pause_s`` how long they think, ``pace`` how slowly hands move (1 is about 2.5 s a turn), ``settle_s`` how long
-    a hand stays away around a change. ``misdeeds`` are kinds of ``simulator.play.violations``; ``by_occupancy``
+    a hand stays away around a change. ``violations`` are kinds of ``simulator.play.violations``; ``by_occupancy``
     leaves out
     those that only show in what is up, for a table at which nothing is told but which squares are taken.
     """
 
-    misdeed_share: float = 0.2
+    violation_share: float = 0.2
     straighten_share: float = 0.15
     try_out_share: float = 0.15
     rest_share: float = 0.1
-    misdeeds: tuple[str, ...] = SEEN_FROM_ABOVE
+    violations: tuple[str, ...] = SEEN_FROM_ABOVE
     by_occupancy: bool = False
     slack: Slack = field(default_factory=Slack)
     patience_s: float = 2.5
@@ -55,9 +55,9 @@ class Habits:
     pace: float = 1.0
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.misdeeds if kind not in COMMON_VIOLATIONS]
+        unknown = [kind for kind in self.violations if kind not in COMMON_VIOLATIONS]
         if unknown:
-            raise ValueError(f"no such misdeed: {', '.join(unknown)}; there are {', '.join(COMMON_VIOLATIONS)}")
+            raise ValueError(f"no such violation: {', '.join(unknown)}; there are {', '.join(COMMON_VIOLATIONS)}")
 
 
 class Players:
@@ -126,7 +126,7 @@ class Players:
         carries = self.carries_of(cast(RollAndHop, chosen))
         player = chosen.player
         self.state = self._game.apply(self.state, chosen)
-        return Action("turn", player, carries, turn=text, ends_turn=True)
+        return Action(ActionKind.TURN, player, carries, turn=text, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
         """Any of the turns."""
@@ -147,21 +147,21 @@ class Players:
         """Have the blocks stand as they do after the action."""
         self.standing = self.standing.after_all(action.carries)
 
-    def misdeed(self) -> Action | None:
+    def violation(self) -> Action | None:
         """An illegal turn that no legal turn, nor two in a row, would look like; ``None`` when none is found."""
         player = self.to_move
-        if not self._habits.misdeeds:
+        if not self._habits.violations:
             return None
         allowed = self._looks_allowed()
         for _ in range(_TRIES):
-            kind = str(self._rng.choice(list(self._habits.misdeeds)))
+            kind = str(self._rng.choice(list(self._habits.violations)))
             carries = COMMON_VIOLATIONS[kind](PlayArea(self.standing, self._handler), player, self._rng)
             if carries is None:
                 continue
             after = self.standing.after_all(carries)
             if (kind != "turned in place" or self._habits.by_occupancy) and self._look(after) in allowed:
                 continue
-            return Action("misdeed", player, carries, misdeed=kind, ends_turn=True)
+            return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
     def _look(self, standing: Arrangement) -> tuple[str, ...]:
@@ -188,19 +188,19 @@ class Players:
 
     def put_right(self, before: Arrangement, player: str) -> Action:
         """Undo an illegal turn: everything where it was, only not quite as straight."""
-        return Action("put right", player, self._handler.put_back(before, self.standing))
+        return Action(ActionKind.PUT_RIGHT, player, self._handler.put_back(before, self.standing))
 
     def undo(self, before: Arrangement, state: Any, player: str) -> Action:
         """Undo a legal turn that the referee called illegal; the players give in."""
         self.state = state
-        return Action("undone", player, self._handler.put_back(before, self.standing))
+        return Action(ActionKind.UNDONE, player, self._handler.put_back(before, self.standing))
 
     def straighten(self) -> Action:
         """Nudge one of one's own blocks on its square."""
         player = self.to_move
         places = [place for place in self._own(player) if place in self._game.places]
         place = places[int(self._rng.integers(len(places)))]
-        return Action("straighten", player, (self._handler.nudge(self.standing, place),))
+        return Action(ActionKind.STRAIGHTENED, player, (self._handler.nudge(self.standing, place),))
 
     def try_out(self) -> Action:
         """Play a turn, think again and put everything back before the turn is ended."""
@@ -208,11 +208,11 @@ class Players:
         chosen = cast(RollAndHop, turns[int(self._rng.integers(len(turns)))])
         carries = self.carries_of(chosen)
         back = self._handler.put_back(self.standing, self.standing.after_all(carries))
-        return Action("tried and taken back", chosen.player, carries + back)
+        return Action(ActionKind.TRIED_OUT, chosen.player, carries + back)
 
     def rest_hand(self) -> Action:
         """Lay a hand on the table beside one's own block, move nothing, go away again."""
-        return Action("resting hand", self.to_move, rest_s=self._habits.hand_rest_s)
+        return Action(ActionKind.RESTED, self.to_move, rest_s=self._habits.hand_rest_s)
 
     def resting_place(self, player: str) -> tuple[float, float]:
         """Where a resting hand's fingers lie, in millimetres."""

@@ -29,7 +29,7 @@ class PlayArea:
         places = self.handler.layout.places
         return [place for place in places if place in self.standing and self.standing[place].colour == player]
 
-    def foes(self, player: str) -> list[str]:
+    def opponents(self, player: str) -> list[str]:
         """The opponent's places on the board."""
         places = self.handler.layout.places
         return [place for place in places if place in self.standing and self.standing[place].colour != player]
@@ -102,7 +102,7 @@ def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> t
 
 
 def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
-    roll = _pick(rng, table.rolls(table.foes(player)))
+    roll = _pick(rng, table.rolls(table.opponents(player)))
     return None if roll is None else (roll,)
 
 
@@ -238,7 +238,7 @@ _Carries = tuple[Carry, ...]
 
 
 def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
-    places = [*table.own(player), *table.foes(player)]
+    places = [*table.own(player), *table.opponents(player)]
     one, free = _pick(rng, table.own(player)), _pick(rng, table.open_places())
     other = _pick(rng, [place for place in places if place != one])
     if one is None or other is None or free is None:
@@ -252,7 +252,7 @@ def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries
 
 
 def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
-    start = _pick(rng, [*table.own(player), *table.foes(player)])
+    start = _pick(rng, [*table.own(player), *table.opponents(player)])
     if start is None:
         return None
     carry = table.handler.take_off(table.standing, start)
@@ -273,7 +273,7 @@ def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries 
 
 
 def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
-    own, foe = _pick(rng, table.own(player)), _pick(rng, table.foes(player))
+    own, foe = _pick(rng, table.own(player)), _pick(rng, table.opponents(player))
     if own is None or foe is None:
         return None
     off = table.handler.take_off(table.standing, foe)
@@ -317,7 +317,7 @@ def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) ->
 
 def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
     """The opponent has no square to roll to and is passed over, and moves all the same."""
-    foes = table.foes(player)
+    foes = table.opponents(player)
     if not foes or table.rolls(foes) or table.rolls(foes, onto_star=True):
         return None
     start, end = _pick(rng, foes), _pick(rng, table.open_places())

@@ -26,13 +26,13 @@ def test_a_switch_closes_under_a_block_that_stands_and_not_under_one_in_the_air(
     assert closed_at(VirtualSwitches(LAYOUT, 1), 0.0) == {"b1", "e3"}
 
 
-@pytest.mark.parametrize(("offset_mm", "felt"), [(16.0, True), (18.0, False)])
-def test_a_block_must_stand_near_the_middle(offset_mm: float, felt: bool) -> None:
+@pytest.mark.parametrize(("offset_mm", "sensed"), [(16.0, True), (18.0, False)])
+def test_a_block_must_stand_near_the_middle(offset_mm: float, sensed: bool) -> None:
     block = block_on(LAYOUT, "c3", "teal", "x", "star", offset_mm=(offset_mm, 0.0))
-    assert sensed_places(LAYOUT, (block,)) == ({"c3"} if felt else set())
+    assert sensed_places(LAYOUT, (block,)) == ({"c3"} if sensed else set())
 
 
-def test_a_block_beside_the_board_is_felt_nowhere() -> None:
+def test_a_block_beside_the_board_is_sensed_nowhere() -> None:
     assert sensed_places(LAYOUT, (BLOCKS[0].at(900.0, 0.0),)) == set()
 
 

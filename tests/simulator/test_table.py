@@ -15,7 +15,7 @@ from simulator.table import Nudge, VirtualTable
 from vision.errors import EndOfFramesError
 from vision.geometry import project
 
-BUSY = Habits(misdeed_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
+BUSY = Habits(violation_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
 
 
 def play(setting: Setting, seed: int, turns: int = 3, answer: str = "", **options: Any) -> tuple[TruthLog, str, int]:
@@ -65,7 +65,7 @@ def test_presses_are_given_once_and_not_before_their_time(small_setting: Setting
 
 
 def test_a_table_hears_between_frames(small_setting: Setting) -> None:
-    slow = Habits(misdeed_share=0, try_out_share=0, straighten_share=0, rest_share=0, patience_s=6.0)
+    slow = Habits(violation_share=0, try_out_share=0, straighten_share=0, rest_share=0, patience_s=6.0)
     answered, unanswered = (play(small_setting, 3, 1, answer, habits=slow)[2] for answer in ("accepted", ""))
     assert answered < unanswered - 15
 

@@ -47,7 +47,7 @@ class World:
         self.truth = TruthLog()
         # Nobody plays on before the light has answered: three turns that no referee saw are not what is asked here.
         habits = Habits(
-            misdeed_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
+            violation_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
         )
         self._played = VirtualGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
         self._sequence = 0

@@ -12,9 +12,11 @@ from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.occlusion import covered_places
 from engine.api import EMPTY, Game
 from referee.judge.pooled_reading import PIECE
+from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import NO_FAULT
 from simulator.faults.table import faulty_setting
+from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 
 _JUST_S = 0.5
@@ -39,10 +41,10 @@ def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) ->
     last, ended_s = event, event.gone_s
     if turn_end == "button" and event.ended_s is not None:
         ended_s = max(ended_s, event.ended_s)
-    elif turn_end == "touch" and event.kind == "turn":
+    elif turn_end == "touch" and event.kind is ActionKind.TURN:
         # The touch that ends it is the next player's, whose hand has to be gone, too.
         following = next((one for one in played.truth.events if one.began_s >= ended_s), None)
-        if following is None or following.kind != "turn":
+        if following is None or following.kind is not ActionKind.TURN:
             return None
         last, ended_s = following, following.gone_s
     else:
@@ -58,9 +60,9 @@ def latency_frames(played: GameRecord, event: TruthEvent, said: TimedVerdict) ->
 def called_for(game: Game[Any, Any], played: GameRecord, asked: TimedVerdict) -> bool:
     """Whether something lay over a square that was asked about, or switches could not tell or erred."""
     time_s = asked.time_s
-    if played.plan.eyes != "camera" and misled(played, asked.verdict.places, time_s):
+    if played.plan.inputs is not Inputs.CAMERA and misled(played, asked.verdict.places, time_s):
         return True
-    if played.plan.eyes == "sensors":
+    if played.plan.inputs is Inputs.SENSORS:
         return looks_the_same_by_occupancy(game, played.truth, time_s)
     lying = [one for one in played.disturbances if one.began_s <= time_s and one.holds_at(time_s - _JUST_S)]
     things = [thing for one in lying for thing in one.things]
@@ -101,7 +103,8 @@ def misled(played: GameRecord, places: Collection[str], time_s: float) -> bool:
     No places stand for the whole table.
     """
     return any(
-        time_s - _LATELY_S <= at_s <= time_s and (not places or wrong & set(places)) for at_s, wrong in played.misfelt
+        time_s - _LATELY_S <= at_s <= time_s and (not places or wrong & set(places))
+        for at_s, wrong in played.sensor_errors
     )
 
 
@@ -109,10 +112,12 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
     """Whether the turn under way, or played last, leaves the same squares taken as something else would.
 
     That is another result of a legal turn; nothing, where the block came back to its square; a switch that missed a
-    block, where one left the board; and two turns in a row that were not felt one by one.
+    block, where one left the board; and two turns in a row that were not sensed one by one.
     """
     events = truth.events
-    turns = [event for event in events if event.kind in {"turn", "tried and taken back"} and event.began_s <= time_s]
+    turns = [
+        event for event in events if event.kind in {ActionKind.TURN, ActionKind.TRIED_OUT} and event.began_s <= time_s
+    ]
     if not turns:
         return False
     last = turns[-1]
@@ -132,16 +137,16 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
 
 
 def undetected(played: GameRecord, event: TruthEvent) -> bool:
-    """Whether by sensors alone nothing was to be felt of what changed: the switches there were broken."""
-    if played.plan.eyes != "sensors":
+    """Whether by sensors alone nothing was to be sensed of what changed: the switches there were broken."""
+    if played.plan.inputs is not Inputs.SENSORS:
         return False
-    felt_before = _taken(event.before) ^ _wrong_at(played, event.began_s)
-    felt_after = _taken(event.after) ^ _wrong_at(played, event.gone_s)
-    return felt_before == felt_after
+    sensed_before = _taken(event.before) ^ _wrong_at(played, event.began_s)
+    sensed_after = _taken(event.after) ^ _wrong_at(played, event.gone_s)
+    return sensed_before == sensed_after
 
 
 def _wrong_at(played: GameRecord, time_s: float) -> frozenset[str]:
-    return next((wrong for at_s, wrong in played.misfelt if time_s <= at_s <= time_s + _A_MOMENT_S), frozenset())
+    return next((wrong for at_s, wrong in played.sensor_errors if time_s <= at_s <= time_s + _A_MOMENT_S), frozenset())
 
 
 def seen_as(told: str, look: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.parts.soak.inputs import Eyes, NoCamera, PerfectReader, TableSwitches, switches_under
+from benchmarks.parts.soak.inputs import NoCamera, PerfectReader, TableSwitches, switches_under
 from engine.api import Game, OptionValue
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
@@ -29,8 +29,10 @@ from referee.session.loop import FrameSource, LoopPorts, run
 from referee.session.requests import asked_to_correct, dispatch
 from referee.session.service import Reader, Service
 from referee.session.settings import ServiceSettings
+from referee.wiring.plan import Inputs
+from simulator.faults.answers import Override
 from simulator.faults.disturbances import Disturbance
-from simulator.faults.game import Episode, Word
+from simulator.faults.game import Episode
 from simulator.faults.players import Start
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.game import TurnEnd
@@ -59,10 +61,10 @@ class GamePlan:
     turn_end: TurnEnd = "button"
     side_by_side: bool = True
     kinds: tuple[str, ...] = ()
-    perfect_eyes: bool = False
+    perfect_reader: bool = False
     blocks: tuple[int, int] = (4, 4)
     start: Start = "usual"
-    eyes: Eyes = "camera"
+    inputs: Inputs = Inputs.CAMERA
 
     @property
     def options(self) -> dict[str, OptionValue]:
@@ -79,8 +81,8 @@ def plan_of(
     size: tuple[int, int],
     kinds: tuple[str, ...] = (),
     *,
-    perfect_eyes: bool = False,
-    eyes: Eyes = "camera",
+    perfect_reader: bool = False,
+    inputs: Inputs = Inputs.CAMERA,
 ) -> GamePlan:
     """How the game of a seed is played; games in a row are of every kind.
 
@@ -90,12 +92,12 @@ def plan_of(
     """
     turn_ends: tuple[TurnEnd, ...] = ("button", "rest", "button", "touch")
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
-    if eyes == "sensors":
+    if inputs is Inputs.SENSORS:
         start, turn_ends = "usual", ("button", "rest", "button", "rest")
     blocks = (2 + seed // 16 % 3, 3) if seed // 4 % 4 == 1 else (4, 4)
     # With one player passed over there is nobody whose touch could end the other's turn.
     turn_end = "rest" if start == "cornered" else turn_ends[seed % 4]
-    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_eyes, blocks, start, eyes)
+    return GamePlan(seed, turns, size, turn_end, seed % 5 != 0, kinds, perfect_reader, blocks, start, inputs)
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,13 @@ class GameRecord:
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
     """Sequence, table's time and seconds of computing of every frame that reached the service."""
-    words: list[tuple[Word, dict[str, Any]]] = field(default_factory=list)
+    overrides: list[tuple[Override, dict[str, Any]]] = field(default_factory=list)
     """What a person told the referee, and the answer."""
     remarks: list[tuple[float, str]] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
     episodes: list[Episode] = field(default_factory=list)
-    misfelt: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    sensor_errors: list[tuple[float, frozenset[str]]] = field(default_factory=list)
     """When which switches said what is not so."""
     digest: str = ""
 
@@ -191,15 +193,15 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
         turn_end=plan.turn_end,
         truth=truth,
         kinds=plan.kinds,
-        pictures=not plan.perfect_eyes and plan.eyes != "sensors",
+        pictures=not plan.perfect_reader and plan.inputs is not Inputs.SENSORS,
         start=plan.start,
-        by_occupancy=plan.eyes == "sensors",
+        by_occupancy=plan.inputs is Inputs.SENSORS,
     )
     played = GameRecord(plan, truth)
     digest = hashlib.sha256()
-    felt = switches_under(table, plan.turns)
-    played.misfelt = felt.misfelt
-    reader = _reader(plan, table, felt, game)
+    switches = switches_under(table, plan.turns)
+    played.sensor_errors = switches.sensor_errors
+    reader = _reader(plan, table, switches, game)
 
     def wall_clock() -> datetime:
         return _DAY + timedelta(seconds=round(table.time_s, 3))
@@ -221,18 +223,18 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
 
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
             computed_s = time.process_time() - began[0]
-            for word in table.take_words():
+            for word in table.take_overrides():
                 said = Correction("player", word.looks, word.state, word.to_move, word.why)
                 answers: list[Mapping[str, Any]] = []
                 dispatch(service, asked_to_correct(said), answers.append)
-                played.words += [(word, dict(answer)) for answer in answers]
+                played.overrides += [(word, dict(answer)) for answer in answers]
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
             played.said += [TimedVerdict(sequence, table.time_s, verdict) for verdict in verdicts]
             watch(frame, verdicts)
 
-        source = NoCamera(table) if plan.eyes == "sensors" else table
+        source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
         camera = _Timed(_Camera(table, source, digest), began)
         service.start(resume=False, seed=plan.seed)
         run(service, camera, LoopPorts(table.wait, presses=presses, on_verdicts=hear))
@@ -245,14 +247,14 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     return played
 
 
-def _reader(plan: GamePlan, table: FaultyTable, felt: TableSwitches, game: Game[Any, Any]) -> Reader:
-    if plan.eyes == "sensors":
-        return SensorReader(felt, game.places, game.looks)
+def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: Game[Any, Any]) -> Reader:
+    if plan.inputs is Inputs.SENSORS:
+        return SensorReader(switches, game.places, game.looks)
     seen: Reader = PerfectReader(table, game.looks)
-    if not plan.perfect_eyes:
+    if not plan.perfect_reader:
         looks = looks_of_pieces(plan.size)
         seen = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))
-    return FusedReader(seen, felt, game.places, game.looks) if plan.eyes == "both" else seen
+    return FusedReader(seen, switches, game.places, game.looks) if plan.inputs is Inputs.BOTH else seen
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
@@ -91,9 +90,6 @@ def _alike(before: Scene, now: Scene) -> bool:
     return before.setting is now.setting and (before.blocks, before.things) == (now.blocks, now.things)
 
 
-Eyes = Literal["camera", "sensors", "both"]
-EYES: tuple[Eyes, ...] = ("camera", "sensors", "both")
-
 _SECONDS_A_TURN = 7.0
 
 
@@ -101,13 +97,13 @@ _SECONDS_A_TURN = 7.0
 class TableSwitches:
     """What the switches say, as a board would report it: the newest snapshot, and what changed since the last one.
 
-    ``misfelt`` gathers when which switches said what is not so, or the cable was off (all of them): not for the
+    ``sensor_errors`` gathers when which switches said what is not so, or the cable was off (all of them): not for the
     referee.
     """
 
     table: FaultyTable
     switches: VirtualSwitches
-    misfelt: list[tuple[float, frozenset[str]]] = field(default_factory=list)
+    sensor_errors: list[tuple[float, frozenset[str]]] = field(default_factory=list)
     _told: SensorSnapshot | None = None
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
@@ -115,12 +111,12 @@ class TableSwitches:
         blocks, layout = self.table.blocks, self.table.setting.layout
         closed = self.switches.closed(blocks, now_s)
         if closed is None:
-            self.misfelt.append((now_s, frozenset(layout.places)))
+            self.sensor_errors.append((now_s, frozenset(layout.places)))
             return self._told
-        felt = sensed_places(layout, blocks)
-        wrong = frozenset(place for place, is_closed in closed.items() if is_closed != (place in felt))
+        sensed = sensed_places(layout, blocks)
+        wrong = frozenset(place for place, is_closed in closed.items() if is_closed != (place in sensed))
         if wrong:
-            self.misfelt.append((now_s, wrong))
+            self.sensor_errors.append((now_s, wrong))
         before = self._told.occupied if self._told else closed
         changed = [place for place, is_closed in closed.items() if is_closed != before[place]]
         # A piece was lifted before it, or another one, was put down.
@@ -139,7 +135,7 @@ def switches_under(table: FaultyTable, turns: int) -> TableSwitches:
 
 @dataclass
 class NoCamera:
-    """Ticks of the table's own clock in place of frames: whatever befalls the camera, the switches are still felt."""
+    """Ticks of the table's own clock in place of frames: whatever befalls the camera, the switches still sense."""
 
     table: FaultyTable
 

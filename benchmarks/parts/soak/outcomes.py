@@ -1,4 +1,4 @@
-"""What the soak makes of one game: every turn and every misdeed with its outcome."""
+"""What the soak makes of one game: every turn and every violation with its outcome."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Outcome(enum.Enum):
-    """What became of one turn or misdeed."""
+    """What became of one turn or violation."""
 
     AT_ONCE = "right at once"
     AFTER_ASKING = "right after asking"
@@ -19,7 +19,7 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True)
 class Item:
-    """One turn or misdeed: what it was, which faults were about, what became of it, and how long the light took."""
+    """One turn or violation: what it was, which faults were about, what became of it, and how long the light took."""
 
     seed: int
     number: int

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.parts.soak.game import FRAMES_PER_SECOND
-from benchmarks.parts.soak.inputs import Eyes
 from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from engine.registry import load
+from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import KINDS_OF_VIOLATION, PLAYER_FAULTS
 
@@ -34,11 +34,11 @@ class SoakReport:
 
     scores: Sequence[GameScore]
     again: str
-    eyes: Eyes = "camera"
+    inputs: Inputs = Inputs.CAMERA
 
     @property
     def items(self) -> list[Item]:
-        """Every turn and misdeed of every game."""
+        """Every turn and violation of every game."""
         return [item for score in self.scores for item in score.items]
 
     @property
@@ -74,7 +74,7 @@ class SoakReport:
         """What must hold, and whether it does."""
         wrong, lost, needless = (self.count(one) for one in (Outcome.WRONG, Outcome.LOST, Outcome.NEEDLESSLY))
         most = MOST_NEEDLESS_SHARE * self.turns
-        everything = self.turns >= WHOLE_TURNS and self.eyes != "sensors"
+        everything = self.turns >= WHOLE_TURNS and self.inputs is not Inputs.SENSORS
         every = [(not self.missing, f"faults that never came up: {self._absent}")] if everything else []
         return [
             (wrong == 0, f"wrong: {wrong}, none allowed"),

@@ -24,6 +24,8 @@ from engine.api import Game
 from engine.registry import load
 from referee.journal.events import Event
 from referee.judge.verdict import VerdictKind
+from referee.wiring.plan import Inputs
+from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 
 COIN = "coin on a block"
@@ -43,7 +45,7 @@ class _Scorer:
         self._played = played
         self._game: Game[Any, Any] = load("deblockle")
         self._events = played.truth.events
-        self._turns = [event for event in self._events if event.kind == "turn"]
+        self._turns = [event for event in self._events if event.kind is ActionKind.TURN]
         self._loud = [said for said in played.said if said.verdict.kind in _LOUD]
         self._resolved: Mapping[int, tuple[str, float]] = {}
         self._charged: set[int] = set()
@@ -51,8 +53,8 @@ class _Scorer:
 
     def score(self) -> GameScore:
         played = self._played
-        misdeeds = violations_of(self._events)
-        resolution = resolve(played, self._turns, [(one.event.began_s, one.over_s) for one in misdeeds])
+        violations = violations_of(self._events)
+        resolution = resolve(played, self._turns, [(one.event.began_s, one.over_s) for one in violations])
         self._resolved = resolution.resolved
         self._honest = {
             id(said)
@@ -60,7 +62,7 @@ class _Scorer:
             if said.verdict.turns
             and all((said.verdict.time_s, turn) in resolution.matched for turn in said.verdict.turns)
         }
-        items = [self._misdeed_item(one) for one in misdeeds]
+        items = [self._violation_item(one) for one in violations]
         items += self._coins()
         items += [self._turn_item(number) for number in range(len(self._turns))]
         items += [self._stray(event) for event in resolution.stray]
@@ -81,24 +83,24 @@ class _Scorer:
             sum(said.verdict.kind is VerdictKind.AMBIGUOUS for said in played.said),
         )
 
-    def _misdeed_item(self, misdeed: Violation) -> Item:
-        event, until_s = misdeed.event, misdeed.until_s
+    def _violation_item(self, violation: Violation) -> Item:
+        event, until_s = violation.event, violation.until_s
         others = [said for said in self._loud if id(said) not in self._honest]
         self._charged.update(id(said) for said in others if event.began_s <= said.time_s <= until_s)
-        if misdeed.put_right_s is not None:
+        if violation.put_right_s is not None:
             # While hands put it right, what is said may still be about it.
             self._charged.update(
                 id(said)
                 for said in others
-                if said.verdict.kind is not VerdictKind.ACCEPTED and until_s <= said.time_s <= misdeed.over_s
+                if said.verdict.kind is not VerdictKind.ACCEPTED and until_s <= said.time_s <= violation.over_s
             )
         heard = responses_to([said for said in others if event.gone_s <= said.time_s <= until_s])
-        outcome, detail = violation_outcome(self._game, self._played, misdeed, heard)
+        outcome, detail = violation_outcome(self._game, self._played, violation, heard)
         named = heard.named
-        what = f"illegal: {event.misdeed}"
+        what = f"illegal: {event.violation}"
         return Item(
             self._played.plan.seed,
-            misdeed.number,
+            violation.number,
             event.gone_s,
             what,
             kinds_around(self._played, event.began_s, until_s, what),
@@ -118,7 +120,11 @@ class _Scorer:
     def _turn_item(self, number: int) -> Item:
         played, event = self._played, self._turns[number]
         from_s = max((one.gone_s for one in self._events if one.gone_s < event.began_s), default=0.0)
-        quiet = [one for one in self._events if one.began_s < event.began_s and one.kind not in {"turn", "misdeed"}]
+        quiet = [
+            one
+            for one in self._events
+            if one.began_s < event.began_s and one.kind not in {ActionKind.TURN, ActionKind.VIOLATION}
+        ]
         if quiet and quiet[-1].gone_s == from_s:
             from_s = quiet[-1].began_s
         how, resolved_s = self._resolved.get(number, ("", event.gone_s + 10.0))
@@ -163,8 +169,8 @@ class _Scorer:
     def _coins(self) -> list[Item]:
         """Blocks that could not be read for long: named, or not."""
         found: list[Item] = []
-        if self._played.plan.eyes != "camera":
-            # A switch that feels the block has nothing to ask.
+        if self._played.plan.inputs is not Inputs.CAMERA:
+            # A switch that senses the block has nothing to ask.
             return found
         for one in self._played.disturbances:
             ended_s = self._played.frames[-1][1] if one.ended_s is None else one.ended_s
@@ -192,7 +198,7 @@ class _Scorer:
         """What a person said and the referee would not take."""
         return [
             Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, str(answer["refused"]))
-            for word, answer in self._played.words
+            for word, answer in self._played.overrides
             if "refused" in answer
         ]
 
@@ -219,7 +225,7 @@ _REFEREE_ITSELF = "button"
 class Resolution:
     """How each turn came into the journal (``turn`` or ``correction``, and when), by its number.
 
-    ``stray`` are accepted turns that nobody played and no misdeed explains; ``matched`` is time and text of the others.
+    ``stray`` are accepted turns that nobody played and no violation explains; ``matched`` is time and text of the rest.
     """
 
     resolved: Mapping[int, tuple[str, float]]
@@ -227,8 +233,8 @@ class Resolution:
     matched: frozenset[tuple[float, str]]
 
 
-def resolve(played: GameRecord, turns: Sequence[TruthEvent], misdeeds: Sequence[tuple[float, float]]) -> Resolution:
-    """Match what the journal accepted with what was played; ``misdeeds`` are when those began and were over."""
+def resolve(played: GameRecord, turns: Sequence[TruthEvent], violations: Sequence[tuple[float, float]]) -> Resolution:
+    """Match what the journal accepted with what was played; ``violations`` are when those began and were over."""
     game: Game[Any, Any] = load("deblockle")
     resolved: dict[int, tuple[str, float]] = {}
     stray: list[Event] = []
@@ -246,7 +252,7 @@ def resolve(played: GameRecord, turns: Sequence[TruthEvent], misdeeds: Sequence[
                 resolved[number] = ("turn", time_s)
                 matched.add((time_s, str(event.data["turn"])))
                 number += 1
-            elif not any(from_s <= time_s <= to_s for from_s, to_s in misdeeds):
+            elif not any(from_s <= time_s <= to_s for from_s, to_s in violations):
                 stray.append(event)
     return Resolution(resolved, stray, frozenset(matched))
 

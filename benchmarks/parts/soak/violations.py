@@ -17,18 +17,19 @@ from engine.api import EMPTY, Game
 from engine.errors import IllegalTurnError
 from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting
+from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid
 
 ONLY_SIDE_FACES_TELL = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
-"""Misdeeds that no top gives away."""
+"""Violations that no top gives away."""
 
 SETTLES_S = 2.0
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A misdeed of a game: its number among all events, and until when what is said is about it.
+    """A violation of a game: its number among all events, and until when what is said is about it.
 
     ``put_right_s`` is when the hand that put it right was gone, ``None`` if nobody did.
     """
@@ -46,7 +47,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Responses:
-    """What was said about a misdeed: the first of it, a fault that was named, a turn that was accepted."""
+    """What was said about a violation: the first of it, a fault that was named, a turn that was accepted."""
 
     first: TimedVerdict | None
     named: TimedVerdict | None
@@ -54,20 +55,20 @@ class Responses:
 
 
 def violations_of(events: Sequence[TruthEvent]) -> list[Violation]:
-    """Give every misdeed, in order."""
+    """Give every violation, in order."""
     found = []
     for number, event in enumerate(events):
-        if event.kind != "misdeed":
+        if event.kind is not ActionKind.VIOLATION:
             continue
         later = events[number + 1 :]
         until_s = later[0].began_s + 0.2 if later else float("inf")
-        put_right = next((one for one in later if one.kind == "put right"), None)
+        put_right = next((one for one in later if one.kind is ActionKind.PUT_RIGHT), None)
         found.append(Violation(number, event, until_s, put_right.gone_s if put_right else None))
     return found
 
 
 def responses_to(said: Sequence[TimedVerdict]) -> Responses:
-    """Sort what was said about a misdeed."""
+    """Sort what was said about a violation."""
 
     def first_of(kind: VerdictKind) -> TimedVerdict | None:
         return next((one for one in said if one.verdict.kind is kind), None)
@@ -76,11 +77,11 @@ def responses_to(said: Sequence[TimedVerdict]) -> Responses:
 
 
 def violation_outcome(
-    game: Game[Any, Any], played: GameRecord, misdeed: Violation, heard: Responses
+    game: Game[Any, Any], played: GameRecord, violation: Violation, heard: Responses
 ) -> tuple[Outcome, str]:
-    """Give what became of a misdeed, and why."""
-    event, until_s = misdeed.event, misdeed.until_s
-    if event.misdeed in ONLY_SIDE_FACES_TELL:
+    """Give what became of a violation, and why."""
+    event, until_s = violation.event, violation.until_s
+    if event.violation in ONLY_SIDE_FACES_TELL:
         return _by_sides(game, played, event, heard)
     if heard.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
@@ -98,8 +99,8 @@ def violation_outcome(
 
 
 def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) -> tuple[str, ...]:
-    """Give the rules that a misdeed breaks as one who knows every face names them."""
-    if event.misdeed.startswith("set-up"):
+    """Give the rules that a violation breaks as one who knows every face names them."""
+    if event.violation.startswith("set-up"):
         try:
             game.set_up(event.after, played.plan.options)
         except IllegalTurnError as error:
@@ -115,7 +116,7 @@ def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard
         return Outcome.AT_ONCE, ""
     if heard.first is not None and heard.first is not heard.accepted:
         return Outcome.AFTER_ASKING, heard.first.verdict.sentence
-    if event.misdeed == "put back turned" and _fault_still_shown(played, event):
+    if event.violation == "put back turned" and _fault_still_shown(played, event):
         return Outcome.AT_ONCE, "the fault stayed lit"
     if not sides_tell(game, played, event, belief_at(played, event.began_s)):
         return Outcome.UNSEEN, ""
@@ -153,7 +154,7 @@ _SLACK_PX = 2.0
 
 
 def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, believed: str) -> bool:
-    """Whether a side face in plain view contradicts all that was known of the block before the misdeed."""
+    """Whether a side face in plain view contradicts all that was known of the block before the violation."""
     if not believed:
         return False
     state = game.parse_state(believed)
@@ -164,7 +165,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
         # Where touch ends a turn, what is believed is a turn behind.
         if looks[place] == event.before[place]
     }
-    if event.misdeed == "turned while hopping":
+    if event.violation == "turned while hopping":
         possible = {}
         for turn in game.legal_turns(state):
             after = game.apply(state, turn)
@@ -175,7 +176,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
     for place, facing in event.facings.items():
         if place in hidden:
             continue
-        moved = event.misdeed != "turned while hopping" and event.before[place] != event.after[place]
+        moved = event.violation != "turned while hopping" and event.before[place] != event.after[place]
         if moved or not possible.get(place):
             continue
         seen = {side: facing[side] for side in _sides_in_view(played, event, place)}

@@ -35,7 +35,7 @@ from tests.referee.virtual_board import Heard
 from vision.cameras import ImageFiles
 from vision.errors import CalibrationError, CameraError
 
-HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
+HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 
 
 @pytest.fixture(scope="module")

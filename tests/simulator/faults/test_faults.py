@@ -126,12 +126,12 @@ def test_the_table_ends() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted({*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(SIDE_FACE_VIOLATIONS)))
-def test_no_onlooker_takes_a_misdeed_for_a_turn(kind: str, setting: Setting) -> None:
+def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(2):
         players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(seed))
         players.perform(players.turn())
-        action = players.misdeed_of(kind)
+        action = players.violation_of(kind)
         if action is None:
             continue
         before = players.standing
@@ -169,23 +169,23 @@ def test_a_block_is_put_back_turned_with_the_same_symbol_up() -> None:
     setting = faulty_setting(3, SIZE)
     players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(8))
     before = players.standing
-    misdeed = players.misdeed_of("moved without rolling")
-    assert misdeed is not None
-    players.perform(misdeed)
-    wrongly = players.put_right_but_turned(before, misdeed.player)
+    violation = players.violation_of("moved without rolling")
+    assert violation is not None
+    players.perform(violation)
+    wrongly = players.put_right_but_turned(before, violation.player)
     assert wrongly is not None
     players.perform(wrongly)
     assert players.looks == before.appearance(game.places)
     turned = [place for place in before if before[place].north != players.standing[place].north]
     assert len(turned) == 1
-    players.perform(players.put_right(before, misdeed.player))
+    players.perform(players.put_right(before, violation.player))
     assert all(before[place].north == players.standing[place].north for place in before)
 
 
 def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
-    """The rules that a misdeed breaks, by somebody who knows every face; empty when there is no room for it."""
+    """The rules that a violation breaks, by somebody who knows every face; empty when there is no room for it."""
     game = load("deblockle")
-    action = players.misdeed_of(kind)
+    action = players.violation_of(kind)
     if action is None:
         return []
     after = players.standing.after_all(action.carries).appearance(game.places)
@@ -195,7 +195,7 @@ def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "rule"), [("left standing on the goal", "not-removed"), ("left by its own star", "wrong-goal")]
 )
-def test_players_play_towards_a_misdeed_that_needs_a_star(kind: str, rule: str, setting: Setting) -> None:
+def test_players_play_towards_a_violation_that_needs_a_star(kind: str, rule: str, setting: Setting) -> None:
     players = FaultyPlayers(load("deblockle"), setting.layout, Habits(), np.random.default_rng(8))
     players.aims = {kind}
     for _ in range(12):
@@ -220,7 +220,7 @@ def test_players_play_towards_a_misdeed_that_needs_a_star(kind: str, rule: str, 
         ("played out of turn", "not-your-turn"),
     ],
 )
-def test_a_misdeed_breaks_the_rule_it_is_there_for(kind: str, rule: str, setting: Setting) -> None:
+def test_a_violation_breaks_the_rule_it_is_there_for(kind: str, rule: str, setting: Setting) -> None:
     found: set[str] = set()
     for seed in range(6):
         generator = np.random.default_rng(seed)
@@ -300,19 +300,19 @@ def test_an_onlooker_by_occupancy_takes_two_swapped_blocks_for_nothing_at_all(se
     gold, teal = (next(place for place in taken if start[place].startswith(colour)) for colour in ("gold", "teal"))
     swapped = start | {gold: start[teal], teal: start[gold]}
     gone = start | {gold: "empty"}
-    by_tops, by_occupancy = (Onlooker(game, start, None, by_occupancy=felt) for felt in (False, True))
+    by_tops, by_occupancy = (Onlooker(game, start, None, by_occupancy=occupancy) for occupancy in (False, True))
     assert not by_tops.is_possible(swapped)
     assert by_occupancy.is_possible(swapped)
     assert not by_occupancy.is_possible(gone)
 
 
-def test_players_under_a_referee_who_only_feels_turn_no_block_and_hide_no_misdeed(setting: Setting) -> None:
+def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_no_violation(setting: Setting) -> None:
     game: Any = load("deblockle")
     players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
-    assert all(players.misdeed_of(kind) is None for kind in SIDE_FACE_VIOLATIONS)
+    assert all(players.violation_of(kind) is None for kind in SIDE_FACE_VIOLATIONS)
     assert players.turn_besides_turning() is None
-    found = [action for kind in ALL_VIOLATIONS if (action := players.misdeed_of(kind))]
+    found = [action for kind in ALL_VIOLATIONS if (action := players.violation_of(kind))]
     assert len(found) > 3
     for action in found:
         assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))
@@ -320,7 +320,7 @@ def test_players_under_a_referee_who_only_feels_turn_no_block_and_hide_no_misdee
 
 def test_no_coin_is_laid_on_a_coin() -> None:
     """A block that is out of sight already, and was named, would seem to be passed over in silence the second time."""
-    plan = GamePlan(3, 8, turn_end="touch", perfect_eyes=True, kinds=("coin on a block",))
+    plan = GamePlan(3, 8, turn_end="touch", perfect_reader=True, kinds=("coin on a block",))
     coins = [one for one in play(plan).disturbances if one.things]
     assert len(coins) > 3
     for number, later in enumerate(coins):

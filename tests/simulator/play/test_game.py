@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from simulator.play.actions import Slack
+from simulator.play.actions import ActionKind, Slack
 from simulator.play.choreography import Moment
 from simulator.play.game import VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import standard_layout
 
-BUSY = Habits(misdeed_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
-QUIET = Habits(misdeed_share=0.0, straighten_share=0.0, try_out_share=0.0, rest_share=0.0)
+BUSY = Habits(violation_share=0.5, straighten_share=0.5, try_out_share=0.5, rest_share=0.5, patience_s=0.8)
+QUIET = Habits(violation_share=0.0, straighten_share=0.0, try_out_share=0.0, rest_share=0.0)
 STEP_S = 0.1
 
 
@@ -42,24 +42,24 @@ def test_same_seed_same_game() -> None:
     assert first != other
 
 
-def test_every_kind_of_action_and_misdeed_happens_over_seeds() -> None:
+def test_every_kind_of_action_and_violation_happens_over_seeds() -> None:
     kinds: set[str] = set()
-    misdeeds: set[str] = set()
+    violations: set[str] = set()
     for seed in range(6):
         log = play(seed, 6)[0]
         kinds |= {event.kind for event in log.events}
-        misdeeds |= {event.misdeed for event in log.events if event.kind == "misdeed"}
+        violations |= {event.violation for event in log.events if event.kind == ActionKind.VIOLATION}
     kinds |= {event.kind for event in play(1, 1, "fault")[0].events}
     assert kinds == {
         "turn",
-        "misdeed",
+        ActionKind.VIOLATION,
         "put right",
         "undone",
         "straighten",
         "tried and taken back",
         "resting hand",
     }
-    assert len(misdeeds) >= 5
+    assert len(violations) >= 5
 
 
 @pytest.mark.parametrize("seed", [2, 3, 11])
@@ -79,19 +79,19 @@ def test_truth_follows_the_rules(seed: int, game: Any) -> None:
             assert {place: [dict(one) for one in seen] for place, seen in game.facings(state).items()} == {
                 place: [facing] for place, facing in event.facings.items()
             }
-        if event.kind == "misdeed":
+        if event.kind == ActionKind.VIOLATION:
             assert event.after != event.before
-            assert game.explain(state, event.after, event.facings), f"{event.misdeed} breaks no rule"
+            assert game.explain(state, event.after, event.facings), f"{event.violation} breaks no rule"
         else:
             assert event.after == dict(game.appearance(state))
             assert game.format_state(state) == event.state
     assert log.turns == tuple(turns)
 
 
-def test_misdeeds_are_put_right_before_the_next_turn() -> None:
-    log = play(2, 5, habits=replace(BUSY, misdeed_share=1.0))[0]
+def test_violations_are_put_right_before_the_next_turn() -> None:
+    log = play(2, 5, habits=replace(BUSY, violation_share=1.0))[0]
     kinds = [event.kind for event in log.events]
-    wrong = [index for index, kind in enumerate(kinds) if kind == "misdeed"]
+    wrong = [index for index, kind in enumerate(kinds) if kind == ActionKind.VIOLATION]
     assert len(wrong) >= 4
     assert all(kinds[index + 1] == "put right" for index in wrong)
     assert all(log.events[index].before == log.events[index + 1].after for index in wrong)
@@ -116,7 +116,7 @@ def test_players_give_in_when_a_legal_turn_is_called_a_fault() -> None:
 
 def test_presses_come_after_the_hand_is_gone() -> None:
     log, moments, played = play(6, 4)
-    ended = [event for event in log.events if event.kind in {"turn", "misdeed"}]
+    ended = [event for event in log.events if event.kind in {"turn", ActionKind.VIOLATION}]
     assert [press.time_s for press in played.presses] == [event.ended_s for event in ended]
     for press in played.presses:
         _, nearest = min(moments, key=lambda one: abs(one[0] - press.time_s))

@@ -44,18 +44,18 @@ def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: 
 
 
 @pytest.mark.parametrize("kind", COMMON_VIOLATIONS)
-def test_every_misdeed_happens_and_is_illegal(make_players: Any, game: Any, kind: str) -> None:
+def test_every_violation_happens_and_is_illegal(make_players: Any, game: Any, kind: str) -> None:
     happened = 0
     for seed in range(12):
-        players = make_players(seed, misdeeds=(kind,))
+        players = make_players(seed, violations=(kind,))
         for _ in range(3 * (seed % 4)):
             if not players.is_over:
                 players.perform(players.turn())
-        action = None if players.is_over else players.misdeed()
+        action = None if players.is_over else players.violation()
         if action is None:
             continue
         happened += 1
-        assert action.misdeed == kind
+        assert action.violation == kind
         before = players.standing
         after = before.after_all(action.carries)
         seen = after.appearance(game.places)
@@ -69,19 +69,19 @@ def test_every_misdeed_happens_and_is_illegal(make_players: Any, game: Any, kind
     assert happened >= 3
 
 
-def test_by_occupancy_a_misdeed_leaves_other_squares_taken_than_any_turn(make_players: Any, game: Any) -> None:
+def test_by_occupancy_a_violation_leaves_other_squares_taken_than_any_turn(make_players: Any, game: Any) -> None:
     def taken(seen: Any) -> frozenset[str]:
         return frozenset(place for place, look in seen.items() if look != "empty")
 
     happened = set()
     for seed in range(30):
-        players = make_players(seed, by_occupancy=True, misdeeds=tuple(COMMON_VIOLATIONS))
+        players = make_players(seed, by_occupancy=True, violations=tuple(COMMON_VIOLATIONS))
         for _ in range(seed % 5):
             players.perform(players.turn())
-        action = players.misdeed()
+        action = players.violation()
         if action is None:
             continue
-        happened.add(action.misdeed)
+        happened.add(action.violation)
         legal = [taken(game.appearance(game.apply(players.state, turn))) for turn in game.legal_turns(players.state)]
         legal.append(taken(players.standing.appearance(game.places)))
         assert taken(players.standing.after_all(action.carries).appearance(game.places)) not in legal
@@ -92,8 +92,8 @@ def test_by_occupancy_a_misdeed_leaves_other_squares_taken_than_any_turn(make_pl
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(COMMON_VIOLATIONS)))
 def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: str) -> None:
-    players = make_players(seed, misdeeds=(kind,))
-    action = players.misdeed()
+    players = make_players(seed, violations=(kind,))
+    action = players.violation()
     if action is None:
         return
     before = players.standing
@@ -151,6 +151,6 @@ def test_a_step_has_a_side() -> None:
         side_towards("c3", "d4")
 
 
-def test_unknown_misdeeds_are_named() -> None:
-    with pytest.raises(ValueError, match="no such misdeed: bribery"):
-        Habits(misdeeds=("bribery",))
+def test_unknown_violations_are_named() -> None:
+    with pytest.raises(ValueError, match="no such violation: bribery"):
+        Habits(violations=("bribery",))

@@ -29,7 +29,7 @@ from tests.guard import GUARD_S
 from vision.calibration import Calibration, save_calibration
 
 ROOT = Path(__file__).resolve().parents[3]
-HONEST = Habits(misdeed_share=0, straighten_share=0, try_out_share=0, rest_share=0)
+HONEST = Habits(violation_share=0, straighten_share=0, try_out_share=0, rest_share=0)
 SIZE = (960, 540)
 
 

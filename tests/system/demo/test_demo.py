@@ -22,6 +22,7 @@ from referee.journal import Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.film import Film, Pictures
+from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.table import VirtualTable
 from vision.errors import FrameError
@@ -148,7 +149,7 @@ def test_the_score_names_what_differs() -> None:
     truth = TruthLog(
         events=[
             happened("turn", 1.0, deblockle.appearance(after), turn=deblockle.format_turn(turn)),
-            happened("misdeed", 5.0, {}, misdeed="teleport"),
+            happened(ActionKind.VIOLATION, 5.0, {}, violation="teleport"),
         ]
     )
 

@@ -57,7 +57,7 @@ def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_misdeed_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) -> None:
+def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) -> None:
     code, output = play(DemoOptions(turns=4, fast=True, eyes="sensors", journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "1 illegal change made, 1 named" in output

@@ -28,8 +28,8 @@ SIZE = (640, 360)
 
 @pytest.fixture(scope="module")
 def told() -> GameRecord:
-    """A game seen by perfect eyes: honest turns, misdeeds and faults."""
-    return play(GamePlan(5, turns=12, perfect_eyes=True, kinds=("nothing", "illegal turn", "two quick turns")))
+    """A game seen by perfect eyes: honest turns, violations and faults."""
+    return play(GamePlan(5, turns=12, perfect_reader=True, kinds=("nothing", "illegal turn", "two quick turns")))
 
 
 def outcomes(scored: GameScore) -> list[Outcome]:
@@ -72,7 +72,7 @@ def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
     assert Outcome.WRONG in outcomes(tampered(told, change))
 
 
-def test_a_misdeed_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
+def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
     def accept(game: GameRecord) -> GameRecord:
         game.said = [
             replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
@@ -107,7 +107,7 @@ def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: Game
 
 
 def test_a_game_of_another_seed_is_another_game() -> None:
-    plan = plan_of(21, 2, SIZE, perfect_eyes=True)
+    plan = plan_of(21, 2, SIZE, perfect_reader=True)
     assert play(plan).digest == play(plan).digest
     assert play(replace(plan, seed=22)).digest != play(plan).digest
 
@@ -146,7 +146,7 @@ def without_times(output: str) -> list[str]:
 @pytest.mark.parametrize("turn_end", ["rest", "touch"])
 def test_games_whose_turns_end_without_a_button_are_right(turn_end: TurnEnd) -> None:
     kinds = ("two quick turns", "illegal turn", "nothing", "tried and taken back")
-    scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_eyes=True, kinds=kinds)))
+    scored = score(play(GamePlan(6, 8, turn_end=turn_end, perfect_reader=True, kinds=kinds)))
     assert set(outcomes(scored)) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
     assert SoakReport([scored], "").latencies(turn_end)
 
@@ -161,7 +161,7 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
         ]
         return game
 
-    played = play(GamePlan(9, 2, turn_end="touch", perfect_eyes=True, kinds=("illegal turn",)))
+    played = play(GamePlan(9, 2, turn_end="touch", perfect_reader=True, kinds=("illegal turn",)))
     unfinished = [item for item in score(played).items if item.detail == "shown as a turn to finish"]
     assert [item.outcome for item in unfinished] == [Outcome.AT_ONCE]
     changed = tampered(played, show_something_else)
@@ -169,7 +169,7 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
 
 
 def test_a_block_out_of_sight_is_named_and_the_game_goes_on() -> None:
-    played = play(GamePlan(9, 14, perfect_eyes=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+    played = play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
     scored = score(played)
     assert not [item for item in scored.items if item.failed]
     stalls = [item for item in scored.items if item.what == "stall"]
@@ -183,7 +183,7 @@ def test_a_stall_that_is_not_named_is_lost() -> None:
         game.disturbances = [replace(one, ended_s=None) for one in game.disturbances]
         return game
 
-    played = play(GamePlan(9, 14, perfect_eyes=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+    played = play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
     assert Outcome.LOST in outcomes(tampered(played, keep_quiet))
 
 
@@ -237,7 +237,7 @@ def test_fifty_games_under_every_fault(seed: int) -> None:
 
 
 def test_a_cornered_player_who_moves_is_told_why_not() -> None:
-    scored = score(play(GamePlan(3, 3, perfect_eyes=True, start="cornered")))
+    scored = score(play(GamePlan(3, 3, perfect_reader=True, start="cornered")))
     assert not [item for item in scored.items if item.failed]
     stuck = [item for item in scored.items if item.what == "illegal: moved though stuck"]
     assert [item.rules[0] for item in stuck] == ["no-turn-left"]

@@ -10,12 +10,13 @@ import pytest
 
 from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, misled, seen_as, undetected
 from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, plan_of, play
-from benchmarks.parts.soak.inputs import Eyes, NoCamera, TableSwitches
+from benchmarks.parts.soak.inputs import NoCamera, TableSwitches
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
 from benchmarks.parts.soak.score import score
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import Disturbance
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.ground_truth import TruthEvent, TruthLog
@@ -28,9 +29,9 @@ QUIET = ("nothing", "illegal turn")
 
 
 @pytest.fixture(scope="module")
-def felt() -> GameRecord:
-    """A game that is only felt: honest turns and misdeeds."""
-    return play(GamePlan(2, turns=8, kinds=QUIET, eyes="sensors"))
+def sensed() -> GameRecord:
+    """A game that is only sensed: honest turns and violations."""
+    return play(GamePlan(2, turns=8, kinds=QUIET, inputs=Inputs.SENSORS))
 
 
 def table(*disturbances: Disturbance) -> FaultyTable:
@@ -51,8 +52,8 @@ def outcomes(scored: GameScore) -> set[Outcome]:
     return {item.outcome for item in scored.items}
 
 
-def test_a_game_by_sensors_alone_asks_and_is_never_wrong(felt: GameRecord) -> None:
-    scored = score(felt)
+def test_a_game_by_sensors_alone_asks_and_is_never_wrong(sensed: GameRecord) -> None:
+    scored = score(sensed)
     assert scored.turns == 8
     assert outcomes(scored) <= {Outcome.AT_ONCE, Outcome.AFTER_ASKING, Outcome.UNSEEN}
     assert scored.questions > 0
@@ -60,27 +61,27 @@ def test_a_game_by_sensors_alone_asks_and_is_never_wrong(felt: GameRecord) -> No
     assert report.met
 
 
-def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(felt: GameRecord) -> None:
-    events = felt.truth.events
+def test_a_turn_by_sensors_alone_that_is_called_illegal_is_wrong(sensed: GameRecord) -> None:
+    events = sensed.truth.events
     turn = next(one for before, one in pairwise(events) if before.kind == one.kind == "turn")
     alarm = TimedVerdict(0, turn.gone_s, Verdict(VerdictKind.ILLEGAL, "No.", turn.gone_s, 0))
-    assert Outcome.WRONG in outcomes(score(replace(felt, said=[alarm, *felt.said])))
+    assert Outcome.WRONG in outcomes(score(replace(sensed, said=[alarm, *sensed.said])))
 
 
-@pytest.mark.parametrize("eyes", ["sensors", "both"])
-def test_a_game_with_switches_replays_byte_for_byte(eyes: Eyes) -> None:
-    plan = plan_of(6, 3, SIZE, perfect_eyes=True, eyes=eyes)
+@pytest.mark.parametrize("inputs", [Inputs.SENSORS, Inputs.BOTH])
+def test_a_game_with_switches_replays_byte_for_byte(inputs: Inputs) -> None:
+    plan = plan_of(6, 3, SIZE, perfect_reader=True, inputs=inputs)
     assert play(plan).digest == play(plan).digest
 
 
-def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(felt: GameRecord) -> None:
-    both = score(play(replace(felt.plan, eyes="both", perfect_eyes=True)))
+def test_with_both_fewer_questions_are_asked_than_by_sensors_alone(sensed: GameRecord) -> None:
+    both = score(play(replace(sensed.plan, inputs=Inputs.BOTH, perfect_reader=True)))
     assert outcomes(both) <= {Outcome.AT_ONCE, Outcome.UNSEEN}
-    assert both.questions < score(felt).questions
+    assert both.questions < score(sensed).questions
 
 
 def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
-    plans = [plan_of(seed, 40, SIZE, eyes="sensors") for seed in range(20)]
+    plans = [plan_of(seed, 40, SIZE, inputs=Inputs.SENSORS) for seed in range(20)]
     assert {plan.start for plan in plans} == {"usual"}
     assert {plan.turn_end for plan in plans} == {"button", "rest"}
 
@@ -99,7 +100,7 @@ def test_switches_tell_each_change_once_and_the_last_snapshot_while_the_cable_is
     assert first.changes == ()
     assert [(one.place, one.put_down) for one in second.changes] == [("b1", False), ("c1", True)]
     assert off == replace(second, changes=())
-    assert source.misfelt == [(3.5, frozenset(layout.places))]
+    assert source.sensor_errors == [(3.5, frozenset(layout.places))]
 
 
 def test_without_a_camera_ticks_go_on_while_the_camera_is_unplugged() -> None:
@@ -130,8 +131,8 @@ def test_what_a_switch_tells_fits_any_piece() -> None:
 
 
 def test_a_switch_misled_only_about_its_place_and_lately() -> None:
-    played = GameRecord(GamePlan(1, eyes="sensors"), TruthLog())
-    played.misfelt = [(10.0, frozenset({"c3"}))]
+    played = GameRecord(GamePlan(1, inputs=Inputs.SENSORS), TruthLog())
+    played.sensor_errors = [(10.0, frozenset({"c3"}))]
     assert misled(played, ("c3", "d4"), 12.0)
     assert misled(played, (), 12.0)
     assert not misled(played, ("d4",), 12.0)
@@ -139,19 +140,19 @@ def test_a_switch_misled_only_about_its_place_and_lately() -> None:
     assert not misled(played, ("c3",), 20.0)
 
 
-def test_a_misdeed_under_a_dead_switch_was_not_to_be_felt(felt: GameRecord) -> None:
-    event, changed = next((one, places) for one in felt.truth.events if (places := emptied_or_filled(one)))
-    broken = replace(felt, misfelt=[(event.gone_s + 0.1, changed)])
+def test_a_violation_under_a_dead_switch_was_not_to_be_felt(sensed: GameRecord) -> None:
+    event, changed = next((one, places) for one in sensed.truth.events if (places := emptied_or_filled(one)))
+    broken = replace(sensed, sensor_errors=[(event.gone_s + 0.1, changed)])
     assert undetected(broken, event)
-    assert not undetected(felt, event)
-    assert not undetected(replace(broken, plan=replace(felt.plan, eyes="camera")), event)
+    assert not undetected(sensed, event)
+    assert not undetected(replace(broken, plan=replace(sensed.plan, inputs=Inputs.CAMERA)), event)
 
 
-def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(felt: GameRecord) -> None:
+def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed: GameRecord) -> None:
     game = load("deblockle")
-    asked = [said.time_s for said in felt.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
-    assert any(looks_the_same_by_occupancy(game, felt.truth, time_s) for time_s in asked)
-    assert not looks_the_same_by_occupancy(game, felt.truth, 0.0)
+    asked = [said.time_s for said in sensed.said if said.verdict.kind is VerdictKind.AMBIGUOUS]
+    assert any(looks_the_same_by_occupancy(game, sensed.truth, time_s) for time_s in asked)
+    assert not looks_the_same_by_occupancy(game, sensed.truth, 0.0)
 
 
 def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
@@ -181,5 +182,5 @@ def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
 @pytest.mark.parametrize("seed", [9, 13])
 def test_players_hear_what_is_said_while_a_hand_stays_on_a_block(seed: int) -> None:
     """Switches feel no hand, so the light comes while it still lies there: nobody presses and asks again."""
-    played = play(plan_of(seed, 3, SIZE, ("hand stays on the block",), eyes="sensors"))
+    played = play(plan_of(seed, 3, SIZE, ("hand stays on the block",), inputs=Inputs.SENSORS))
     assert [event.kind for event in played.truth.events] == ["turn"] * 3
