@@ -84,7 +84,7 @@ def main(games: int, turns: int, seed: int, names: tuple[str, ...], times: float
                 for wrong in total.wrong:
                     progress.console.print(wrong, markup=False)
                 met = met and not total.wrong
-            met = met and asked["both"] < min(asked["camera"], asked["sensors"])
+            met = met and asked[Inputs.BOTH] < min(asked[Inputs.CAMERA], asked[Inputs.SENSORS])
     console.print(table)
     console.print("met: none wrong, and both ask less than either alone" if met else "MISSED")
     sys.exit(0 if met else 1)

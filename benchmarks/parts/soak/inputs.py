@@ -40,13 +40,11 @@ class PerfectReader:
             black = Hindrance(HindranceKind.BAD_FRAME, "the frame is black")
             return Reading(frame.sequence, frame.time_s, {}, (black,))
         if scene.hands:
-            return Reading(
-                frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.HAND, "a hand is over the board"),)
-            )
+            hand = Hindrance(HindranceKind.HAND, "a hand is over the board")
+            return Reading(frame.sequence, frame.time_s, {}, (hand,))
         if self.table.is_shaken:
-            return Reading(
-                frame.sequence, frame.time_s, {}, (Hindrance(HindranceKind.MOVED_CAMERA, "the camera is moving"),)
-            )
+            moving = Hindrance(HindranceKind.MOVED_CAMERA, "the camera is moving")
+            return Reading(frame.sequence, frame.time_s, {}, (moving,))
         # Between two hands every frame shows the same, and geometry takes longer than all the rest of a soak.
         if self._seen is None or not _alike(self._seen[0], scene):
             self._seen = (scene, self._look_at(scene))
@@ -63,7 +61,7 @@ class PerfectReader:
             rest = (1 - _SURE) / (len(self.looks) - 1)
             chances = {one: _SURE if one == looks[place] else rest for one in self.looks}
             sides = {} if block is None else self._sides(place, standing)
-            places[place] = PlaceReading(chances, sides, "object" if place in hidden else None)
+            places[place] = PlaceReading(chances, sides, HindranceKind.OBJECT if place in hidden else None)
         return places
 
     def _sides(self, place: str, standing: Mapping[str, BlockPose]) -> dict[str, dict[str, float]]:

@@ -27,7 +27,7 @@ def sides_in_plain_view(
     blocks: Mapping[str, CubeSolid],
     place: str,
     least_height_px: float = PLAIN_HEIGHT_PX,
-) -> list[str]:
+) -> list[Side]:
     """The compass sides of the block on ``place`` that are high enough in the picture and that no block hides."""
     solid = blocks[place]
     nearer = [

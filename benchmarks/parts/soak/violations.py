@@ -19,7 +19,7 @@ from referee.judge.verdict import VerdictKind
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
-from vision.geometry import CubeSolid
+from vision.geometry import CubeSolid, Side
 
 ONLY_SIDE_FACES_TELL = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
 """Violations that no top gives away."""
@@ -192,7 +192,7 @@ def _hidden_by_things(played: GameRecord, time_s: float) -> set[str]:
     return covered_places(setting, played.pose_at(time_s), things) if things else set()
 
 
-def _sides_in_view(played: GameRecord, event: TruthEvent, place: str) -> list[str]:
+def _sides_in_view(played: GameRecord, event: TruthEvent, place: str) -> list[Side]:
     setting = faulty_setting(played.plan.seed, played.plan.size)
     layout = setting.layout
     solids = {
