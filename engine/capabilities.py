@@ -1,7 +1,7 @@
 """What a game may offer beyond ``engine.api.Game``: optional protocols, each asked for by ``isinstance``.
 
-So far: a file of what is printed with a game (sheets, dice), which a person may copy and change. The engine opens no
-file of a person's; the caller hands over its text.
+A file of what is printed with a game (sheets, dice), which a person may copy and change: the engine opens no file of a
+person's, the caller hands over its text. And dice that are told apart.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ class HasSheet(Protocol):
 
     def draw_sheet(self, text: str) -> str:
         """Draw what a sheet file says, several lines of plain text; raises UnreadableError as above."""
+
+
+@runtime_checkable
+class NamesDice(Protocol):
+    """A game whose dice are told apart, by their colours for example."""
+
+    def dice_names(self, state: Any) -> tuple[str, ...]:
+        """Name the dice to be rolled now, in the order in which a roll gives their faces; empty when none are."""
 
 
 def has_sheet(game: Any) -> TypeGuard[HasSheet]:

@@ -9,6 +9,7 @@ from typing import Generic
 
 from engine.api import EMPTY, Appearance, Place, StateT, TurnT
 from referee.judge import faults
+from referee.judge.dice import SeenDice
 from referee.judge.explanations import Changes
 from referee.judge.explorer import Bench, changes_between
 from referee.judge.pending_turn import PendingTurn
@@ -87,7 +88,7 @@ class Senses:
 
     ``looked`` is what each place that could be seen showed at the latest look, at ``looked_s``; ``sensed`` what sensors
     said then; ``doubted`` what some of them say that is known to be wrong. What sensors noticed until ``since_s``
-    belongs to what was accepted.
+    belongs to what was accepted. ``dice`` are those that lay there at the latest look.
     """
 
     looked: Mapping[Place, PooledPlace] = field(default_factory=dict)
@@ -95,6 +96,7 @@ class Senses:
     doubted: Mapping[Place, bool] = field(default_factory=dict)
     since_s: float = -math.inf
     looked_s: float = -math.inf
+    dice: SeenDice | None = None
 
     def after_sensing(self, seen: PooledReading) -> Senses:
         """The same with what sensors say now; one that says something else than was doubted is trusted again."""
@@ -103,7 +105,7 @@ class Senses:
 
     def after_looking(self, seen: PooledReading) -> Senses:
         """The same after a look at places that could be seen."""
-        return replace(self, looked=seen.places, looked_s=seen.time_s)
+        return replace(self, looked=seen.places, looked_s=seen.time_s, dice=seen.dice or self.dice)
 
     def doubting(self, sensed: Mapping[Place, bool], believed: Appearance) -> Senses:
         """Go by none of the sensors that contradict a table as believed, until they say something else."""
@@ -117,6 +119,7 @@ class Belief(Generic[StateT, TurnT]):
 
     ``states`` holds every state that may be the case: none before the set-up, normally one, several while it is open
     who starts. ``states_ignoring_sides`` are the same without what only side faces told, for when one was misread.
+    ``dice`` are those that are known to lie on the table and are no new roll; ``None`` before the first look at any.
     ``pending`` is a whole turn that waits for the next player's touch; ``fault`` one that was named and not yet put
     right; ``set_aside`` the places that a person should look at while the game goes on.
     """
@@ -129,6 +132,7 @@ class Belief(Generic[StateT, TurnT]):
     set_aside: frozenset[Place] = frozenset()
     override: Override = Override()
     senses: Senses = Senses()
+    dice: SeenDice | None = None
 
     @classmethod
     def of(cls, states: Sequence[StateT], fault: Verdict | None = None) -> Belief[StateT, TurnT]:
@@ -138,7 +142,7 @@ class Belief(Generic[StateT, TurnT]):
     def believing(self, states: Sequence[StateT], ignoring_sides: Sequence[StateT] = ()) -> Belief[StateT, TurnT]:
         """Believe other states, and leave behind what was said of those before."""
         senses = replace(self.senses, since_s=self.senses.looked_s)
-        return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses)
+        return Belief(tuple(states), tuple(ignoring_sides or states), senses=senses, dice=self.dice)
 
     def asking(self, changes: Changes) -> Belief[StateT, TurnT]:
         """The same after a question about changes, which a second press answers."""
@@ -185,4 +189,6 @@ def believe_person(
         conversation=Conversation(refused=frozenset(refused - {frozenset()})),
         override=Override(frozenset(places) - agreed, unseen=frozenset(unseen)),
         fault=faults.standing(fault),
+        # Whatever the dice show now, the person has spoken since.
+        dice=senses.dice,
     )

@@ -21,6 +21,7 @@ from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.accepting import accept
 from referee.judge.rules.forbidden import forbidden, name_fault
 from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.rules.rolling import noticed, rolled
 from referee.judge.rules.set_up import take_set_up
 from referee.judge.rules.taking import take, weighed
 from referee.judge.rules.unchanged import unchanged
@@ -52,6 +53,7 @@ def begin(
     if taken.states:
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
         belief = belief.doubting(seen.sensed, bench.game.appearance(taken.states[0]))
+        belief, _ = noticed(bench, belief, seen.dice)
     return belief, taken.ruling
 
 
@@ -74,7 +76,15 @@ def judge(
     outcomes = [game.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
-    belief, ruling = first_answer(_RULES, _look(bench, belief, seen.since(belief.senses.since_s), trigger))
+    belief, notes = noticed(bench, belief, seen.dice)
+    look = _look(bench, belief, seen.since(belief.senses.since_s), trigger)
+    belief, ruling = first_answer(_RULES, look)
+    if ruling.steps and look.seen.dice is not None:
+        # Whoever plays next may have rolled before the turn counted.
+        answer = _rolled(Look.at(bench, belief, look.seen, trigger))
+        if answer is not None and answer[1].rolls:
+            belief, ruling = answer[0], ruling.then(answer[1])
+    ruling = replace(ruling, notes=ruling.notes + notes)
     asked = {place for one in ruling.verdicts if one.kind is VerdictKind.AMBIGUOUS for place in one.places}
     if asked:
         disputes = frozenset(asked & seen.disputed.keys())
@@ -101,6 +111,15 @@ def _look(
         override = override.without(override.asked)
         look = Look.at(bench, replace(belief, override=override), seen.without(override.left_out), trigger)
     return look
+
+
+def _rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """A roll that is awaited came to lie on the table, or may have; what else the table shows was done after it."""
+    answer = rolled(look)
+    if answer is None or not answer[1].rolls:
+        return answer if look.decision.shows_nothing else None
+    belief, more = _follow(look, answer[0], look.trigger)
+    return belief, answer[1].then(more)
 
 
 def _touched_after_waiting(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
@@ -161,7 +180,7 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
             return first_answer((_goes_on_quietly, _same_piece_goes_on, _only_sensed, _turns_in_a_row), look)
 
 
-_RULES = (_touched_after_waiting, _forbidden, _taken_back_still_lies, _undecided, _by_kind)
+_RULES = (_rolled, _touched_after_waiting, _forbidden, _taken_back_still_lies, _undecided, _by_kind)
 
 
 def _part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

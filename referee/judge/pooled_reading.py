@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.api import EMPTY, Appearance
+from referee.judge.dice import SeenDice, pool_dice
 from vision.reading import PlaceChange, PlaceReading, Reading
 
 PIECE = "a piece"
@@ -78,7 +79,7 @@ class PooledReading:
 
     ``disputed`` holds both where camera and sensor contradict each other: there ``places`` is what the camera says.
     ``sensed`` is whether something stands there by each sensor's word, gone by or not; ``changes`` are those that
-    sensors noticed, oldest first.
+    sensors noticed, oldest first. ``dice`` are those that lie on the table, ``None`` where none are read.
     """
 
     places: Mapping[str, PooledPlace]
@@ -88,6 +89,7 @@ class PooledReading:
     disputed: Mapping[str, Dispute] = field(default_factory=dict)
     sensed: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
+    dice: SeenDice | None = None
 
     def only_sensed(self, place: str) -> bool:
         """Whether a sensor alone knows this place."""
@@ -196,7 +198,16 @@ def pool(
         else:
             pooled[place] = _with_sensor(seen, sensed, floor)
     last = readings[-1]
-    return PooledReading(pooled, frozenset(hidden), last.time_s, last.sequence, disputed, says, tuple(last.changes))
+    return PooledReading(
+        pooled,
+        frozenset(hidden),
+        last.time_s,
+        last.sequence,
+        disputed,
+        says,
+        tuple(last.changes),
+        pool_dice(readings, floor),
+    )
 
 
 def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str], floor: float) -> PooledPlace | None:

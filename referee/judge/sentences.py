@@ -213,6 +213,37 @@ def unexplained(places: Sequence[Place]) -> str:
     return f"I don't understand what happened on {listed(places)}. Please put it back, or correct me."
 
 
+def rolled(roll: str) -> str:
+    """A roll counts."""
+    return f"{roll} is rolled."
+
+
+def no_roll_yet() -> str:
+    """Dice lie there, but not all that are needed, or not flat and in sight."""
+    return "That is no roll yet: every die must lie still, flat and in sight."
+
+
+def dice_lay_there() -> str:
+    """A player ended something while a roll is awaited, and the dice lie as they did."""
+    return "The dice lie as before. Please roll them, or say what was rolled (referee roll)."
+
+
+def same_roll(roll: str) -> str:
+    """The dice show the same as before, elsewhere: they were rolled, or only put aside."""
+    return f"The dice show {roll}, as before. Press the button if they were rolled again."
+
+
+def which_roll(rolls: Sequence[str]) -> str:
+    """The dice can't be read for certain."""
+    said = f" They could show {listed(rolls, 'or')}." if rolls else ""
+    return f"I can't read the dice for certain.{said} Please say what was rolled (referee roll)."
+
+
+def dice_changed(roll: str) -> str:
+    """Dice were touched after they were read."""
+    return f"The dice were touched. The roll that counts is {roll}."
+
+
 def nothing_to_see() -> str:
     """No place could be read."""
     return "I can't see any square. Please clear the view of the board."

@@ -18,6 +18,8 @@ BLOCKING_KINDS = frozenset(
 """Hindrances that keep a whole frame from being judged, whichever places they hide."""
 
 _EVEN = 0.5
+_DICE = "dice: "
+"""What the dice show is kept under names that begin so; they are no places."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class StabilityFilter:
         self._take(reading, sure)
         enough = len(self._window) >= self._settings.readings
         if enough and reading.time_s - self._since_s >= self._settings.quiet_s:
-            return StableView(tuple(self._window), self._since_s, dict(self._shown))
+            return self._view()
         return None
 
     def clear(self) -> None:
@@ -124,7 +126,11 @@ class StabilityFilter:
 
     def pending(self) -> StableView | None:
         """The readings collected so far, however few: what there is to judge when no more frames will come."""
-        return StableView(tuple(self._window), self._since_s, dict(self._shown)) if self._window else None
+        return self._view() if self._window else None
+
+    def _view(self) -> StableView:
+        shown = {place: look for place, look in self._shown.items() if not place.startswith(_DICE)}
+        return StableView(tuple(self._window), self._since_s, shown)
 
     def _take(self, reading: Reading, sure: dict[str, str]) -> None:
         if not self._window:
@@ -142,4 +148,15 @@ class StabilityFilter:
             # A sensor may notice a change where the camera is not sure of any look, or sees nothing.
             if seen.sensed is not None and max(seen.sensed, 1 - seen.sensed) >= self._settings.sure_probability:
                 sure[f"{place}, sensed"] = "occupied" if seen.sensed > _EVEN else EMPTY
+        return sure | self._sure_dice(reading)
+
+    def _sure_dice(self, reading: Reading) -> dict[str, str]:
+        """Say what dice surely show, so that dice that are rolled, or come to rest, are a table to look at anew."""
+        sure = {}
+        for roll in reading.rolls:
+            sure[f"{_DICE}{roll.surface}"] = str(len(roll.dice))
+            for number, die in enumerate(roll.dice):
+                face, probability = max(die.faces.items(), key=lambda item: item[1])
+                if not die.counts or probability >= self._settings.sure_probability:
+                    sure[f"{_DICE}{roll.surface}, {number}"] = face if die.counts else "no roll"
         return sure

@@ -30,7 +30,8 @@ class Verdict:
     ``turns`` holds the accepted turns in strict text, in order (two when two quick turns were seen at once);
     ``candidates`` the turns' texts that an ambiguous verdict can't tell apart; ``breaches`` what an illegal one
     breaks; ``places`` those it turns on; ``expected`` and ``seen`` the looks of those places before and now;
-    ``margin`` the log-odds by which the decision leads the next best explanation.
+    ``margin`` the log-odds by which the decision leads the next best explanation; ``roll`` the strict text of a roll
+    that was accepted.
     """
 
     kind: VerdictKind
@@ -44,6 +45,7 @@ class Verdict:
     expected: Appearance = field(default_factory=dict)
     seen: Appearance = field(default_factory=dict)
     margin: float = 0.0
+    roll: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,28 @@ class AcceptedTurn:
 
 
 @dataclass(frozen=True)
+class AcceptedRoll:
+    """One accepted roll: its strict text, who rolled (``None``: nobody alone), every state that may hold after it."""
+
+    roll: str
+    player: Player | None
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Ruling:
-    """One look at the table: the verdicts in order, the turns accepted, and remarks for the journal.
+    """One look at the table: the verdicts in order, the turns and rolls accepted, and remarks for the journal.
 
     The last verdict is what the table should go on showing; an earlier one is an accepted turn before it.
     ``withdrawn`` holds, when side faces turned out to be misread, the states that were believed without them: they
-    hold before the steps.
+    hold before the steps. ``rolls`` holds one accepted roll for each verdict with a ``roll``, in the same order.
     """
 
     verdicts: tuple[Verdict, ...]
     steps: tuple[AcceptedTurn, ...] = ()
     notes: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
+    rolls: tuple[AcceptedRoll, ...] = ()
 
     def then(self, after: Ruling) -> Ruling:
         """Both rulings as one: the other came of the same look, after it."""
@@ -82,6 +94,7 @@ class Ruling:
             verdicts=self.verdicts + after.verdicts,
             steps=self.steps + after.steps,
             notes=self.notes + after.notes,
+            rolls=self.rolls + after.rolls,
         )
 
     @property

@@ -31,7 +31,7 @@ from engine.errors import AmbiguousError, IllegalTurnError
 from engine.games.blockade.advice.hints import find_hint
 from engine.games.blockade.advice.playouts import play_random_games
 from engine.games.blockade.play import state as states
-from engine.games.blockade.play.board import PLACES, PLAYERS, Stacks
+from engine.games.blockade.play.board import COLOURS, OWNED, PLACES, PLAYERS, Stacks
 from engine.games.blockade.play.moves import play
 from engine.games.blockade.play.options import OPTIONS, options_from
 from engine.games.blockade.play.rules import RULES
@@ -122,6 +122,12 @@ class Blockade(
     def awaits_roll(self, state: BlockadeState) -> bool:
         """Say whether the player to move must roll: for who starts, or for the turn."""
         return state.to_move is not None and state.roll is None
+
+    def dice_names(self, state: BlockadeState) -> tuple[str, ...]:
+        """Name the colours of the two dice of the player who must roll, the one of red or green first."""
+        if state.to_move is None or not self.awaits_roll(state):
+            return ()
+        return tuple(COLOURS[colour] for colour in OWNED[state.to_move])
 
     def rolled(self, state: BlockadeState, roll: Roll) -> BlockadeState:
         """Give the state after a roll, the die of red or green first; raises IllegalTurnError."""

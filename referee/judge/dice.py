@@ -1,0 +1,156 @@
+"""Dice on the table: several readings of them as one, and what roll they show. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.api import Game, Roll, StateT, TurnT
+from engine.capabilities import NamesDice
+from vision.reading import DieReading, Reading
+
+MOVED_MM = 8.0
+"""A die whose middle is further than this from where it lay was moved; half the width of a common die."""
+
+_READINGS = 2
+"""In how many readings dice must have rested."""
+
+
+@dataclass(frozen=True)
+class LyingDie:
+    """One die: the surface it lies on, where its middle is, its name if it has one, and what may be up.
+
+    ``faces`` maps faces to the natural logs of their probabilities.
+    """
+
+    surface: str
+    x_mm: float
+    y_mm: float
+    name: str
+    faces: Mapping[str, float]
+
+    @property
+    def best(self) -> str:
+        """The face that is most probably up."""
+        return max(self.faces, key=lambda face: self.faces[face])
+
+    @property
+    def certainty(self) -> float:
+        """By how many log-odds the best face leads the second best."""
+        ranked = sorted(self.faces.values(), reverse=True)
+        return ranked[0] - ranked[1] if len(ranked) > 1 else math.inf
+
+    def distance_mm(self, other: LyingDie) -> float:
+        """How far apart two dice lie; infinitely on different surfaces."""
+        if self.surface != other.surface:
+            return math.inf
+        return math.hypot(self.x_mm - other.x_mm, self.y_mm - other.y_mm)
+
+
+@dataclass(frozen=True)
+class SeenDice:
+    """The dice that lie on the table; ``rests`` when each shows a face for the game, and did for two readings."""
+
+    dice: tuple[LyingDie, ...] = ()
+    rests: bool = False
+
+    @property
+    def faces(self) -> tuple[str, ...]:
+        """The faces that are most probably up, sorted."""
+        return tuple(sorted(die.best for die in self.dice))
+
+    def surest_by(self, margin: float) -> bool:
+        """Whether each die's best face leads by that much."""
+        return all(die.certainty >= margin for die in self.dice)
+
+    def left_place(self, before: SeenDice) -> bool:
+        """Whether every one of these dice lies where none lay before."""
+        return all(die.distance_mm(other) > MOVED_MM for die in self.dice for other in before.dice)
+
+
+def pool_dice(readings: Sequence[Reading], floor: float) -> SeenDice | None:
+    """Pool the dice of readings of one resting table; ``None`` where none of them reads dice.
+
+    They are those of the last reading. Each face's log-probability is the median over the readings at the end in which
+    all dice rested.
+    """
+    if not readings[-1].rolls:
+        return None
+    last = _dice_of(readings[-1])
+    resting: list[Mapping[tuple[str, str], DieReading]] = []
+    for reading in reversed(readings):
+        dice = _dice_of(reading)
+        if dice.keys() != last.keys() or not all(die.counts for die in dice.values()):
+            break
+        resting.append(dice)
+    rests = bool(last) and len(resting) >= min(_READINGS, len(readings))
+    given = resting or [last]
+    pooled = [
+        LyingDie(key[0], die.x_mm, die.y_mm, die.die, _pooled_faces([dice[key].faces for dice in given], floor))
+        for key, die in last.items()
+    ]
+    return SeenDice(tuple(pooled), rests)
+
+
+def _dice_of(reading: Reading) -> Mapping[tuple[str, str], DieReading]:
+    """The dice of one reading by surface, and there by name or, from left to right, by number."""
+    return {
+        (roll.surface, die.die or str(number)): die for roll in reading.rolls for number, die in enumerate(roll.dice)
+    }
+
+
+def _pooled_faces(given: Sequence[Mapping[str, float]], floor: float) -> Mapping[str, float]:
+    names = sorted({name for faces in given for name in faces})
+    return {name: statistics.median(math.log(max(faces.get(name, 0.0), floor)) for faces in given) for name in names}
+
+
+@dataclass(frozen=True)
+class WeighedRoll:
+    """A roll that dice may show, and its log-probability."""
+
+    roll: Roll
+    score: float
+
+
+def weighed_rolls(game: Game[StateT, TurnT], state: StateT, seen: SeenDice, floor: float) -> tuple[WeighedRoll, ...]:
+    """Weigh the rolls that may come up by the dice seen, the most probable first; none where dice are too few or many.
+
+    Dice that a game names are told apart by their names; of others only the faces count. Rolls that the dice can't tell
+    apart weigh the same.
+    """
+    possible = [one.roll for one in game.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
+    if isinstance(game, NamesDice):
+        named = {die.name: die for die in seen.dice}
+        order = [named[name] for name in game.dice_names(state) if name in named]
+        if len(order) != len(seen.dice):
+            return ()
+        lowest = math.log(floor)
+        scores = [
+            math.fsum(die.faces.get(face, lowest) for die, face in zip(order, roll.faces, strict=True))
+            for roll in possible
+        ]
+    else:
+        by_faces = _by_faces(seen)
+        scores = [by_faces.get(tuple(sorted(roll.faces)), -math.inf) for roll in possible]
+    found = [WeighedRoll(roll, score) for roll, score in zip(possible, scores, strict=True) if score > -math.inf]
+    return tuple(sorted(found, key=lambda one: -one.score))
+
+
+def _by_faces(seen: SeenDice) -> Mapping[tuple[str, ...], float]:
+    """The log-probability of every set of faces that the dice may show, whichever shows which."""
+    reached: dict[tuple[str, ...], float] = {(): 0.0}
+    for die in seen.dice:
+        further: dict[tuple[str, ...], float] = {}
+        for faces, score in reached.items():
+            for face, probability in die.faces.items():
+                together = tuple(sorted((*faces, face)))
+                further[together] = max(score + probability, further.get(together, -math.inf))
+        reached = further
+    return reached
+
+
+def best_score(seen: SeenDice) -> float:
+    """The log-probability of the most probable faces, whether or not they can be a roll."""
+    return math.fsum(max(die.faces.values()) for die in seen.dice)

@@ -1,0 +1,126 @@
+"""The judge's rules for dice: a roll that lies on the table, and dice that are touched after they were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Generic
+
+from engine.api import StateT, TurnT
+from referee.judge import sentences
+from referee.judge.belief import Belief
+from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
+from referee.judge.explorer import Bench
+from referee.judge.rules.look import Answer, Look, first_answer
+from referee.judge.verdict import AcceptedRoll, Ruling, Verdict, VerdictKind
+
+
+@dataclass(frozen=True)
+class _Roll(Generic[StateT, TurnT]):
+    """Dice that may be the roll that is awaited, and what they may show, the most probable first."""
+
+    look: Look[StateT, TurnT]
+    dice: SeenDice
+    weighed: tuple[WeighedRoll, ...]
+
+    @property
+    def text(self) -> str:
+        return self.look.game.format_roll(self.weighed[0].roll)
+
+    @property
+    def lead(self) -> float:
+        """By how many log-odds the best roll leads the next one; less than nothing where it can't be a roll."""
+        best = self.weighed[0].score
+        if best < best_score(self.dice):
+            return best - best_score(self.dice)
+        return best - self.weighed[1].score if len(self.weighed) > 1 else float("inf")
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The rolls that come near the best one."""
+        margin = self.look.bench.settings.margin
+        near = [one for one in self.weighed if self.weighed[0].score - one.score < margin]
+        return tuple(self.look.game.format_roll(one.roll) for one in near[:_MOST_NAMED])
+
+
+_MOST_NAMED = 4
+
+
+def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Take a roll that came to lie on the table, where one is awaited.
+
+    Dice that lay there before, whoever's they were, are no roll. Each die must rest, flat and in sight; the roll must
+    lead the next one by the margin.
+    """
+    dice, known = look.seen.dice, look.belief.dice
+    if dice is None or not dice.dice or known is None or not awaits_roll(look.bench, look.belief):
+        return None
+    if not dice.left_place(known):
+        return _quiet(look, sentences.dice_lay_there()) if look.declared else None
+    weighed = weighed_rolls(look.game, look.states[0], dice, look.bench.settings.probability_floor)
+    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, dice, weighed))
+
+
+def awaits_roll(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
+    """Whether dice must be rolled, whichever of the believed states is the case."""
+    return all(bench.game.awaits_roll(state) for state in belief.states)
+
+
+def _no_roll_yet(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    if case.dice.rests and case.weighed:
+        return None
+    return _quiet(case.look, sentences.no_roll_yet())
+
+
+def _same_as_before(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Dice that show the same as before may only have been put aside: a press says that they were rolled."""
+    known = case.look.belief.dice
+    if known is None or case.dice.faces != known.faces or case.look.declared:
+        return None
+    return _quiet(case.look, sentences.same_roll(case.text))
+
+
+def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    look, belief = case.look, case.look.belief
+    if case.lead < look.bench.settings.margin:
+        return None
+    roll = case.weighed[0].roll
+    states = tuple(look.game.rolled(state, roll) for state in belief.states)
+    ignoring_sides = tuple(look.game.rolled(state, roll) for state in belief.states_ignoring_sides)
+    said = look.tell.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
+    verdict: Verdict = replace(said.verdict, roll=case.text)
+    texts = tuple(look.game.format_state(state) for state in states)
+    accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
+    believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.dice)
+    return believed, Ruling((verdict,), rolls=(accepted,))
+
+
+def _unclear(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT]:
+    look, sentence = case.look, sentences.which_roll(case.candidates)
+    if not look.trigger.names_faults:
+        return _quiet(look, sentence)
+    asked = look.tell.ruling(VerdictKind.AMBIGUOUS, sentence, look.seen)
+    return look.belief, Ruling((replace(asked.verdict, candidates=case.candidates),))
+
+
+def _quiet(look: Look[StateT, TurnT], sentence: str) -> Answer[StateT, TurnT]:
+    return look.belief, look.tell.quiet(sentence, (), frozenset(), look.seen, 0.0)
+
+
+def noticed(
+    bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], dice: SeenDice | None
+) -> tuple[Belief[StateT, TurnT], tuple[str, ...]]:
+    """Take in dice that are no new roll: those at the first look, and those of the roll that is being used.
+
+    A die that was nudged or turned after it was read does not change the roll; that is remarked upon.
+    """
+    if dice is None or (dice.dice and not dice.rests):
+        return belief, ()
+    known = belief.dice
+    if known is None:
+        return replace(belief, dice=dice), ()
+    roll = bench.game.roll_of(belief.states[0])
+    if roll is None or len(dice.dice) != len(known.dice) or dice.left_place(known):
+        return belief, ()
+    is_new = dice.faces != known.faces and dice.surest_by(bench.settings.margin)
+    notes = (sentences.dice_changed(bench.game.format_roll(roll)),) if is_new else ()
+    return replace(belief, dice=dice), notes

@@ -1,0 +1,215 @@
+"""Rolls that the judge takes from the table, and those that it leaves alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.api import Roll
+from engine.registry import load
+from referee.judge import StabilityFilter, Trigger
+from referee.judge.dice import pool_dice, weighed_rolls
+from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import drawn, roll_drawn
+from tests.referee.judge.judged_game import JudgedGame
+from vision.reading import Reading
+
+BLOKUS = load("blokus-dice")
+BLOCKADE = load("blockade")
+FAR_MM = 200.0
+
+
+def waiting_for_a_roll(game: Any, dice_before: str = "", options: Any = None) -> JudgedGame:
+    """A game that was looked at once, with these dice lying there."""
+    judged = JudgedGame(game, belief=(game.new(options),))
+    ruling = judged.consider(drawn(game, judged.belief[0], dice=dice_before), Trigger.RESTED)
+    assert ruling.verdict.kind is VerdictKind.UNCHANGED
+    assert not ruling.rolls
+    return judged
+
+
+@pytest.fixture
+def blokus() -> JudgedGame:
+    return waiting_for_a_roll(BLOKUS)
+
+
+def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how: Any) -> Any:
+    return judged.consider(drawn(judged.bench.game, judged.belief[0], dice=dice, **how), trigger)
+
+
+def moving_turn(state: Any) -> tuple[Any, Any]:
+    """A turn of Blockade after which the table looks as after no other and not as before, and the state after it."""
+    ends = [(turn, BLOCKADE.apply(state, turn)) for turn in BLOCKADE.legal_turns(state)]
+    alike = Counter(tuple(BLOCKADE.appearance(end).values()) for _, end in ends)
+    alike[tuple(BLOCKADE.appearance(state).values())] = 2
+    return next((turn, end) for turn, end in ends if alike[tuple(BLOCKADE.appearance(end).values())] == 1)
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigger) -> None:
+    ruling = look(blokus, "6 2 4 1", trigger)
+    assert [(verdict.kind, verdict.roll, verdict.sentence) for verdict in ruling.verdicts] == [
+        (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 is rolled.")
+    ]
+    assert BLOKUS.roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
+    assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
+    assert ruling.rolls[0].states == tuple(BLOKUS.format_state(state) for state in blokus.belief)
+    assert ruling.verdict.margin >= 3
+
+
+@pytest.mark.parametrize("dice", ["6 2 4/ 1", "6 2 4~ 1", "6 2 4| 1", "6 2 4", "6 2 4 1 1"])
+def test_dice_that_lean_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus: JudgedGame, dice: str) -> None:
+    for trigger in Trigger:
+        ruling = look(blokus, dice, trigger)
+        assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
+        assert ruling.verdict.sentence.startswith("That is no roll yet")
+    assert BLOKUS.roll_of(blokus.belief[0]) is None
+
+
+def test_no_dice_say_nothing(blokus: JudgedGame) -> None:
+    assert look(blokus, "").verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_dice_that_rested_in_one_reading_only_are_no_roll_yet(blokus: JudgedGame) -> None:
+    moving, resting = roll_drawn("6 2 4 1~"), roll_drawn("6 2 4 1")
+    readings = drawn(BLOKUS, blokus.belief[0], readings=4)
+
+    def after(*rolls: Any) -> VerdictKind:
+        given = [replace(reading, rolls=(roll,)) for reading, roll in zip(readings, rolls, strict=True)]
+        return blokus.consider(given, Trigger.RESTED).verdict.kind
+
+    assert after(resting, resting, moving, resting) is VerdictKind.NOT_FINISHED
+    assert after(moving, moving, resting, resting) is VerdictKind.ACCEPTED
+
+
+def test_one_bad_frame_does_not_change_a_face(blokus: JudgedGame) -> None:
+    readings = drawn(BLOKUS, blokus.belief[0], dice="6 2 4 1", readings=3)
+    readings[-1] = replace(readings[-1], rolls=(roll_drawn("5 2 4 1"),))
+    assert blokus.consider(readings, Trigger.RESTED).rolls[0].roll == "1,2,4,6"
+
+
+def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: JudgedGame) -> None:
+    assert look(blokus, "6 2 4 1?", Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
+    asked = look(blokus, "6 2 4 1?").verdict
+    assert (asked.kind, asked.candidates) == (VerdictKind.AMBIGUOUS, ("1,2,4,6", "2,2,4,6"))
+    assert asked.sentence == (
+        "I can't read the dice for certain. They could show 1,2,4,6 or 2,2,4,6. "
+        "Please say what was rolled (referee roll)."
+    )
+    assert BLOKUS.roll_of(blokus.belief[0]) is None
+
+
+def test_what_a_person_said_was_rolled_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
+    look(blokus, "6 2 4 1?")
+    said = BLOKUS.rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
+    blokus.correct((said,))
+    for dice in ("6 2 4 1?", "6 2 4 1"):
+        assert look(blokus, dice).verdict.kind is VerdictKind.UNCHANGED
+        assert blokus.belief == (said,)
+
+
+def test_a_roll_that_was_taken_back_is_not_taken_again_from_the_same_dice(blokus: JudgedGame) -> None:
+    before = blokus.belief
+    look(blokus, "6 2 4 1")
+    blokus.correct(before, undone=blokus.belief)
+    assert look(blokus, "6 2 4 1").verdict.kind is VerdictKind.UNCHANGED
+    pressed = look(blokus, "6 2 4 1", Trigger.DECLARED)
+    assert (pressed.verdict.kind, pressed.rolls) == (VerdictKind.NOT_FINISHED, ())
+    assert pressed.verdict.sentence.startswith("The dice lie as before.")
+    assert look(blokus, "6 2 4 2", at_mm=FAR_MM).rolls[0].roll == "2,2,4,6"
+
+
+def test_a_die_that_is_nudged_or_turned_does_not_change_the_roll_and_is_noticed_once(blokus: JudgedGame) -> None:
+    look(blokus, "6 2 4 1")
+    believed = blokus.belief
+    assert look(blokus, "6 2 4 1", at_mm=3.0).notes == ()
+    turned = look(blokus, "6 2 4 3", at_mm=3.0)
+    assert turned.notes == ("The dice were touched. The roll that counts is 1,2,4,6.",)
+    assert (turned.verdict.kind, turned.rolls) == (VerdictKind.UNCHANGED, ())
+    assert look(blokus, "6 2 4 3", at_mm=3.0).notes == ()
+    assert look(blokus, "6 2 4 1?", at_mm=3.0).notes == ()
+    assert blokus.belief == believed
+
+
+def test_dice_that_lay_there_before_the_game_are_no_roll() -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    assert look(judged, "6 2 4 1").verdict.kind is VerdictKind.UNCHANGED
+    assert look(judged, "6 2 4 1", at_mm=5.0).verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_dice_put_aside_with_the_same_faces_up_count_by_a_press() -> None:
+    judged = waiting_for_a_roll(BLOKUS, "6 2 4 1")
+    aside = look(judged, "6 2 4 1", at_mm=FAR_MM)
+    assert (aside.verdict.kind, aside.rolls) == (VerdictKind.NOT_FINISHED, ())
+    assert aside.verdict.sentence == "The dice show 1,2,4,6, as before. Press the button if they were rolled again."
+    assert look(judged, "6 2 4 1", Trigger.DECLARED, at_mm=FAR_MM).rolls[0].roll == "1,2,4,6"
+
+
+def test_dice_with_names_are_told_apart_by_them() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    assert look(judged, "yellow:1 red:4").rolls[0].roll == "4,1"
+
+
+def test_dice_whose_names_can_not_be_told_are_asked_about() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    ruling = look(judged, "1 4")
+    assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
+
+
+def test_a_turn_after_the_roll_is_found_in_the_same_look() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    rolled = BLOCKADE.rolled(judged.belief[0], Roll(("1", "1")))
+    turn, after = moving_turn(rolled)
+    ruling = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), Trigger.DECLARED)
+    assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED]
+    assert ruling.rolls[0].roll == "1,1"
+    assert ruling.steps[0].turn == BLOCKADE.format_turn(turn)
+    assert judged.belief == (after,)
+
+
+def test_the_next_player_may_roll_before_the_turn_counts() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    look(judged, "red:1 yellow:1")
+    _, after = moving_turn(judged.belief[0])
+    both = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), Trigger.DECLARED)
+    assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
+    assert both.notes == ()
+    assert judged.belief == (BLOCKADE.rolled(after, Roll(("2", "3"))),)
+
+
+def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
+    judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
+    look(judged, "red:1 yellow:1")
+    _, after = moving_turn(judged.belief[0])
+    ruling = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), Trigger.DECLARED)
+    assert (len(ruling.steps), ruling.rolls) == (1, ())
+    assert look(judged, "red:1 yellow:1").verdict.kind is VerdictKind.UNCHANGED
+
+
+def test_rolls_are_weighed_as_sets_of_faces() -> None:
+    seen = pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5)
+    assert seen is not None
+    weighed = weighed_rolls(BLOKUS, BLOKUS.new(), seen, 1e-5)
+    assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
+    by_faces = {one.roll.faces: one.score for one in weighed}
+    assert by_faces["1", "1", "1", "3"] == pytest.approx(math.log(0.5) + 3 * math.log(0.98))
+    assert by_faces["1", "1", "2", "3"] == pytest.approx(math.log(0.42) + 3 * math.log(0.98))
+
+
+def test_dice_that_are_rolled_are_a_table_to_look_at_anew() -> None:
+    settling = StabilityFilter()
+
+    def views(dice: str, from_s: float) -> list[Any]:
+        readings = drawn(BLOKUS, BLOKUS.new(), dice=dice, time_s=from_s, readings=6)
+        return [view for view in map(settling.add, readings) if view is not None]
+
+    first = views("6 2 4 1", 0.0)[-1]
+    assert views("6~ 2~ 4~ 1~", 1.0)[-1].since_s > first.since_s
+    again = views("6 2 4 1", 2.0)
+    assert again[-1].since_s >= 2.0
+    assert views("6 2 4 1?", 3.0)[-1].since_s == again[-1].since_s
+    assert set(first.shown) <= set(BLOKUS.places)
