@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
+from dataclasses import fields
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,11 +22,13 @@ from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, differen
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
 from hardware.pins.pin_map import pin_map
+from simulator.play.players import Habits
+from simulator.scene.scene import Setting
 
 ROOT = Path(__file__).parents[2]
-BOARD, WLED, COLOURS, PI = (
+BOARD, WLED, COLOURS, PI, VIRTUAL_TABLE = (
     (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("microcontroller", "wled", "colours", "hardware")
+    for name in ("microcontroller", "wled", "colours", "hardware", "virtual-table")
 )
 DRAWN = runpy.run_path(str(ROOT / "scripts" / "draw_wiring.py"))
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("wiring-*.svg"))
@@ -168,6 +171,17 @@ def test_the_table_of_colours_is_what_is_measured() -> None:
             assert cell == (f"{by_hue:.0f}" if by_hue >= DISTINCT_DIFFERENCE else f"**{by_hue:.0f}** ({by_all:.0f})")
     assert "eight pairings" in COLOURS
     assert sum(cell.startswith("**") for row in table for cell in row[2:]) == 8
+
+
+def test_the_knobs_of_the_virtual_table_are_fields() -> None:
+    habits = VIRTUAL_TABLE[VIRTUAL_TABLE.index("| habit |") : VIRTUAL_TABLE.index("## What the camera sees")]
+    setting = VIRTUAL_TABLE[VIRTUAL_TABLE.index("| part |") : VIRTUAL_TABLE.index("## A microcontroller")]
+    told_habits = re.findall(r"^\| `(\w+)` \|", habits, re.M)
+    told_parts = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]+) \|", setting, re.M)))
+    assert set(told_habits) <= {field.name for field in fields(Habits)}
+    assert set(told_parts) <= {field.name for field in fields(Setting)}
+    assert len(told_habits) == 4
+    assert len(told_parts) == 6
 
 
 def test_what_is_said_of_wleds_line_is_right() -> None:
