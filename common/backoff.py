@@ -8,6 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 
+def doubled_wait_s(first_s: float, longest_s: float, failures: int) -> float:
+    """Give how long to wait after so many failures in a row: twice as long after each, up to ``longest_s``.
+
+    >>> [doubled_wait_s(1.0, 5.0, failures) for failures in (1, 2, 3, 4)]
+    [1.0, 2.0, 4.0, 5.0]
+    """
+    # The exponent is bounded so that years of failures do not overflow.
+    return min(longest_s, first_s * 2.0 ** min(failures - 1, 32))
+
+
 @dataclass(frozen=True)
 class Backoff:
     """The history of something that may fail and come back; all times are monotonic seconds.
@@ -25,8 +35,7 @@ class Backoff:
     def failed(self, time_s: float) -> Backoff:
         """Give the history after a failure at ``time_s``."""
         failures = 1 if self._is_trusted(time_s) else self.failures + 1
-        # The exponent is bounded so that years of failures do not overflow.
-        wait_s = min(self.longest_s, self.first_s * 2.0 ** min(failures - 1, 32))
+        wait_s = doubled_wait_s(self.first_s, self.longest_s, failures)
         return replace(self, failures=failures, retry_at_s=time_s + wait_s, working_since_s=None)
 
     def worked(self, time_s: float) -> Backoff:

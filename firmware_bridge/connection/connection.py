@@ -6,7 +6,6 @@ sent again when the board is back. What it reports waits to be taken.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from serial.tools import list_ports as pyserial_list
 
+from firmware_bridge.connection.conversation import random_session
 from firmware_bridge.connection.events import BoardEvent, ConnectionState
 from firmware_bridge.connection.mailbox import Mailbox, Requests
 from firmware_bridge.connection.outages import Outage
@@ -68,13 +68,13 @@ class BoardConnection:
         *,
         open_port: Callable[[str, int], Port] | None = None,
         list_ports: Callable[[], Iterable[Any]] = pyserial_list.comports,
-        random_session: Callable[[], int] = lambda: secrets.randbelow(0xFFFF) + 1,
+        random_session: Callable[[], int] = random_session,
     ) -> None:
-        self._desk = Mailbox()
-        self._waiter = WakeablePoll(clock)
+        self._mailbox = Mailbox()
+        self._poll = WakeablePoll(clock)
         open_it = open_port or partial(open_serial_port, list_records=list_ports)
-        self._worker = ConnectionThread(
-            wanted, self._desk, self._waiter, clock, say, open_it, list_ports, random_session
+        self._thread = ConnectionThread(
+            wanted, self._mailbox, self._poll, clock, say, open_it, list_ports, random_session
         )
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="board")
         self._running: Future[None] | None = None
@@ -82,34 +82,34 @@ class BoardConnection:
     @property
     def state(self) -> ConnectionState:
         """What the connection is doing."""
-        return self._desk.standing.state
+        return self._mailbox.status.state
 
     @property
     def welcome(self) -> Welcome | None:
         """What the board said of itself; ``None`` while it doesn't answer."""
-        return self._desk.standing.welcome
+        return self._mailbox.status.welcome
 
     @property
     def port(self) -> SerialPort | None:
         """The port the board answers on; ``None`` while it doesn't."""
-        return self._desk.standing.port
+        return self._mailbox.status.port
 
     @property
-    def trouble(self) -> Outage | None:
+    def outage(self) -> Outage | None:
         """Why the board doesn't answer; ``None`` while it does, or while nothing went wrong yet."""
-        return self._desk.standing.trouble
+        return self._mailbox.status.outage
 
     @property
     def last_heard_s(self) -> float | None:
         """When the board last said anything: what it reported before held until then. ``None`` before."""
-        return self._desk.standing.last_heard_s
+        return self._mailbox.status.last_heard_s
 
     @property
     def statistics(self) -> ConnectionStatistics:
         """The figures so far."""
-        worker = self._worker
+        thread = self._thread
         return ConnectionStatistics(
-            worker.link_statistics, self._waiter.returns, worker.received_bytes, worker.sent_bytes
+            thread.link_statistics, self._poll.returns, thread.received_bytes, thread.sent_bytes
         )
 
     def show_lights(self, colours: bytes) -> None:
@@ -122,7 +122,7 @@ class BoardConnection:
         """
         lights = LightFrame(bytes(colours))
         encode_message(lights)
-        self._order(lambda orders: replace(orders, lights=lights))
+        self._request(lambda requests: replace(requests, lights=lights))
 
     def play(self, tones: Sequence[tuple[float, float]]) -> None:
         """Play tones, each a frequency in Hz (0: a rest) and seconds, instead of what sounds now; none: silence.
@@ -134,7 +134,7 @@ class BoardConnection:
         """
         sound = Sound(tuple(Tone(round(frequency_hz), round(seconds * 1000)) for frequency_hz, seconds in tones))
         encode_message(sound)
-        self._order(lambda orders: replace(orders, sound=sound))
+        self._request(lambda requests: replace(requests, sound=sound))
 
     def configure(self, settings: Configure) -> None:
         """Let the board behave like this from now on, also after it was away.
@@ -143,47 +143,47 @@ class BoardConnection:
             MessageError: a setting can't be written as a message.
         """
         encode_message(settings)
-        self._order(lambda orders: replace(orders, settings=settings))
+        self._request(lambda requests: replace(requests, settings=settings))
 
     def ask_for_snapshot(self) -> None:
         """Ask for a report of all switches now; a board that is away reports when it is back anyway."""
-        self._order(lambda orders: replace(orders, snapshot=Snapshot()))
+        self._request(lambda requests: replace(requests, snapshot=Snapshot()))
 
     def leave(self) -> None:
         """Send the board into its bare interpreter and let go of the port, so that its files can be changed.
 
-        The state becomes ``LEFT`` once it has gone; the connection does not look for the board again.
+        The state becomes ``RELEASED`` once it has gone; the connection does not look for the board again.
         """
-        self._order(lambda orders: replace(orders, leave=True))
+        self._request(lambda requests: replace(requests, leave=True))
 
     def poll(self) -> tuple[BoardEvent, ...]:
         """Give what came since the last time, in order; never waits."""
         self._raise_if_ended()
-        return self._desk.take_events()
+        return self._mailbox.take_events()
 
     @property
     def has_events(self) -> bool:
         """Whether ``poll`` would give anything."""
-        return self._desk.has_events
+        return self._mailbox.has_events
 
-    def wait_for(self, fits: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait until ``fits`` says so, asked again at each event and change of state; say whether it does.
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait until the condition holds, asked again at each event and change of state; say whether it does.
 
-        For commands that have nothing else to do. ``fits`` may look at the connection; it must not wait itself.
+        For commands that have nothing else to do. The condition may look at the connection; it must not wait itself.
         """
-        fitted = self._desk.wait_for(fits, timeout_s)
+        holds = self._mailbox.wait_for(condition, timeout_s)
         self._raise_if_ended()
-        return fitted
+        return holds
 
     def close(self) -> None:
         """Send what still waits, as far as the board takes it at once; end the thread and let go of the port."""
-        self._desk.ask_to_close()
-        self._waiter.wake()
+        self._mailbox.ask_to_close()
+        self._poll.wake()
         self._threads.shutdown()
-        self._waiter.close()
+        self._poll.close()
 
     def __enter__(self) -> BoardConnection:
-        self._running = self._threads.submit(self._worker.run)
+        self._running = self._threads.submit(self._thread.run)
         return self
 
     def __exit__(
@@ -193,10 +193,10 @@ class BoardConnection:
         if kind is None:
             self._raise_if_ended()
 
-    def _order(self, amend: Callable[[Requests], Requests]) -> None:
+    def _request(self, amend: Callable[[Requests], Requests]) -> None:
         self._raise_if_ended()
-        self._desk.order(amend)
-        self._waiter.wake()
+        self._mailbox.request(amend)
+        self._poll.wake()
 
     def _raise_if_ended(self) -> None:
         if self._running is not None and self._running.done():

@@ -8,13 +8,13 @@ NTP does, RFC 5905, section 8): the answer with the narrowest bounds counts, and
 from __future__ import annotations
 
 import enum
+import secrets
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     FaultReported,
     Linked,
@@ -32,6 +32,7 @@ from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.messages import (
     NEWEST_VERSION,
     OLDEST_VERSION,
+    ButtonAction,
     ButtonReport,
     Configure,
     FaultReport,
@@ -55,20 +56,20 @@ _ANSWER_S = 0.5
 _COUNTER = 1 << 16
 _INTERRUPT = 0x03
 _RESTART_IT = "press its reset button, or unplug it and plug it in again"
-_ACTIONS = {1: ButtonAction.PRESSED, 2: ButtonAction.HELD, 3: ButtonAction.RELEASED}
+_KNOWN_ACTIONS = frozenset(ButtonAction)
 
 
 class _Stage(enum.Enum):
-    GREETING = enum.auto()
-    ASKING = enum.auto()
+    HANDSHAKING = enum.auto()
+    PROBING = enum.auto()
     LINKED = enum.auto()
-    GREETING_AGAIN = enum.auto()
+    RECOVERING = enum.auto()
 
 
 class BoardConversation:
-    """One talk over one port after another; what the board should show lasts from each to the next.
+    """The conversation over one port after another; what the board should show lasts from each to the next.
 
-    Call ``received`` with what came, then ``outgoing``, then look at ``ended``; again at ``due_s`` at the latest.
+    Call ``received`` with what came, then ``outgoing``, then look at ``failure``; again at ``due_s`` at the latest.
     """
 
     def __init__(self, link: HostLink, random_session: Callable[[], int]) -> None:
@@ -79,11 +80,11 @@ class BoardConversation:
         self._session = 0
         self._port = SerialPort("")
         self._baud = 0
-        self._stage = _Stage.GREETING
-        self._rounds_left = 0
-        self._greeted_s = 0.0
-        self._asked_s = 0.0
-        self._must_ask = False
+        self._stage = _Stage.HANDSHAKING
+        self._attempts_left = 0
+        self._handshake_s = 0.0
+        self._probed_s = 0.0
+        self._must_probe = False
         self._heard = b""
         self._is_ours = False
         self._clock = ClockSync()
@@ -91,7 +92,7 @@ class BoardConversation:
         self._log_counter: int | None = None
         self._is_leaving = False
         self._has_left = False
-        self._ended: BridgeError | None = None
+        self._failure: BridgeError | None = None
         self._events: list[BoardEvent] = []
 
     @property
@@ -105,28 +106,28 @@ class BoardConversation:
         return self._has_left
 
     @property
-    def ended(self) -> BridgeError | None:
+    def failure(self) -> BridgeError | None:
         """Why the port should be closed; ``None`` while it should not."""
-        return self._ended
+        return self._failure
 
-    def opened(self, port: SerialPort, baud: int, rounds: int, now_s: float, line: SerialLine) -> None:
-        """Begin on a port that was just opened, and be patient for so many rounds of greeting."""
+    def opened(self, port: SerialPort, baud: int, attempts: int, now_s: float, line: SerialLine) -> None:
+        """Begin on a port that was just opened, and try so many handshakes."""
         self._port, self._baud = port, baud
         self.link.use_line(line)
-        self._stage = _Stage.GREETING
-        self._rounds_left = rounds
-        self._must_ask = False
-        self._ended = None
+        self._stage = _Stage.HANDSHAKING
+        self._attempts_left = attempts
+        self._must_probe = False
+        self._failure = None
         self._heard = b""
         self._is_ours = False
-        self._greet(now_s)
+        self._start_handshake(now_s)
 
     def closed(self, reason: str, now_s: float) -> None:
         """Take in that the port was closed, or went away."""
         self._has_left = self._has_left or (self._is_leaving and self.is_linked)
         self._lose(reason, now_s)
         self.welcome = None
-        self._stage = _Stage.GREETING
+        self._stage = _Stage.HANDSHAKING
 
     def send(self, message: LightFrame | Configure) -> None:
         """Let the board show this, or behave like this, from now on; also after it was lost and is back."""
@@ -156,27 +157,27 @@ class BoardConversation:
             self.last_heard_s = self.link.heard_s
 
     def outgoing(self, now_s: float) -> bytes:
-        """Give what to write now, and find out whether the talk has ended. Call it once what it gave is written."""
+        """Give what to write now, and find out whether the conversation has failed; call it when that is written."""
         data = self.link.outgoing(now_s)
         if self.link.state in (LinkState.LOST, LinkState.REFUSED):
             self._recover(now_s)
-            if self._ended is None:
+            if self._failure is None:
                 data += self.link.outgoing(now_s)
-        if self._stage is _Stage.ASKING and now_s >= self._asked_s + _ANSWER_S:
-            self._ended = self._nobody()
+        if self._stage is _Stage.PROBING and now_s >= self._probed_s + _ANSWER_S:
+            self._failure = self._no_board_error()
         if self._is_leaving and self.is_linked and self.link.is_settled:
             self._has_left = True
-        if self._must_ask:
-            self._must_ask = False
+        if self._must_probe:
+            self._must_probe = False
             return PROBE + data
         return data
 
     def due_s(self, now_s: float) -> float | None:
         """Say when ``outgoing`` has something to do next, if nothing comes before; ``None`` if never."""
         due_s = self.link.next_due_s(now_s)
-        if self._stage is not _Stage.ASKING:
+        if self._stage is not _Stage.PROBING:
             return due_s
-        answer_s = self._asked_s + _ANSWER_S
+        answer_s = self._probed_s + _ANSWER_S
         return answer_s if due_s is None else min(due_s, answer_s)
 
     def take_events(self) -> list[BoardEvent]:
@@ -184,15 +185,15 @@ class BoardConversation:
         events, self._events = self._events, []
         return events
 
-    def _greet(self, now_s: float) -> None:
-        self._greeted_s = now_s
+    def _start_handshake(self, now_s: float) -> None:
+        self._handshake_s = now_s
         self._session = session_without_interrupt(self._random_session, self._session)
         self.link.begin(now_s, self._session)
 
     def _recover(self, now_s: float) -> None:
         """Go on after the link was lost or never came to be."""
         if self.link.state is LinkState.REFUSED:
-            self._ended = _version_error(self._port, self.link.refusal)
+            self._failure = _version_error(self._port, self.link.refusal)
             return
         if self._is_leaving and self.is_linked:
             self._has_left = True
@@ -200,33 +201,33 @@ class BoardConversation:
         because = self.link.lost_because
         if because is not LossCause.NO_WELCOME:
             self._interrupted(because, now_s)
-        elif self._stage is _Stage.GREETING_AGAIN or certain_foreign_device(self._heard) is not None:
-            self._ended = self._nobody()
-        elif self._rounds_left > 1:
-            self._rounds_left -= 1
-            self._greet(now_s)
+        elif self._stage is _Stage.RECOVERING or certain_foreign_device(self._heard) is not None:
+            self._failure = self._no_board_error()
+        elif self._attempts_left > 1:
+            self._attempts_left -= 1
+            self._start_handshake(now_s)
         else:
-            self._stage = _Stage.ASKING
-            self._asked_s = now_s
-            self._must_ask = True
-            self._greet(now_s)
+            self._stage = _Stage.PROBING
+            self._probed_s = now_s
+            self._must_probe = True
+            self._start_handshake(now_s)
 
     def _interrupted(self, because: LossCause | None, now_s: float) -> None:
         if because is not LossCause.RESTARTED:
             self._lose(f"the board on {self._port.device} does not answer", now_s)
-        self._stage = _Stage.GREETING_AGAIN
+        self._stage = _Stage.RECOVERING
         self._heard = b""
-        self._greet(now_s)
+        self._start_handshake(now_s)
 
     def _lose(self, reason: str, now_s: float) -> None:
-        if self._stage in (_Stage.LINKED, _Stage.GREETING_AGAIN) and self.welcome is not None:
+        if self._stage in (_Stage.LINKED, _Stage.RECOVERING) and self.welcome is not None:
             self.welcome = None
             self._events.append(Lost(now_s, reason))
 
-    def _nobody(self) -> BridgeError:
+    def _no_board_error(self) -> BridgeError:
         if not self._is_ours or is_known_device(self._heard):
             return foreign_device_error(self._port.device, self._heard, self._baud)
-        if self._stage is _Stage.GREETING_AGAIN:
+        if self._stage is _Stage.RECOVERING:
             return ConnectionLostError(f"the board on {self._port.device} has stopped answering; {_RESTART_IT}")
         return ConnectionLostError(
             f"the board on {self._port.device} runs the referee's firmware, but does not answer the greeting; "
@@ -243,10 +244,10 @@ class BoardConversation:
                     self._clock.answered(exchange.sent_s, exchange.received_s, exchange.device_ms)
             case SensorReport():
                 self._events.append(self._sensors(message, now_s))
-            case ButtonReport() if message.what in _ACTIONS:
+            case ButtonReport() if message.what in _KNOWN_ACTIONS:
                 time_s = self._clock.host_s(message.time_ms, now_s)
                 held_s = message.held_ms / 1000
-                self._events.append(ButtonChanged(message.button, _ACTIONS[message.what], time_s, held_s))
+                self._events.append(ButtonChanged(message.button, ButtonAction(message.what), time_s, held_s))
             case FaultReport():
                 self._events.append(FaultReported(now_s, message.code, message.number, message.text))
             case Log():
@@ -258,7 +259,7 @@ class BoardConversation:
             self._clock = ClockSync()
             self._log_counter = None
         self._boot_id = welcome.boot_id
-        self._clock.answered(self._greeted_s, now_s, welcome.time_ms)
+        self._clock.answered(self._handshake_s, now_s, welcome.time_ms)
         self.welcome = welcome
         self._stage = _Stage.LINKED
         self._heard = b""
@@ -282,6 +283,11 @@ class BoardConversation:
         missed = 0 if self._log_counter is None else (log.counter - self._log_counter - 1) % _COUNTER
         self._log_counter = log.counter
         return LogLine(self._clock.host_s(log.time_ms, now_s), log.level, log.text, missed)
+
+
+def random_session() -> int:
+    """Draw a session's number, 1 to 65535."""
+    return secrets.randbelow(0xFFFF) + 1
 
 
 def session_without_interrupt(random_session: Callable[[], int], before: int) -> int:

@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.messages import Welcome
+from firmware_bridge.protocol.messages import ButtonAction, Welcome
 
 
 class ConnectionState(enum.Enum):
@@ -14,22 +14,14 @@ class ConnectionState(enum.Enum):
 
     FINDING = "finding"
     """Looking for the board among the ports, or waiting to look again."""
-    GREETING = "greeting"
+    HANDSHAKING = "handshaking"
     """A port is open; the board on it hasn't answered yet."""
     LINKED = "linked"
     """The board answers."""
-    LEFT = "left"
+    RELEASED = "released"
     """The board was sent into its bare interpreter, and the port let go of."""
     CLOSED = "closed"
     """The connection was closed, or not opened yet."""
-
-
-class ButtonAction(enum.Enum):
-    """What a button did; the board has debounced it."""
-
-    PRESSED = "pressed"
-    HELD = "held"
-    RELEASED = "released"
 
 
 @dataclass(frozen=True)

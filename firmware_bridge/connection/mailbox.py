@@ -41,27 +41,27 @@ class ConnectionStatus:
     state: ConnectionState = ConnectionState.CLOSED
     port: SerialPort | None = None
     welcome: Welcome | None = None
-    trouble: Outage | None = None
+    outage: Outage | None = None
     last_heard_s: float | None = None
 
 
 class Mailbox:
-    """Takes orders from users and hands news to them; the thread takes the orders and brings the news."""
+    """Takes requests from users and hands events to them; the thread takes the requests and brings the events."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._orders = Requests()
+        self._requests = Requests()
         self._is_closing = False
         self._has_ended = False
-        self._standing = ConnectionStatus()
+        self._status = ConnectionStatus()
         self._events = EventQueue()
 
     # The users' side.
 
-    def order(self, amend: Callable[[Requests], Requests]) -> None:
+    def request(self, amend: Callable[[Requests], Requests]) -> None:
         """Amend what is asked for."""
         with self._changed:
-            self._orders = amend(self._orders)
+            self._requests = amend(self._requests)
 
     def ask_to_close(self) -> None:
         """Ask the thread to end."""
@@ -69,35 +69,35 @@ class Mailbox:
             self._is_closing = True
 
     @property
-    def standing(self) -> ConnectionStatus:
+    def status(self) -> ConnectionStatus:
         """How things stand."""
         with self._changed:
-            return self._standing
+            return self._status
 
     def take_events(self) -> tuple[BoardEvent, ...]:
-        """Give the news since the last time."""
+        """Give the events since the last time."""
         with self._changed:
             return self._events.take()
 
     @property
     def has_events(self) -> bool:
-        """Whether there is news."""
+        """Whether there are any."""
         with self._changed:
             return len(self._events) > 0
 
-    def wait_for(self, fits: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait for news after which ``fits`` holds; say whether it does. The end of the thread ends this, too."""
+    def wait_for(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait for events after which the condition holds, or for the thread's end; say whether it holds."""
         # Asked once each time, since it may take what it looks at.
-        fitted = False
+        holds = False
 
         def is_over() -> bool:
-            nonlocal fitted
-            fitted = fits()
-            return fitted or self._has_ended
+            nonlocal holds
+            holds = condition()
+            return holds or self._has_ended
 
         with self._changed:
             self._changed.wait_for(is_over, timeout_s)
-        return fitted
+        return holds
 
     # The thread's side.
 
@@ -107,25 +107,25 @@ class Mailbox:
         with self._changed:
             return self._is_closing
 
-    def take_orders(self) -> Requests:
+    def take_requests(self) -> Requests:
         """Give what was asked for since the last time."""
         with self._changed:
-            orders, self._orders = self._orders, Requests()
-            return orders
+            requests, self._requests = self._requests, Requests()
+            return requests
 
-    def tell(self, events: Iterable[BoardEvent], standing: ConnectionStatus) -> None:
-        """Bring news, and how things stand after it."""
+    def publish(self, events: Iterable[BoardEvent], status: ConnectionStatus) -> None:
+        """Bring events, and how things stand after them."""
         with self._changed:
             for event in events:
                 self._events.put(event)
-            self._standing = standing
+            self._status = status
             self._changed.notify_all()
 
     def end(self) -> None:
         """Say that the thread has ended."""
         with self._changed:
             self._has_ended = True
-            self._standing = replace(self._standing, state=ConnectionState.CLOSED, port=None, welcome=None)
+            self._status = replace(self._status, state=ConnectionState.CLOSED, port=None, welcome=None)
             self._changed.notify_all()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from common.backoff import doubled_wait_s
 from firmware_bridge.errors import (
     BridgeError,
     ConnectionLostError,
@@ -17,9 +18,7 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-
-WATCHDOG_RESET = 1
-"""The cause of a restart that docs/internals/protocol.md gives this number."""
+from firmware_bridge.protocol.messages import ResetCause
 
 _ABSENT = (PortGoneError, PortMissingError, ConnectionLostError)
 # Just after plugging in a port may not be ready, belongs to root until udev has seen to it, and is tried by programs
@@ -56,7 +55,7 @@ class OutageTracker:
     """
 
     def __init__(self) -> None:
-        self._now: Outage | None = None
+        self._current: Outage | None = None
         self._said: set[str] = set()
         self._is_loss_said = False
         self._has_worked = False
@@ -66,14 +65,14 @@ class OutageTracker:
         self._restart_said_s: float | None = None
 
     @property
-    def now(self) -> Outage | None:
+    def current(self) -> Outage | None:
         """What is wrong right now; ``None`` while the board answers, or before the first attempt."""
-        return self._now
+        return self._current
 
     @property
     def attempts(self) -> int:
         """How many attempts failed since the board last answered."""
-        return 0 if self._now is None else self._now.attempts
+        return 0 if self._current is None else self._current.attempts
 
     @property
     def retry_at_s(self) -> float:
@@ -88,12 +87,12 @@ class OutageTracker:
         self._working_since_s = None
         self._failures += 1
         self._retry_at_s = now_s + _retry_after_s(error, self._failures)
-        is_first = self._now is None or type(self._now.error) is not type(error)
-        if self._now is None:
-            self._now = Outage(str(error), now_s, 1, error)
+        is_first = self._current is None or type(self._current.error) is not type(error)
+        if self._current is None:
+            self._current = Outage(str(error), now_s, 1, error)
         else:
-            self._now = replace(self._now, message=str(error), attempts=self._now.attempts + 1, error=error)
-        return None if is_first and isinstance(error, _PASSING) else self._word(error, now_s)
+            self._current = replace(self._current, message=str(error), attempts=self._current.attempts + 1, error=error)
+        return None if is_first and isinstance(error, _PASSING) else self._announcement(error, now_s)
 
     def worked(self, now_s: float, where: str, cause: int | None = None) -> str | None:
         """Take in that the board answers, on the port ``where``; give what to say of it, if anything.
@@ -101,7 +100,7 @@ class OutageTracker:
         ``cause`` is why it restarted meanwhile, if it did.
         """
         is_again, self._has_worked = self._has_worked, True
-        self._now = None
+        self._current = None
         if self._working_since_s is None:
             self._working_since_s = now_s
         if not self._is_loss_said:
@@ -109,7 +108,7 @@ class OutageTracker:
         self._is_loss_said = False
         if not is_again:
             return f"the board answers now, on {where}"
-        meanwhile = " (it had hung, and restarted itself)" if cause == WATCHDOG_RESET else ""
+        meanwhile = " (it had hung, and restarted itself)" if cause == ResetCause.WATCHDOG else ""
         return f"the board answers again, on {where}{meanwhile}; lights and settings are as before"
 
     def restarted(self, now_s: float, where: str, cause: int) -> str | None:
@@ -117,12 +116,14 @@ class OutageTracker:
         if self._restart_said_s is not None and now_s - self._restart_said_s < _TRUSTED_AFTER_S:
             return None
         self._restart_said_s = now_s
-        because = ", because it had hung" if cause == WATCHDOG_RESET else ""
+        because = ", because it had hung" if cause == ResetCause.WATCHDOG else ""
         return f"the board on {where} restarted by itself{because}; lights and settings are as before"
 
-    def _word(self, error: BridgeError, now_s: float) -> str | None:
+    def _announcement(self, error: BridgeError, now_s: float) -> str | None:
         kind = "absent" if isinstance(error, _ABSENT) else str(error)
-        is_long = self._now is not None and now_s - self._now.since_s >= _TOLD_AFTER_S and not self._is_loss_said
+        is_long = (
+            self._current is not None and now_s - self._current.since_s >= _TOLD_AFTER_S and not self._is_loss_said
+        )
         if kind in self._said and not is_long:
             return None
         self._said.add(kind)
@@ -136,5 +137,4 @@ def _retry_after_s(error: BridgeError, failures: int) -> float:
     if isinstance(error, WrongDeviceError) and not isinstance(error, NoFirmwareError | SilentDeviceError):
         return _STRANGER_RETRY_S
     longest_s = _ABSENT_LONGEST_S if isinstance(error, _ABSENT) else _LONGEST_RETRY_S
-    # The exponent is bounded so that years of failures do not overflow.
-    return float(min(longest_s, _FIRST_RETRY_S * 2.0 ** min(failures - 1, 32)))
+    return doubled_wait_s(_FIRST_RETRY_S, longest_s, failures)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import select
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from common.moments import earliest
@@ -22,23 +24,27 @@ from firmware_bridge.errors import (
     PortMissingError,
     WrongDeviceError,
 )
-from firmware_bridge.ports.port import Port, line_of
+from firmware_bridge.ports.port import Port
 from firmware_bridge.ports.selection import WantedBoard, candidates, others_like, which_one
 from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
+from firmware_bridge.protocol.delivery import SerialLine
 from firmware_bridge.protocol.link import HostLink
 from firmware_bridge.protocol.status import LinkStatistics
 
-# Rounds of greeting, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
-_FIRST_ROUNDS = 3
-_LATER_ROUNDS = 4
+# Handshakes, 2 s each: the firmware waits 2 s before it speaks; what opening its port resets takes longer.
+_FIRST_ATTEMPTS = 3
+_LATER_ATTEMPTS = 4
 _BLOCKED_S = 3.0
 # How long closing waits for the board to acknowledge what was sent last.
-_FAREWELL_S = 0.5
+_CLOSING_S = 0.5
 _LISTING_ATTEMPTS = 3
+_BITS_A_BYTE = 10
+# Linux's names: converters on USB, and a computer's own UARTs. What is USB all the way is called ttyACM.
+_UART = re.compile(r"tty(USB|AMA|S)\d+")
 
 
 class ConnectionThread:
-    """The connection's own thread; ``run`` is all of it, and ends soon after the desk is asked to close.
+    """The connection's own thread; ``run`` is all of it, and ends soon after the mailbox is asked to close.
 
     Attributes:
         received_bytes: bytes read from ports so far.
@@ -48,8 +54,8 @@ class ConnectionThread:
     def __init__(
         self,
         wanted: WantedBoard,
-        desk: Mailbox,
-        waiter: WakeablePoll,
+        mailbox: Mailbox,
+        poll: WakeablePoll,
         clock: Callable[[], float],
         say: Callable[[str], None],
         open_port: Callable[[str, int], Port],
@@ -60,8 +66,8 @@ class ConnectionThread:
         self.received_bytes = 0
         self.sent_bytes = 0
         self._wanted = wanted
-        self._desk = desk
-        self._waiter = waiter
+        self._mailbox = mailbox
+        self._poll = poll
         self._clock = clock
         self._say = say
         self._open_port = open_port
@@ -69,13 +75,13 @@ class ConnectionThread:
         self._random_session = random_session
         self._find_holders = find_holders
         self._link = HostLink()
-        self._talk = BoardConversation(self._link, random_session)
-        self._troubles = OutageTracker()
+        self._conversation = BoardConversation(self._link, random_session)
+        self._outages = OutageTracker()
         self._known: SerialPort | None = None
         self._listed: tuple[SerialPort, ...] = ()
-        self._beside: frozenset[str] = frozenset()
+        self._lookalikes: frozenset[str] = frozenset()
         self._state = ConnectionState.FINDING
-        self._farewell_s: float | None = None
+        self._closing_deadline_s: float | None = None
 
     @property
     def link_statistics(self) -> LinkStatistics:
@@ -83,23 +89,23 @@ class ConnectionThread:
         return self._link.statistics
 
     def run(self) -> None:
-        """Keep the connection up until the desk is asked to close."""
+        """Keep the connection up until the mailbox is asked to close."""
         try:
-            while not self._desk.is_closing:
+            while not self._mailbox.is_closing:
                 try:
-                    self._serve(self._choose())
+                    self._converse(self._choose())
                 except BridgeError as error:
                     self._failed(error)
-                self._rest()
+                self._wait_for_retry()
         finally:
-            self._desk.end()
+            self._mailbox.end()
 
     # Finding.
 
     def _choose(self) -> SerialPort:
         self._enter(ConnectionState.FINDING)
         self._listed = self._ports()
-        found = candidates(self._wanted, self._listed, self._known, self._beside)
+        found = candidates(self._wanted, self._listed, self._known, self._lookalikes)
         return found[0] if len(found) == 1 else self._only_one_answering(found)
 
     def _ports(self) -> tuple[SerialPort, ...]:
@@ -112,181 +118,193 @@ class ConnectionThread:
         raise PortMissingError("the serial ports change while they are listed; is a plug or a cable loose?")
 
     def _only_one_answering(self, found: Sequence[SerialPort]) -> SerialPort:
-        self._enter(ConnectionState.GREETING)
+        self._enter(ConnectionState.HANDSHAKING)
         answering: list[str] = []
         silent: list[str] = []
         chosen = found[0]
         for port in found:
-            talk = BoardConversation(HostLink(), self._random_session)
+            conversation = BoardConversation(HostLink(), self._random_session)
             try:
-                self._open_and_talk(talk, port, _FIRST_ROUNDS, _is_linked_or_closing(self._desk))
+                self._open_and_converse(conversation, port, _FIRST_ATTEMPTS, _is_linked_or_closing(self._mailbox))
             except BridgeError as error:
                 silent.append(str(error))
-            if talk.link.welcome is not None:
+            if conversation.link.welcome is not None:
                 chosen = port
-                answering.append(f"{port} ({talk.link.welcome.board})")
+                answering.append(f"{port} ({conversation.link.welcome.board})")
         if len(answering) > 1:
             raise PortAmbiguousError(f"{len(answering)} boards answer: {'; '.join(answering)}; {which_one(found)}")
         if not answering and silent:
             raise PortMissingError(f"none of {len(found)} boards is the referee's: {'; '.join(silent)}")
         return chosen
 
-    # Talking.
+    # Conversing.
 
-    def _serve(self, port: SerialPort) -> None:
-        if self._desk.is_closing:
+    def _converse(self, port: SerialPort) -> None:
+        if self._mailbox.is_closing:
             return
-        self._enter(ConnectionState.GREETING)
-        rounds = _LATER_ROUNDS if self._troubles.attempts else _FIRST_ROUNDS
-        self._open_and_talk(self._talk, port, rounds, self._is_over)
+        self._enter(ConnectionState.HANDSHAKING)
+        attempts = _LATER_ATTEMPTS if self._outages.attempts else _FIRST_ATTEMPTS
+        self._open_and_converse(self._conversation, port, attempts, self._is_over)
 
-    def _open_and_talk(
-        self, talk: BoardConversation, port: SerialPort, rounds: int, is_over: Callable[[BoardConversation], bool]
+    def _open_and_converse(
+        self,
+        conversation: BoardConversation,
+        port: SerialPort,
+        attempts: int,
+        is_over: Callable[[BoardConversation], bool],
     ) -> None:
         opened = self._open_port(port.device, self._wanted.baud)
         try:
-            talk.opened(port, self._wanted.baud, rounds, self._clock(), line_of(port.device, self._wanted.baud))
-            self._pump(talk, opened, is_over)
+            conversation.opened(
+                port, self._wanted.baud, attempts, self._clock(), line_of(port.device, self._wanted.baud)
+            )
+            self._pump(conversation, opened, is_over)
         except (WrongDeviceError, ConnectionLostError) as error:
-            told = type(error)(f"{error}{self._others(port)}")
-            talk.closed(str(told), self._clock())
+            told = type(error)(f"{error}{self._other_programs(port)}")
+            conversation.closed(str(told), self._clock())
             raise told from error
         except BridgeError as error:
-            talk.closed(str(error), self._clock())
+            conversation.closed(str(error), self._clock())
             raise
         finally:
             # What still waits is of no use any more, and closing would wait for a device that takes nothing.
             opened.discard()
             opened.close()
 
-    def _others(self, port: SerialPort) -> str:
+    def _other_programs(self, port: SerialPort) -> str:
         """Who else has the port open: programs that ask for no lock may take what the board says."""
         others = [str(holder) for holder in self._find_holders(port.device) if holder.pid != os.getpid()]
         return f" ({' and '.join(others)} has the port open, too, and may take its bytes)" if others else ""
 
-    def _pump(self, talk: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
+    def _pump(self, conversation: BoardConversation, port: Port, is_over: Callable[[BoardConversation], bool]) -> None:
         """Read and write until it is over, or until an error is raised that says why."""
         unsent = b""
         moved_on_s = self._clock()
         while True:
-            self._take_orders()
+            self._take_requests()
             now_s = self._clock()
             if not unsent:
-                unsent = talk.outgoing(now_s)
+                unsent = conversation.outgoing(now_s)
                 moved_on_s = now_s
             if unsent and (count := port.write(unsent)):
                 self.sent_bytes += count
                 unsent = unsent[count:]
                 moved_on_s = now_s
-            if talk is self._talk:
-                self._report(talk)
-            if talk.ended is not None:
-                raise talk.ended
-            if is_over(talk):
+            if conversation is self._conversation:
+                self._report(conversation)
+            if conversation.failure is not None:
+                raise conversation.failure
+            if is_over(conversation):
                 return
             if unsent and now_s - moved_on_s >= _BLOCKED_S:
                 raise ConnectionLostError(
                     f"the device on {port.name} takes no more bytes; press its reset button, or unplug it and plug it "
                     "in again"
                 )
-            until_s = earliest((moved_on_s + _BLOCKED_S if unsent else talk.due_s(now_s), self._farewell_s))
-            self._waiter.wait(until_s, port.fileno(), for_room=bool(unsent))
+            due_s = moved_on_s + _BLOCKED_S if unsent else conversation.due_s(now_s)
+            until_s = earliest((due_s, self._closing_deadline_s))
+            self._poll.wait(until_s, port.fileno(), for_room=bool(unsent))
             data = port.read()
             if data:
                 self.received_bytes += len(data)
-                talk.received(data, self._clock())
+                conversation.received(data, self._clock())
 
-    def _take_orders(self) -> None:
-        orders = self._desk.take_orders()
-        for lasting in (orders.settings, orders.lights):
+    def _take_requests(self) -> None:
+        requests = self._mailbox.take_requests()
+        for lasting in (requests.settings, requests.lights):
             if lasting is not None:
-                self._talk.send(lasting)
-        for passing in (orders.sound, orders.snapshot):
+                self._conversation.send(lasting)
+        for passing in (requests.sound, requests.snapshot):
             if passing is not None:
-                self._talk.send_once(passing)
-        if orders.leave:
-            self._talk.leave()
+                self._conversation.send_once(passing)
+        if requests.leave:
+            self._conversation.leave()
 
-    def _is_over(self, talk: BoardConversation) -> bool:
-        if talk.has_left:
+    def _is_over(self, conversation: BoardConversation) -> bool:
+        if conversation.has_left:
             return True
-        if not self._desk.is_closing:
+        if not self._mailbox.is_closing:
             return False
-        if self._farewell_s is None:
-            self._farewell_s = self._clock() + _FAREWELL_S
-        return not talk.is_linked or talk.link.is_settled or self._clock() >= self._farewell_s
+        if self._closing_deadline_s is None:
+            self._closing_deadline_s = self._clock() + _CLOSING_S
+        return not conversation.is_linked or conversation.link.is_settled or self._clock() >= self._closing_deadline_s
 
-    # Telling.
+    # Publishing.
 
     def _enter(self, state: ConnectionState) -> None:
         self._state = state
-        self._tell([])
+        self._publish([])
 
-    def _report(self, talk: BoardConversation) -> None:
-        events = talk.take_events()
+    def _report(self, conversation: BoardConversation) -> None:
+        events = conversation.take_events()
         if not events:
-            if talk.last_heard_s != self._desk.standing.last_heard_s:
-                self._tell([])
+            if conversation.last_heard_s != self._mailbox.status.last_heard_s:
+                self._publish([])
             return
         for event in events:
             if isinstance(event, Linked):
                 self._linked(event)
-            elif isinstance(event, Lost) and talk.ended is None:
-                self._state = ConnectionState.GREETING
-                self._word(self._troubles.failed(ConnectionLostError(event.reason), event.time_s))
-        self._tell(events)
+            elif isinstance(event, Lost) and conversation.failure is None:
+                self._state = ConnectionState.HANDSHAKING
+                self._say_once(self._outages.failed(ConnectionLostError(event.reason), event.time_s))
+        self._publish(events)
 
     def _linked(self, event: Linked) -> None:
         self._state = ConnectionState.LINKED
         self._known = event.port
-        self._beside = others_like(event.port, self._listed)
+        self._lookalikes = others_like(event.port, self._listed)
         cause = event.welcome.reset_cause if event.restarted else None
-        word = self._troubles.worked(event.time_s, event.port.device, cause)
-        if word is None and event.restarted:
-            word = self._troubles.restarted(event.time_s, event.port.device, event.welcome.reset_cause)
-        self._word(word)
+        sentence = self._outages.worked(event.time_s, event.port.device, cause)
+        if sentence is None and event.restarted:
+            sentence = self._outages.restarted(event.time_s, event.port.device, event.welcome.reset_cause)
+        self._say_once(sentence)
 
     def _failed(self, error: BridgeError) -> None:
-        if self._desk.is_closing:
+        if self._mailbox.is_closing:
             return
         self._state = ConnectionState.FINDING
-        events = self._talk.take_events()
-        if not self._talk.has_left:
-            self._word(self._troubles.failed(error, self._clock()))
-        self._tell(events)
+        events = self._conversation.take_events()
+        if not self._conversation.has_left:
+            self._say_once(self._outages.failed(error, self._clock()))
+        self._publish(events)
 
-    def _word(self, sentence: str | None) -> None:
+    def _say_once(self, sentence: str | None) -> None:
         if sentence is not None:
             self._say(sentence)
 
-    def _tell(self, events: Sequence[BoardEvent]) -> None:
+    def _publish(self, events: Sequence[BoardEvent]) -> None:
         is_linked = self._state is ConnectionState.LINKED
-        self._desk.tell(
+        self._mailbox.publish(
             events,
             ConnectionStatus(
                 state=self._state,
                 port=self._known if is_linked else None,
-                welcome=self._talk.welcome if is_linked else None,
-                trouble=self._troubles.now,
-                last_heard_s=self._talk.last_heard_s,
+                welcome=self._conversation.welcome if is_linked else None,
+                outage=self._outages.current,
+                last_heard_s=self._conversation.last_heard_s,
             ),
         )
 
-    def _rest(self) -> None:
+    def _wait_for_retry(self) -> None:
         """Wait for the next attempt, or, once the board has left, for the end."""
-        if self._talk.has_left:
-            self._enter(ConnectionState.LEFT)
-        while not self._desk.is_closing:
-            if self._talk.has_left:
-                self._waiter.wait(None)
-            elif self._clock() < self._troubles.retry_at_s:
-                self._waiter.wait(self._troubles.retry_at_s)
+        if self._conversation.has_left:
+            self._enter(ConnectionState.RELEASED)
+        while not self._mailbox.is_closing:
+            if self._conversation.has_left:
+                self._poll.wait(None)
+            elif self._clock() < self._outages.retry_at_s:
+                self._poll.wait(self._outages.retry_at_s)
             else:
                 return
 
 
-def _is_linked_or_closing(desk: Mailbox) -> Callable[[BoardConversation], bool]:
-    return lambda talk: talk.is_linked or desk.is_closing
+def line_of(name: str, baud: int) -> SerialLine:
+    """Give what is known of the line behind a port: a UART's rate, 10 bits a byte (8N1); of any other port nothing."""
+    return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
+
+
+def _is_linked_or_closing(mailbox: Mailbox) -> Callable[[BoardConversation], bool]:
+    return lambda conversation: conversation.is_linked or mailbox.is_closing
 
 
 _WAKE = b"!"

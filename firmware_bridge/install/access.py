@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import select
 import time
 from collections.abc import Callable, Iterable
@@ -13,6 +12,7 @@ from typing import Any
 from serial.tools import list_ports as pyserial_list
 
 from firmware_bridge.connection.connection import BoardConnection
+from firmware_bridge.connection.conversation import random_session
 from firmware_bridge.connection.events import ConnectionState
 from firmware_bridge.errors import (
     BridgeError,
@@ -25,26 +25,24 @@ from firmware_bridge.errors import (
     VersionError,
     WrongDeviceError,
 )
-from firmware_bridge.install.console import BareBoard, InstallError
+from firmware_bridge.install.console import START_OVER, BareBoard, InstallError
 from firmware_bridge.ports.port import Port, open_port
 from firmware_bridge.ports.selection import WantedBoard, candidates
-from firmware_bridge.ports.serial_ports import SerialPort, serial_ports
+from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort, serial_ports
 from firmware_bridge.protocol.messages import Welcome
 
-FIRST_WORD_S = 20.0
+STARTUP_TIMEOUT_S = 20.0
 """How long a board may take to answer the greeting after a reset: its port comes back, 2 s pass, it finds its files."""
-_LEFT_S = 10.0
-_KNOCK_EVERY_S = 0.25
+_RELEASE_TIMEOUT_S = 10.0
+_INTERRUPT_EVERY_S = 0.25
 # A board that hangs is reset by its watchdog after 8.3 s and listens for 2 s then.
-_KNOCKING_S = 12.0
+_INTERRUPTING_S = 12.0
 _REPLUG_S = 60.0
 
 # Interrupt what runs, and leave the raw prompt if that is where it stands.
-_KNOCK = b"\r\x03\x03\r\x02"
+_INTERRUPT = b"\r\x03\x03\r\x02"
 _PROMPT = b">>> "
 
-# Raspberry Pi and Espressif.
-_OWN_USB = frozenset({0x2E8A, 0x303A})
 
 FLASH_ADVICE = (
     "A board without MicroPython shows no port of its own, or one with something else behind it. A Pico: hold its "
@@ -61,7 +59,7 @@ class InstallEnvironment:
     open_port: Callable[[str, int], Port] = open_port
     clock: Callable[[], float] = time.monotonic
     wait: Callable[[float], None] = time.sleep
-    random_session: Callable[[], int] = lambda: secrets.randbelow(0xFFFF) + 1
+    random_session: Callable[[], int] = random_session
     say: Callable[[str], None] = lambda _: None
 
 
@@ -77,13 +75,13 @@ class ReachedBoard:
     why_not: BridgeError | None
 
 
-def one_port(wanted: WantedBoard, around: InstallEnvironment) -> SerialPort:
+def only_port(wanted: WantedBoard, environment: InstallEnvironment) -> SerialPort:
     """Choose the port that is meant, before anything is opened.
 
     Raises PortMissingError with what to do about a board that has no MicroPython, and PortAmbiguousError.
     """
     try:
-        found = candidates(wanted, serial_ports(around.list_ports))
+        found = candidates(wanted, serial_ports(environment.list_ports))
     except PortMissingError as error:
         raise PortMissingError(f"{error}. {FLASH_ADVICE}") from error
     if len(found) > 1:
@@ -100,50 +98,47 @@ def same_board(port: SerialPort, baud: int) -> WantedBoard:
     return WantedBoard(port.device, baud=baud)
 
 
-def greet(port: SerialPort, baud: int, around: InstallEnvironment, *, leave: bool = False) -> ReachedBoard:
+def identify(port: SerialPort, baud: int, environment: InstallEnvironment, *, leave: bool = False) -> ReachedBoard:
     """Greet whoever is on ``port``; with ``leave``, send the referee's firmware into its interpreter as well.
 
     Raises PortError when the port itself can't be used: missing, taken, not allowed.
     """
-    with _connection(WantedBoard(port.device, baud=baud), around) as connection:
-        connection.wait_for(lambda: connection.welcome is not None or connection.trouble is not None, FIRST_WORD_S)
-        welcome, trouble = connection.welcome, connection.trouble
+    with _connection(WantedBoard(port.device, baud=baud), environment) as connection:
+        connection.wait_for(lambda: connection.welcome is not None or connection.outage is not None, STARTUP_TIMEOUT_S)
+        welcome, outage = connection.welcome, connection.outage
         if welcome is not None and leave:
             connection.leave()
-            if not connection.wait_for(lambda: connection.state is ConnectionState.LEFT, _LEFT_S):
-                raise InstallError(
-                    f"the board on {port.device} does not go to its prompt; unplug it, plug it in again and run the "
-                    "command once more"
-                )
+            if not connection.wait_for(lambda: connection.state is ConnectionState.RELEASED, _RELEASE_TIMEOUT_S):
+                raise InstallError(f"the board on {port.device} does not go to its prompt; {START_OVER}")
     if welcome is not None:
         return ReachedBoard(port, welcome, None)
-    if trouble is None:
+    if outage is None:
         raise SilentDeviceError(f"nothing answers on {port.device}; unplug the board and plug it in again")
-    if isinstance(trouble.error, PortError) and not isinstance(trouble.error, PortGoneError):
-        raise trouble.error
-    return ReachedBoard(port, None, trouble.error)
+    if isinstance(outage.error, PortError) and not isinstance(outage.error, PortGoneError):
+        raise outage.error
+    return ReachedBoard(port, None, outage.error)
 
 
-def greet_again(port: SerialPort, baud: int, around: InstallEnvironment) -> Welcome | None:
-    """Wait for the firmware of a board that was reset; ``None`` if it does not start, or not in FIRST_WORD_S."""
-    with _connection(same_board(port, baud), around) as connection:
+def await_restart(port: SerialPort, baud: int, environment: InstallEnvironment) -> Welcome | None:
+    """Wait for the firmware of a board that was reset; ``None`` if it does not start, or not in STARTUP_TIMEOUT_S."""
+    with _connection(same_board(port, baud), environment) as connection:
 
         def has_told() -> bool:
-            trouble = connection.trouble
-            stays_at_prompt = trouble is not None and isinstance(trouble.error, NoFirmwareError)
+            outage = connection.outage
+            stays_at_prompt = outage is not None and isinstance(outage.error, NoFirmwareError)
             return connection.welcome is not None or stays_at_prompt
 
-        connection.wait_for(has_told, FIRST_WORD_S)
+        connection.wait_for(has_told, STARTUP_TIMEOUT_S)
         return connection.welcome
 
 
-def bare_board(reached: ReachedBoard, baud: int, around: InstallEnvironment) -> BareBoard:
+def bare_board(reached: ReachedBoard, baud: int, environment: InstallEnvironment) -> BareBoard:
     """Bring a board to its prompt: one that was asked to leave, has no firmware, hangs, or speaks of another age.
 
     Raises what kept it from answering as the referee's board, if it does not come to a prompt either.
     """
     if isinstance(reached.why_not, VersionError):
-        around.say(
+        environment.say(
             f"{reached.why_not}. It takes no orders from this program: unplug it now and plug it in again; I wait for "
             f"{_REPLUG_S:.0f} seconds."
         )
@@ -151,20 +146,20 @@ def bare_board(reached: ReachedBoard, baud: int, around: InstallEnvironment) -> 
     elif isinstance(reached.why_not, WrongDeviceError) and not _may_be_ours(reached.why_not, reached.port):
         raise reached.why_not
     else:
-        patience_s = _KNOCKING_S
-    name = _knock(reached.port, baud, around, patience_s)
+        patience_s = _INTERRUPTING_S
+    name = _find_prompt(reached.port, baud, environment, patience_s)
     if name is not None:
         board = BareBoard(name, baud)
-        return board if reached.why_not is None else _without_watchdog(board, reached.port, baud, around)
+        return board if reached.why_not is None else _without_watchdog(board, reached.port, baud, environment)
     if reached.why_not is None:
         raise InstallError(
-            f"the board on {reached.port.device} went to its prompt and did not come back; unplug it, plug it in again "
-            "and run the command once more. If that port is its UART: files go over USB, so name its USB port"
+            f"the board on {reached.port.device} went to its prompt and did not come back; {START_OVER}. "
+            "If that port is its UART: files go over USB, so name its USB port"
         )
     raise WrongDeviceError(f"{reached.why_not}. It does not come to MicroPython's prompt. {FLASH_ADVICE}")
 
 
-def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: InstallEnvironment) -> BareBoard:
+def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, environment: InstallEnvironment) -> BareBoard:
     """Reset a board whose firmware was interrupted: its watchdog can't be stopped, and would reset it in 8 s."""
     with ExitStack() as unless_kept:
         unless_kept.callback(board.close)
@@ -174,54 +169,51 @@ def _without_watchdog(board: BareBoard, port: SerialPort, baud: int, around: Ins
         board.stay_after_reset()
         board.reset()
         unless_kept.pop_all()
-    name = _knock(port, baud, around, _KNOCKING_S)
+    name = _find_prompt(port, baud, environment, _INTERRUPTING_S)
     if name is None:
-        raise InstallError(
-            f"the board on {port.device} did not come back from its reset; unplug it, plug it in again and run the "
-            "command once more"
-        )
+        raise InstallError(f"the board on {port.device} did not come back from its reset; {START_OVER}")
     return BareBoard(name, baud)
 
 
-def _connection(wanted: WantedBoard, around: InstallEnvironment) -> BoardConnection:
+def _connection(wanted: WantedBoard, environment: InstallEnvironment) -> BoardConnection:
     return BoardConnection(
         wanted,
-        around.clock,
+        environment.clock,
         lambda _: None,
-        open_port=around.open_port,
-        list_ports=around.list_ports,
-        random_session=around.random_session,
+        open_port=environment.open_port,
+        list_ports=environment.list_ports,
+        random_session=environment.random_session,
     )
 
 
 def _may_be_ours(error: BridgeError, port: SerialPort) -> bool:
     """Whether knocking is worth it: at a silent port, and at a chip that speaks USB itself whatever it says."""
-    return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in _OWN_USB
+    return isinstance(error, NoFirmwareError | SilentDeviceError) or port.vendor_id in OWN_USB_VENDORS
 
 
-def _knock(port: SerialPort, baud: int, around: InstallEnvironment, patience_s: float) -> str | None:
+def _find_prompt(port: SerialPort, baud: int, environment: InstallEnvironment, patience_s: float) -> str | None:
     """Interrupt what runs on the board until its prompt appears; give the port's name then, which may be another."""
-    until_s = around.clock() + patience_s
+    until_s = environment.clock() + patience_s
     wanted = same_board(port, baud)
-    while around.clock() < until_s:
+    while environment.clock() < until_s:
         try:
-            name = candidates(wanted, serial_ports(around.list_ports), port)[0].device
-            with closing(around.open_port(name, baud)) as opened:
-                if _prompted(opened, around, until_s):
+            name = candidates(wanted, serial_ports(environment.list_ports), port)[0].device
+            with closing(environment.open_port(name, baud)) as opened:
+                if _prompted(opened, environment, until_s):
                     return name
         # While the board resets its port is away, or still closing.
         except PortError:
-            around.wait(_KNOCK_EVERY_S)
+            environment.wait(_INTERRUPT_EVERY_S)
     return None
 
 
-def _prompted(port: Port, around: InstallEnvironment, until_s: float) -> bool:
+def _prompted(port: Port, environment: InstallEnvironment, until_s: float) -> bool:
     heard = b""
-    while around.clock() < until_s:
-        port.write(_KNOCK)
-        knocked_s = around.clock()
-        while around.clock() < knocked_s + _KNOCK_EVERY_S:
-            select.select([port], [], [], _KNOCK_EVERY_S)
+    while environment.clock() < until_s:
+        port.write(_INTERRUPT)
+        interrupted_s = environment.clock()
+        while environment.clock() < interrupted_s + _INTERRUPT_EVERY_S:
+            select.select([port], [], [], _INTERRUPT_EVERY_S)
             heard = (heard + port.read())[-1024:]
             if _PROMPT in heard:
                 return True

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from common.findings import Finding, Severity, worst
 from firmware_bridge.errors import NoFirmwareError, VersionError, WrongDeviceError
-from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, greet, greet_again, one_port
+from firmware_bridge.install.access import (
+    InstallEnvironment,
+    ReachedBoard,
+    await_restart,
+    bare_board,
+    identify,
+    only_port,
+)
 from firmware_bridge.install.console import BareBoard, Survey
 from firmware_bridge.install.installation import OLDEST_MICROPYTHON, Progress, installed_manifest, speaks_usb
 from firmware_bridge.install.manifest import (
@@ -48,7 +55,7 @@ def check(
     wanted: WantedBoard,
     firmware: Firmware,
     pins: PinMap | None,
-    around: InstallEnvironment,
+    environment: InstallEnvironment,
     progress: Progress,
     *,
     quick: bool = False,
@@ -59,13 +66,13 @@ def check(
     to run again. ``pins`` is the pin map that should be on it, if that is known. Nothing on the board is changed.
     Raises BridgeError when the port can't be used, or what is there is no board for the firmware.
     """
-    port = one_port(wanted, around)
+    port = only_port(wanted, environment)
     progress("looking for the board", 0, 0)
-    reached = greet(port, wanted.baud, around, leave=not quick)
+    reached = identify(port, wanted.baud, environment, leave=not quick)
     if quick:
         return BoardCheck(port, tuple(_answered(reached, firmware, pins)))
     progress("waiting for its prompt", 0, 0)
-    with bare_board(reached, wanted.baud, around) as board:
+    with bare_board(reached, wanted.baud, environment) as board:
         try:
             progress("comparing its files", 0, 0)
             survey = board.survey()
@@ -77,7 +84,7 @@ def check(
         finally:
             board.reset()
     if survey.has_firmware and is_on_usb:
-        findings.append(_runs(greet_again(port, wanted.baud, around)))
+        findings.append(_runs(await_restart(port, wanted.baud, environment)))
     return BoardCheck(port, tuple(findings))
 
 

@@ -93,6 +93,10 @@ for path in {paths!r}:
 _RESET = b"\r\x03\x03\r\x01import machine\nmachine.reset()\n\x04"
 
 
+START_OVER = "unplug it, plug it in again and run the command once more"
+"""What helps a board that stopped in the middle."""
+
+
 class InstallError(BridgeError, OSError):
     """The firmware could not be put on a board; the message says how far it came and what to do."""
 
@@ -233,9 +237,7 @@ class BareBoard:
             return BoardFullError(f"the board on {self._port} is full: it {what}; remove files of yours from it")
         if isinstance(why, OSError) and number is not None:
             why = os.strerror(number)
-        return InstallError(
-            f"the board on {self._port} {what} ({why}); unplug it, plug it in again and run the command once more"
-        )
+        return InstallError(f"the board on {self._port} {what} ({why}); {START_OVER}")
 
 
 def _last_line(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from firmware_bridge.install.access import InstallEnvironment, bare_board, greet, greet_again, one_port
+from firmware_bridge.install.access import InstallEnvironment, await_restart, bare_board, identify, only_port
 from firmware_bridge.install.console import BareBoard, BoardFullError, InstallError, Survey
 from firmware_bridge.install.manifest import (
     MAIN_FILE,
@@ -73,7 +73,7 @@ def install(
     wanted: WantedBoard,
     firmware: Firmware,
     pins: PinMap | None,
-    around: InstallEnvironment,
+    environment: InstallEnvironment,
     progress: Progress,
 ) -> InstallResult:
     """Put ``firmware`` and ``pins`` on the wanted board, check every file there, start it and hear that it runs.
@@ -82,16 +82,16 @@ def install(
     Raises BridgeError: the port can't be used, something else is there, the board is full, is of another kind than the
     pin map says, went away in the middle, or does not answer afterwards.
     """
-    port = one_port(wanted, around)
+    port = only_port(wanted, environment)
     progress("looking for the board", 0, 0)
-    reached = greet(port, wanted.baud, around, leave=True)
+    reached = identify(port, wanted.baud, environment, leave=True)
     progress("waiting for its prompt", 0, 0)
-    with bare_board(reached, wanted.baud, around) as board:
+    with bare_board(reached, wanted.baud, environment) as board:
         try:
             survey = board.survey()
             check_machine(survey, port, pins)
             before = installed_manifest(board, survey)
-            change = _Change(firmware, pins, survey, before)
+            change = _FileUpdate(firmware, pins, survey, before)
             change.make(board, progress)
             is_on_usb = pins.link is None if pins is not None else speaks_usb(board, survey)
             progress("starting the firmware", 0, 0)
@@ -100,7 +100,7 @@ def install(
             board.reset()
     welcome = None
     if is_on_usb:
-        welcome = _checked_welcome(greet_again(port, wanted.baud, around), port, firmware, pins)
+        welcome = _checked_welcome(await_restart(port, wanted.baud, environment), port, firmware, pins)
     return InstallResult(
         port=port,
         version=firmware.version,
@@ -153,7 +153,7 @@ def speaks_usb(board: BareBoard, survey: Survey) -> bool:
     return not isinstance(form, dict) or form.get("link", "usb") == "usb"
 
 
-class _Change:
+class _FileUpdate:
     """What is to be changed on one board."""
 
     def __init__(self, firmware: Firmware, pins: PinMap | None, survey: Survey, before: Manifest | None) -> None:

@@ -12,7 +12,6 @@ import errno
 import grp
 import os
 import pwd
-import re
 import select
 import stat
 import termios
@@ -33,15 +32,11 @@ from firmware_bridge.errors import (
     PortUnusableError,
 )
 from firmware_bridge.ports.serial_ports import PortHolder, SerialPort, port_holders, serial_ports
-from firmware_bridge.protocol.delivery import SerialLine
 
 DEFAULT_BAUD = 115_200
 """Bits a second on a UART; a port that is USB all the way takes any figure and leaves it alone."""
 
 _READ_BYTES = 4096
-_BITS_A_BYTE = 10
-# Linux's names: converters on USB, and a computer's own UARTs. What is USB all the way is called ttyACM.
-_UART = re.compile(r"tty(USB|AMA|S)\d+")
 
 
 class Port(Protocol):
@@ -73,7 +68,7 @@ class Port(Protocol):
         ...
 
 
-class OpenedPort:
+class PySerialPort:
     """A ``Port`` over pyserial, which opened it and set it up.
 
     Bytes are read and written through the file descriptor itself: with a write timeout of 0 pyserial 3.5 turns in
@@ -141,7 +136,7 @@ def open_port(
     open_device: Callable[[serial.Serial], None] = serial.Serial.open,
     list_records: Callable[[], Iterable[Any]] = list_ports.comports,
     find_holders: Callable[[str], Sequence[PortHolder]] = port_holders,
-) -> OpenedPort:
+) -> PySerialPort:
     """Open a serial port, 8N1 and raw, for this program alone among those that ask for a lock as pyserial does.
 
     Args:
@@ -161,12 +156,7 @@ def open_port(
         open_device(device)
     except (OSError, termios.error, ValueError) as error:
         raise _port_error(error, name, baud, list_records, find_holders) from error
-    return OpenedPort(device)
-
-
-def line_of(name: str, baud: int) -> SerialLine:
-    """Give what is known of the line behind a port: a UART's rate, 10 bits a byte (8N1); of any other port nothing."""
-    return SerialLine(baud / _BITS_A_BYTE if _UART.fullmatch(Path(name).resolve().name) else None)
+    return PySerialPort(device)
 
 
 def _port_error(

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from firmware_bridge.errors import PortAmbiguousError, PortMissingError
 from firmware_bridge.ports.port import DEFAULT_BAUD, ports_named
-from firmware_bridge.ports.serial_ports import SerialPort
+from firmware_bridge.ports.serial_ports import OWN_USB_VENDORS, SerialPort
 
 # USB vendors whose chips run the firmware and speak USB themselves: Raspberry Pi, Espressif. Serial converters are
-# not tried unasked: opening such a port may reset what is behind it, and that may be a 3D printer at work.
-_OWN_USB = frozenset({0x2E8A, 0x303A})
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def candidates(
     wanted: WantedBoard,
     ports: Sequence[SerialPort],
     known: SerialPort | None = None,
-    beside: Collection[str] = (),
+    lookalikes: Collection[str] = (),
     resolve: Callable[[str], str] = lambda name: str(Path(name).resolve()),
 ) -> tuple[SerialPort, ...]:
     """Give the ports that the wanted board may be on; more than one only if nothing was asked for.
@@ -70,14 +68,14 @@ def candidates(
         wanted: what was asked for.
         ports: the ports there are.
         known: the port on which the board answered before; it is looked for by its USB numbers under any name.
-        beside: the names of ``others_like`` it then: what is on those is another device.
+        lookalikes: the names of ``others_like`` it then: what is on those is another device.
         resolve: follows links, such as those in ``/dev/serial/by-id``.
 
     Raises:
         PortMissingError: it is on none of them; names those there are.
         PortAmbiguousError: several fit what was asked for and can't be told apart by it.
     """
-    again = () if known is None or known.vendor_id is None else _same_board_ports(wanted, ports, known, beside)
+    again = () if known is None or known.vendor_id is None else _same_board_ports(wanted, ports, known, lookalikes)
     if again:
         return again
     if wanted.port is not None:
@@ -101,10 +99,10 @@ def others_like(board: SerialPort, ports: Sequence[SerialPort]) -> frozenset[str
 
 
 def _same_board_ports(
-    wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, beside: Collection[str]
+    wanted: WantedBoard, ports: Sequence[SerialPort], known: SerialPort, lookalikes: Collection[str]
 ) -> tuple[SerialPort, ...]:
     """Where the board may be now that was on ``known``; nowhere if it is gone, and then a spare one may do."""
-    alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in beside)
+    alike = tuple(port for port in ports if _is_same_board(port, known) and port.device not in lookalikes)
     for name in (known.device, wanted.port):
         if any(port.device == name for port in alike):
             return tuple(port for port in alike if port.device == name)
@@ -137,7 +135,7 @@ def _named(wanted: WantedBoard, ports: Sequence[SerialPort], resolve: Callable[[
 
 
 def _likely(ports: Sequence[SerialPort]) -> tuple[SerialPort, ...]:
-    found = tuple(port for port in ports if port.vendor_id in _OWN_USB)
+    found = tuple(port for port in ports if port.vendor_id in OWN_USB_VENDORS)
     if found:
         return found
     elsewhere = "; if the board is behind another port, name it in the settings" if ports else ""

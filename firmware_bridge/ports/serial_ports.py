@@ -27,6 +27,10 @@ _VENDORS: Mapping[int, str] = MappingProxyType(
 )
 
 
+OWN_USB_VENDORS = frozenset({0x2E8A, 0x303A})
+"""Raspberry Pi and Espressif: their chips, which the firmware is for, speak USB themselves."""
+
+
 @dataclass(frozen=True)
 class SerialPort:
     """A serial port: ``device`` is what to open; the USB facts are ``None`` for a port that is not USB."""

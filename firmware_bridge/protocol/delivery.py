@@ -89,7 +89,7 @@ class SendWindow:
             self._start_timer(now_s)
         return sent
 
-    def carried(self, sequence: int, at_s: float) -> None:
+    def delivered_at(self, sequence: int, at_s: float) -> None:
         """Take in that a packet that is sent now waits for a slow line, and is at the other end at ``at_s``."""
         sent = self._outstanding[(sequence - self._outstanding[0].sequence) % SEQUENCE_NUMBERS]
         sent.sent_s = at_s
@@ -152,7 +152,7 @@ class SendWindow:
         self._due_s = max(now_s, oldest.sent_s) + oldest.handling_s + self._timer.timeout_s
 
 
-COMPLAIN_AGAIN_S = 0.01
+GAP_REPORT_INTERVAL_S = 0.01
 """How soon a gap that still stands is told again."""
 
 
@@ -179,8 +179,8 @@ class Receiver:
         self.expected = 0
         self.gap_since_s: float | None = None
         self._must_acknowledge = False
-        self._must_complain = False
-        self._complained_s: float | None = None
+        self._must_report_gap = False
+        self._gap_reported_s: float | None = None
 
     @property
     def must_acknowledge(self) -> bool:
@@ -188,9 +188,9 @@ class Receiver:
         return self._must_acknowledge
 
     @property
-    def must_complain(self) -> bool:
+    def must_report_gap(self) -> bool:
         """Whether the peer is to be told that something is missing."""
-        return self._must_complain
+        return self._must_report_gap
 
     def take(self, sequence: int, now_s: float) -> Arrival:
         """Say what the packet of that number is; only ``NEXT`` may be used."""
@@ -198,8 +198,8 @@ class Receiver:
         if ahead == 0:
             self.expected = (self.expected + 1) % SEQUENCE_NUMBERS
             self._must_acknowledge = True
-            self._must_complain = False
-            self._complained_s = None
+            self._must_report_gap = False
+            self._gap_reported_s = None
             self.gap_since_s = None
             return Arrival.NEXT
         if ahead >= SEQUENCE_NUMBERS // 2:
@@ -207,18 +207,18 @@ class Receiver:
             return Arrival.REPEATED
         if self.gap_since_s is None:
             self.gap_since_s = now_s
-        if self._complained_s is None or now_s - self._complained_s >= COMPLAIN_AGAIN_S:
-            self._must_complain = True
-            self._complained_s = now_s
+        if self._gap_reported_s is None or now_s - self._gap_reported_s >= GAP_REPORT_INTERVAL_S:
+            self._must_report_gap = True
+            self._gap_reported_s = now_s
         return Arrival.AFTER_GAP
 
     def acknowledged(self) -> None:
         """Take in that a packet with ``expected`` is on its way."""
         self._must_acknowledge = False
 
-    def complained(self) -> None:
+    def gap_reported(self) -> None:
         """Take in that the peer is being told of the gap, and of ``expected`` with it."""
-        self._must_complain = False
+        self._must_report_gap = False
         self._must_acknowledge = False
 
 

@@ -156,7 +156,7 @@ class HostLink:
 
     def receive(self, data: bytes, now_s: float) -> list[Message]:
         """Take in bytes that came, and give the messages in them: each sequenced one in order, exactly once."""
-        messages = [message for packet in self._reader.feed(data) for message in self._take(packet, now_s)]
+        messages = [message for packet in self._reader.feed(data) for message in self._accept(packet, now_s)]
         self._counts.delivered += len(messages)
         return messages
 
@@ -194,7 +194,7 @@ class HostLink:
 
     # What comes in.
 
-    def _take(self, packet: Packet, now_s: float) -> list[Message]:
+    def _accept(self, packet: Packet, now_s: float) -> list[Message]:
         if not may_come_from_device(packet.kind):
             self._counts.misdirected += 1
             return []
@@ -287,7 +287,7 @@ class HostLink:
     # What goes out.
 
     def _greet(self, packets: list[Packet], now_s: float) -> None:
-        if self._greeting.is_in_vain(now_s):
+        if self._greeting.has_timed_out(now_s):
             self._lose(LossCause.NO_WELCOME)
         elif self._greeting.is_due(now_s):
             packets.append(self._packet(self._greeting.hello(now_s)))
@@ -320,9 +320,9 @@ class HostLink:
 
     def _answer(self, packets: list[Packet]) -> None:
         """Say what came, with a packet of its own where no other one does."""
-        if self._receiver.must_complain:
+        if self._receiver.must_report_gap:
             packets.append(self._bare(Kind.MISSING))
-            self._receiver.complained()
+            self._receiver.gap_reported()
         elif self._receiver.must_acknowledge and not packets:
             packets.append(self._bare(Kind.ACKNOWLEDGED))
         if packets:
@@ -330,7 +330,7 @@ class HostLink:
 
     @property
     def _must_answer(self) -> bool:
-        return self._receiver.must_acknowledge or self._receiver.must_complain
+        return self._receiver.must_acknowledge or self._receiver.must_report_gap
 
     @property
     def _lights_go_s(self) -> float:
@@ -347,7 +347,7 @@ class HostLink:
         frame = packet_frame(packet)
         at_s = self._line.carried_s(len(frame), now_s)
         if at_s > now_s and is_sequenced(packet.kind):
-            self._window.carried(packet.sequence, at_s)
+            self._window.delivered_at(packet.sequence, at_s)
         return frame
 
     def _packet(self, message: HostMessage) -> Packet:

@@ -5,6 +5,7 @@ Times of the device (``time_ms``) are milliseconds since it started, modulo 2**3
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 from firmware_bridge.protocol.packets import LARGEST_PAYLOAD
@@ -15,6 +16,23 @@ NEWEST_VERSION = 1
 
 MAX_LIGHTS = (LARGEST_PAYLOAD - 2) // 3
 """How many lights one complete light frame can set."""
+
+
+class ResetCause(enum.IntEnum):
+    """Why a device started; a firmware may know more causes than these."""
+
+    POWER = 0
+    WATCHDOG = 1
+    SOFTWARE = 2
+    UNKNOWN = 255
+
+
+class ButtonAction(enum.IntEnum):
+    """What a button did; the board has debounced it."""
+
+    PRESSED = 1
+    HELD = 2
+    RELEASED = 3
 
 
 @dataclass(frozen=True)
@@ -41,7 +59,7 @@ class Welcome:
         buttons: how many it has.
         buzzer: 0 none, 1 active (one tone of its own), 2 passive (any tone).
         pin_map_checksum: CRC-32 of the pin map's file.
-        reset_cause: 0 power, 1 watchdog, 2 software, 255 unknown.
+        reset_cause: a ResetCause, or a number that this program does not know.
         board: the board's name.
     """
 
@@ -189,8 +207,8 @@ class SensorReport:
 class ButtonReport:
     """Something a button did.
 
-    ``event`` counts since the device started, modulo 65536. ``what`` is 1 pressed, 2 held, 3 released. ``time_ms`` is
-    when the contact closed or opened, ``held_ms`` how long it was closed.
+    ``event`` counts since the device started, modulo 65536. ``what`` is a ButtonAction, or a number that this program
+    does not know. ``time_ms`` is when the contact closed or opened, ``held_ms`` how long it was closed.
     """
 
     event: int

@@ -77,15 +77,15 @@ class Handshake:
     def __init__(self, now_s: float) -> None:
         self._ends_s = now_s + WELCOME_TIMEOUT_S
         self._due_s = now_s
-        self._said_s: float | None = None
-        self._said = 0
+        self._sent_s: float | None = None
+        self._sent = 0
 
     @property
     def due_s(self) -> float:
         """When HELLO is due, or giving up."""
         return min(self._due_s, self._ends_s)
 
-    def is_in_vain(self, now_s: float) -> bool:
+    def has_timed_out(self, now_s: float) -> bool:
         """Whether it was tried for long enough."""
         return now_s >= self._ends_s
 
@@ -95,19 +95,19 @@ class Handshake:
 
     def hello(self, now_s: float) -> Hello:
         """Give the HELLO to say now."""
-        self._said_s = now_s
-        self._due_s = now_s + HELLO_INTERVALS_S[min(self._said, len(HELLO_INTERVALS_S) - 1)]
-        self._said += 1
+        self._sent_s = now_s
+        self._due_s = now_s + HELLO_INTERVALS_S[min(self._sent, len(HELLO_INTERVALS_S) - 1)]
+        self._sent += 1
         return Hello()
 
     def device_started(self) -> None:
         """Take in that the device has just started, so that it may not have heard the last HELLO."""
-        if self._said_s is not None:
-            self._due_s = min(self._due_s, self._said_s + MIN_HELLO_INTERVAL_S)
+        if self._sent_s is not None:
+            self._due_s = min(self._due_s, self._sent_s + MIN_HELLO_INTERVAL_S)
 
     def round_trip_s(self, now_s: float) -> float | None:
         """How long the answer took that came now; ``None`` where it isn't clear which HELLO it answers (Karn)."""
-        return now_s - self._said_s if self._said == 1 and self._said_s is not None else None
+        return now_s - self._sent_s if self._sent == 1 and self._sent_s is not None else None
 
 
 _EVENTS = 1 << 16

@@ -16,7 +16,7 @@ from firmware_bridge.connection.connection import ConnectionStatistics
 from firmware_bridge.errors import BridgeError, PortTakenError
 from firmware_bridge.install.check import equipment
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.messages import Welcome
+from firmware_bridge.protocol.messages import ResetCause, Welcome
 from referee.errors import ConfigError
 from referee.sensing.health_file import health_file, load_health, sensors_out
 from referee.settings.configuration import Configuration
@@ -29,7 +29,6 @@ LISTEN_S = 1.5
 
 SLOW_ROUND_TRIP_S = 0.1
 _ASK_TIMEOUT_S = 3.0
-_RESET_CAUSES = {0: "power", 1: "its watchdog", 2: "software"}
 _HTTP_PORT = 80
 
 Connect = Callable[[WiringPlan], AbstractContextManager[LinkedController]]
@@ -107,7 +106,7 @@ def check_board(plan: WiringPlan, connect: Connect) -> Iterator[Finding]:
     yield Finding.ok("board", f"{port or 'a board'}: {_what_it_is(welcome)}")
     for misfit in mismatches(welcome, plan):
         yield Finding.fault("board", misfit, "docs/hardware.md goes through it")
-    if welcome.reset_cause == 1:
+    if welcome.reset_cause == ResetCause.WATCHDOG:
         remedy = "once is nothing; again and again: `referee firmware check`, and the board's power"
         yield Finding.note("board", "its watchdog restarted it last: it had hung", remedy)
     yield link_quality(statistics)

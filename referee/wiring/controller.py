@@ -14,7 +14,6 @@ from typing import Protocol
 
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     EventsDropped,
     FaultReported,
@@ -25,7 +24,7 @@ from firmware_bridge.connection.events import (
     SwitchChanged,
 )
 from firmware_bridge.install.manifest import version_problem
-from firmware_bridge.protocol.messages import Welcome
+from firmware_bridge.protocol.messages import ButtonAction, Welcome
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import CHANNELS, PixelDriver

@@ -120,12 +120,12 @@ class LinkedController:
     def welcome(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome:
         """Wait for the board; raises what keeps it away (BridgeError), the first thing that does."""
         connection = self.connection
-        connection.wait_for(lambda: connection.welcome is not None or connection.trouble is not None, timeout_s)
-        welcome, trouble = connection.welcome, connection.trouble
+        connection.wait_for(lambda: connection.welcome is not None or connection.outage is not None, timeout_s)
+        welcome, outage = connection.welcome, connection.outage
         if welcome is not None:
             return welcome
-        if trouble is not None:
-            raise trouble.error
+        if outage is not None:
+            raise outage.error
         raise SilentDeviceError(f"no board answered within {timeout_s:g} s")
 
     def wait(self, timeout_s: float) -> None:

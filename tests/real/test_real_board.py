@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.events import BoardEvent, ButtonAction, ButtonChanged, ConnectionState, SensorsReported
+from firmware_bridge.connection.events import BoardEvent, ButtonChanged, ConnectionState, SensorsReported
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Welcome
+from firmware_bridge.protocol.messages import ButtonAction, Welcome
 from hardware.lights.sounds import TONES, Sound
 
 NAMED = os.environ.get("REFEREE_REAL_BOARD", "")
@@ -75,7 +75,7 @@ def bench() -> Iterator[Bench]:
     said: list[str] = []
     with BoardConnection(wanted, time.monotonic, said.append) as connection:
         linked = connection.wait_for(lambda: connection.state is ConnectionState.LINKED, LINK_S)
-        assert linked, f"the board does not answer: {connection.trouble}; {said}"
+        assert linked, f"the board does not answer: {connection.outage}; {said}"
         assert connection.welcome is not None
         yield Bench(connection, connection.welcome)
         connection.show_lights(b"")

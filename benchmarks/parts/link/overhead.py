@@ -162,7 +162,7 @@ def _connected(board: ListPortInfo) -> Iterator[BoardConnection]:
     wanted = WantedBoard(serial_number=board.serial_number)
     with BoardConnection(wanted, time.monotonic, lambda _: None, list_ports=lambda: [board]) as connection:
         if not connection.wait_for(lambda: connection.welcome is not None, _GUARD_S):
-            raise TimeoutError(f"no link with the virtual board within 10 s: {connection.trouble}")
+            raise TimeoutError(f"no link with the virtual board within 10 s: {connection.outage}")
         yield connection
 
 

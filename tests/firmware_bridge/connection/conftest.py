@@ -285,7 +285,7 @@ def until() -> Callable[[BoardConnection, Callable[[list[BoardEvent]], bool]], l
             events.extend(connection.poll())
             return fits(events)
 
-        assert connection.wait_for(grown, GUARD_S), f"never came; there is {events}, {connection.trouble}"
+        assert connection.wait_for(grown, GUARD_S), f"never came; there is {events}, {connection.outage}"
         return events
 
     return wait
@@ -297,7 +297,7 @@ def reach() -> Callable[[BoardConnection, ConnectionState], None]:
 
     def wait(connection: BoardConnection, state: ConnectionState) -> None:
         reached = connection.wait_for(lambda: connection.state is state, GUARD_S)
-        assert reached, f"it is {connection.state}, {connection.trouble}"
+        assert reached, f"it is {connection.state}, {connection.outage}"
 
     return wait
 
@@ -307,7 +307,7 @@ def fail(stack: ExitStack) -> Callable[[BoardConnection], str]:
     """Wait until a connection is in trouble, and give the trouble's words."""
 
     def wait(connection: BoardConnection) -> str:
-        assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)
-        return str(connection.trouble)
+        assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)
+        return str(connection.outage)
 
     return wait

@@ -17,7 +17,6 @@ import pytest
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     ConnectionState,
     FaultReported,
@@ -29,6 +28,7 @@ from firmware_bridge.connection.events import (
 from firmware_bridge.errors import MessageError
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.messages import (
+    ButtonAction,
     ButtonReport,
     Configure,
     FaultReport,
@@ -71,7 +71,7 @@ def test_a_board_is_greeted_and_shows_lights(board: Any, connect: Connect, until
     assert connection.state is ConnectionState.LINKED
     assert connection.welcome == events[0].welcome
     assert connection.port == events[0].port
-    assert connection.trouble is None
+    assert connection.outage is None
     assert said.sentences == []
 
 
@@ -159,7 +159,7 @@ def test_unplugged_and_plugged_in_under_another_name(
         lost.reason.split(";")[0],
         f"the board answers again, on {board.name}",
     ]
-    assert connection.trouble is None
+    assert connection.outage is None
 
 
 def test_a_board_that_restarts_by_itself_gets_everything_again(
@@ -193,7 +193,7 @@ def test_a_board_that_falls_silent_is_lost_and_found_again(
     (lost,) = of(Lost, until(connection, has(Lost)))
     assert lost.reason == f"the board on {board.name} does not answer"
     assert connection.state is not ConnectionState.LINKED
-    assert str(connection.trouble) == lost.reason
+    assert str(connection.outage) == lost.reason
     board.is_mute = False
     until(connection, has(Linked))
     assert len(said.sentences) == 2
@@ -264,15 +264,15 @@ def test_leaving_lets_go_of_the_port(board: Any, connect: Connect, until: Until,
     connection = connect()
     until(connection, has(Linked))
     connection.leave()
-    reach(connection, ConnectionState.LEFT)
+    reach(connection, ConnectionState.RELEASED)
     assert board.messages[-1] == Leave()
     sessions = list(board.sessions)
     # The port is free for whoever wants to change the board's files.
     other = connect(port=board.name)
     until(other, has(Linked))
     assert board.sessions[: len(sessions)] == sessions
-    assert connection.state is ConnectionState.LEFT
-    assert connection.trouble is None
+    assert connection.state is ConnectionState.RELEASED
+    assert connection.outage is None
 
 
 def test_leaving_is_done_once_the_board_answers(
@@ -283,7 +283,7 @@ def test_leaving_is_done_once_the_board_answers(
     fail(connection)
     board = make_board()
     ports.records = [record(board.name)]
-    reach(connection, ConnectionState.LEFT)
+    reach(connection, ConnectionState.RELEASED)
     assert board.messages[-1] == Leave()
 
 

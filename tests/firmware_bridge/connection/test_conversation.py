@@ -35,7 +35,7 @@ PORT = SerialPort("/dev/ttyACM0", "", 0x2E8A, 5, "one")
 class Table:
     """A talk, a simple board, and a clock that leaps from one moment to the next at which something is due."""
 
-    def __init__(self, rounds: int = 2) -> None:
+    def __init__(self, attempts: int = 2) -> None:
         self.now_s = 1000.0
         self.answers = True
         self.acknowledges = True
@@ -52,7 +52,7 @@ class Table:
         self._expected = 0
         self._next = 0
         self.talk = BoardConversation(HostLink(), lambda: next(self._sessions))
-        self.talk.opened(PORT, 115200, rounds, self.now_s, SerialLine())
+        self.talk.opened(PORT, 115200, attempts, self.now_s, SerialLine())
 
     def run(self, seconds: float) -> None:
         """Let so much time pass, or less if the talk ends before."""
@@ -62,7 +62,7 @@ class Table:
             self.raw += out
             back = b"".join(self._answer(packet) for packet in self._reader.feed(out))
             self.events += self.talk.take_events()
-            if self.talk.ended is not None or self.talk.has_left:
+            if self.talk.failure is not None or self.talk.has_left:
                 return
             self.wakeups += 1
             if back:
@@ -158,12 +158,12 @@ def test_a_board_that_restarted_has_another_clock(table: Table) -> None:
 
 
 def test_patience_lasts_for_its_rounds_then_a_question_is_asked() -> None:
-    for rounds in (1, 2, 4):
-        table = Table(rounds)
+    for attempts in (1, 2, 4):
+        table = Table(attempts)
         table.answers = False
         table.run(100.0)
-        assert isinstance(table.talk.ended, SilentDeviceError)
-        assert table.now_s == pytest.approx(1000 + 2 * rounds + 0.5)
+        assert isinstance(table.talk.failure, SilentDeviceError)
+        assert table.now_s == pytest.approx(1000 + 2 * attempts + 0.5)
         assert table.raw.count(PROBE) == 1
 
 
@@ -182,7 +182,7 @@ def test_a_certain_stranger_is_named_after_the_first_round() -> None:
     table.answers = False
     table.talk.received(b"echo:SD init fail\n", table.now_s)
     table.run(100.0)
-    assert isinstance(table.talk.ended, WrongDeviceError)
+    assert isinstance(table.talk.failure, WrongDeviceError)
     assert table.now_s == pytest.approx(1002.0)
     assert PROBE not in table.raw
 
@@ -191,8 +191,8 @@ def test_a_board_with_the_firmware_that_does_not_greet_is_not_called_silent(tabl
     table.answers = False
     table.say(Restarted(7))
     table.run(100.0)
-    assert isinstance(table.talk.ended, ConnectionLostError)
-    assert "runs the referee's firmware, but does not answer the greeting; press its reset" in str(table.talk.ended)
+    assert isinstance(table.talk.failure, ConnectionLostError)
+    assert "runs the referee's firmware, but does not answer the greeting; press its reset" in str(table.talk.failure)
 
 
 def test_a_board_that_falls_silent_is_lost_once_and_given_up_after_one_round(table: Table) -> None:
@@ -201,10 +201,10 @@ def test_a_board_that_falls_silent_is_lost_once_and_given_up_after_one_round(tab
     silent_s = table.now_s
     table.run(100.0)
     assert [type(event) for event in table.events] == [Linked, Lost]
-    assert isinstance(table.talk.ended, ConnectionLostError)
-    assert "has stopped answering; press its reset button" in str(table.talk.ended)
+    assert isinstance(table.talk.failure, ConnectionLostError)
+    assert "has stopped answering; press its reset button" in str(table.talk.failure)
     assert table.now_s - silent_s <= 4.5
-    table.talk.closed(str(table.talk.ended), table.now_s)
+    table.talk.closed(str(table.talk.failure), table.now_s)
     assert table.talk.take_events() == []
     assert table.talk.welcome is None
 
@@ -215,7 +215,7 @@ def test_a_board_that_fell_back_to_its_prompt_is_named_so(table: Table) -> None:
     table.run(2.1)
     table.talk.received(b"Traceback (most recent call last):\r\nMicroPython v1.24.1; Pico\r\n>>> ", table.now_s)
     table.run(100.0)
-    assert isinstance(table.talk.ended, NoFirmwareError)
+    assert isinstance(table.talk.failure, NoFirmwareError)
 
 
 def test_what_is_never_acknowledged_ends_the_session(table: Table) -> None:

@@ -20,7 +20,7 @@ from firmware_bridge.connection.events import (
     LogLine,
     Lost,
 )
-from firmware_bridge.ports.port import OpenedPort, open_port
+from firmware_bridge.ports.port import PySerialPort, open_port
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.protocol.codec import encode_message
 from firmware_bridge.protocol.delivery import MIN_TIMEOUT_S
@@ -42,7 +42,7 @@ def has(kind: type[Any]) -> Callable[[list[BoardEvent]], bool]:
 class NotedPort:
     """A real port that notes what is done with it."""
 
-    def __init__(self, port: OpenedPort, noted: list[str]) -> None:
+    def __init__(self, port: PySerialPort, noted: list[str]) -> None:
         self._port = port
         self._noted = noted
 
@@ -78,7 +78,7 @@ def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
     ports.records = [record(board.name, **converter), record(printer.name, **converter)]
     opened: list[str] = []
 
-    def noted(name: str, baud: int) -> OpenedPort:
+    def noted(name: str, baud: int) -> PySerialPort:
         opened.append(name)
         return open_port(name, baud)
 
@@ -88,7 +88,7 @@ def test_a_printer_beside_the_board_is_not_opened_when_the_board_goes(
     until(connection, has(Linked))
     ports.records = [record(printer.name, **converter)]
     board.unplug()
-    assert connection.wait_for(lambda: connection.trouble is not None and connection.trouble.attempts > 2, GUARD_S)
+    assert connection.wait_for(lambda: connection.outage is not None and connection.outage.attempts > 2, GUARD_S)
     assert set(opened) == {board.name}
 
 
@@ -117,11 +117,11 @@ def test_without_a_board_the_thread_sleeps_from_one_attempt_to_the_next(ports: A
 
     connection = BoardConnection(WantedBoard("/dev/ttyNONE"), time.monotonic, say, list_ports=ports)
     with connection:
-        assert connection.wait_for(lambda: connection.trouble is not None and connection.trouble.attempts > 2, GUARD_S)
+        assert connection.wait_for(lambda: connection.outage is not None and connection.outage.attempts > 2, GUARD_S)
         wakeups = connection.statistics.wakeups
         # Once by itself before each attempt but the first, once for the order, and once for an attempt under way.
-        assert connection.trouble is not None
-        assert wakeups <= connection.trouble.attempts + 1
+        assert connection.outage is not None
+        assert wakeups <= connection.outage.attempts + 1
     assert len(heard) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_talker_that_never_pauses_holds_up_neither_the_greeting_nor_the_end(
     try:
         connection = connect(port=terminal.name)
         assert said_again.wait(GUARD_S)
-        assert connection.state is ConnectionState.GREETING
+        assert connection.state is ConnectionState.HANDSHAKING
         connection.close()
         assert connection.state is ConnectionState.CLOSED
         assert connection.statistics.link.packets > 0

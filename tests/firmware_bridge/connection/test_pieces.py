@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from firmware_bridge.connection.conversation import session_without_interrupt
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     EventsDropped,
     FaultReported,
@@ -38,7 +37,7 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.ports.foreign_devices import WLED, certain_foreign_device, foreign_device_error, is_known_device
 from firmware_bridge.protocol.codec import encode_message
-from firmware_bridge.protocol.messages import Hello
+from firmware_bridge.protocol.messages import ButtonAction, Hello
 from firmware_bridge.protocol.packets import Kind, Packet, packet_frame
 
 
@@ -130,42 +129,42 @@ def test_whatever_comes_the_newest_report_is_kept_and_every_lost_press_told(make
 
 
 def test_what_holds_is_said_once() -> None:
-    troubles = OutageTracker()
-    assert troubles.failed(PortMissingError("no board"), 0.0) == "no board"
+    outages = OutageTracker()
+    assert outages.failed(PortMissingError("no board"), 0.0) == "no board"
     for attempt in range(1, 100):
-        assert troubles.failed(PortMissingError("no board"), float(attempt)) is None
-    assert troubles.now is not None
-    assert (str(troubles.now), troubles.now.since_s, troubles.now.attempts) == ("no board", 0.0, 100)
-    assert troubles.failed(VersionError("too old"), 100.0) == "too old"
-    assert troubles.failed(PortMissingError("no board"), 101.0) is None
-    assert troubles.worked(102.0, "/dev/ttyACM1") == "the board answers now, on /dev/ttyACM1"
-    assert troubles.now is None
-    assert troubles.worked(103.0, "/dev/ttyACM1") is None
+        assert outages.failed(PortMissingError("no board"), float(attempt)) is None
+    assert outages.current is not None
+    assert (str(outages.current), outages.current.since_s, outages.current.attempts) == ("no board", 0.0, 100)
+    assert outages.failed(VersionError("too old"), 100.0) == "too old"
+    assert outages.failed(PortMissingError("no board"), 101.0) is None
+    assert outages.worked(102.0, "/dev/ttyACM1") == "the board answers now, on /dev/ttyACM1"
+    assert outages.current is None
+    assert outages.worked(103.0, "/dev/ttyACM1") is None
 
 
 def test_what_passes_right_after_plugging_in_is_not_said() -> None:
-    troubles = OutageTracker()
-    troubles.worked(0.0, "/dev/ttyACM0")
-    troubles.failed(PortGoneError("unplugged"), 0.5)
-    assert troubles.failed(PortDeniedError("may not"), 1.0) is None
-    assert troubles.failed(PortTakenError("by ModemManager"), 1.3) is None
-    assert troubles.worked(2.0, "/dev/ttyACM0", 1) == (
+    outages = OutageTracker()
+    outages.worked(0.0, "/dev/ttyACM0")
+    outages.failed(PortGoneError("unplugged"), 0.5)
+    assert outages.failed(PortDeniedError("may not"), 1.0) is None
+    assert outages.failed(PortTakenError("by ModemManager"), 1.3) is None
+    assert outages.worked(2.0, "/dev/ttyACM0", 1) == (
         "the board answers again, on /dev/ttyACM0 (it had hung, and restarted itself); lights and settings are as "
         "before"
     )
-    assert troubles.failed(PortDeniedError("may not"), 100.0) is None
-    assert troubles.now is not None
-    assert troubles.failed(PortDeniedError("may not"), 100.3) == "may not"
+    assert outages.failed(PortDeniedError("may not"), 100.0) is None
+    assert outages.current is not None
+    assert outages.failed(PortDeniedError("may not"), 100.3) == "may not"
 
 
 def test_a_board_that_is_back_is_told_once() -> None:
-    troubles = OutageTracker()
-    troubles.worked(0.0, "/dev/ttyACM0")
-    troubles.failed(PortGoneError("unplugged"), 1.0)
-    assert troubles.worked(2.0, "/dev/ttyACM1") == (
+    outages = OutageTracker()
+    outages.worked(0.0, "/dev/ttyACM0")
+    outages.failed(PortGoneError("unplugged"), 1.0)
+    assert outages.worked(2.0, "/dev/ttyACM1") == (
         "the board answers again, on /dev/ttyACM1; lights and settings are as before"
     )
-    assert troubles.worked(3.0, "/dev/ttyACM1") is None
+    assert outages.worked(3.0, "/dev/ttyACM1") is None
 
 
 def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:
@@ -173,27 +172,27 @@ def test_a_board_that_was_there_from_the_start_is_not_announced() -> None:
 
 
 def test_a_loose_contact_is_not_announced_at_every_jolt() -> None:
-    troubles = OutageTracker()
+    outages = OutageTracker()
     words = []
     for jolt in range(20):
-        words.append(troubles.failed(PortGoneError("unplugged"), 2.0 * jolt))
-        words.append(troubles.worked(2.0 * jolt + 1, "/dev/ttyACM0"))
+        words.append(outages.failed(PortGoneError("unplugged"), 2.0 * jolt))
+        words.append(outages.worked(2.0 * jolt + 1, "/dev/ttyACM0"))
     assert len([word for word in words if word]) == 2
     # Staying away is news all the same, and so is the next loss after a good minute.
-    assert troubles.failed(PortGoneError("unplugged"), 40.0) is None
-    assert troubles.failed(PortMissingError("still gone"), 44.9) is None
-    assert troubles.failed(PortMissingError("still gone"), 45.1) == "still gone"
-    assert troubles.worked(46.0, "/dev/ttyACM0") is not None
-    assert troubles.failed(PortGoneError("unplugged"), 107.0) == "unplugged"
+    assert outages.failed(PortGoneError("unplugged"), 40.0) is None
+    assert outages.failed(PortMissingError("still gone"), 44.9) is None
+    assert outages.failed(PortMissingError("still gone"), 45.1) == "still gone"
+    assert outages.worked(46.0, "/dev/ttyACM0") is not None
+    assert outages.failed(PortGoneError("unplugged"), 107.0) == "unplugged"
 
 
 def test_attempts_become_rarer() -> None:
     def waits(error: BridgeError, attempts: int = 12) -> list[float]:
-        troubles = OutageTracker()
+        outages = OutageTracker()
         found = []
         for _ in range(attempts):
-            troubles.failed(error, 100.0)
-            found.append(troubles.retry_at_s - 100.0)
+            outages.failed(error, 100.0)
+            found.append(outages.retry_at_s - 100.0)
         return found
 
     assert waits(PortMissingError("gone"))[:5] == [0.25, 0.5, 1.0, 2.0, 2.0]
@@ -205,21 +204,21 @@ def test_attempts_become_rarer() -> None:
 
 
 def test_a_board_that_worked_is_tried_again_soon() -> None:
-    troubles = OutageTracker()
+    outages = OutageTracker()
     for _ in range(20):
-        troubles.failed(PortMissingError("gone"), 0.0)
-    troubles.worked(1.0, "")
-    troubles.failed(PortGoneError("gone"), 100.0)
-    assert troubles.retry_at_s == 100.25
+        outages.failed(PortMissingError("gone"), 0.0)
+    outages.worked(1.0, "")
+    outages.failed(PortGoneError("gone"), 100.0)
+    assert outages.retry_at_s == 100.25
 
 
 def test_a_restart_is_said_at_most_once_a_minute() -> None:
-    troubles = OutageTracker()
-    assert troubles.restarted(0.0, "/dev/ttyACM0", 2) == (
+    outages = OutageTracker()
+    assert outages.restarted(0.0, "/dev/ttyACM0", 2) == (
         "the board on /dev/ttyACM0 restarted by itself; lights and settings are as before"
     )
-    assert troubles.restarted(59.0, "/dev/ttyACM0", 1) is None
-    assert troubles.restarted(60.0, "/dev/ttyACM0", 1) == (
+    assert outages.restarted(59.0, "/dev/ttyACM0", 1) is None
+    assert outages.restarted(60.0, "/dev/ttyACM0", 1) == (
         "the board on /dev/ttyACM0 restarted by itself, because it had hung; lights and settings are as before"
     )
 
@@ -240,34 +239,34 @@ def test_no_greeting_holds_a_control_c() -> None:
 
 
 def test_sleep_ends_by_waking_by_bytes_and_by_time() -> None:
-    waiter = WakeablePoll(time.monotonic)
+    poll = WakeablePoll(time.monotonic)
     read, write = os.pipe()
     try:
-        waiter.wake()
-        waiter.wait(None)
+        poll.wake()
+        poll.wait(None)
         os.write(write, b"x")
-        waiter.wait(None, read)
+        poll.wait(None, read)
         os.read(read, 1)
-        waiter.wait(None, write, for_room=True)
-        waiter.wait(time.monotonic() - 1)
+        poll.wait(None, write, for_room=True)
+        poll.wait(time.monotonic() - 1)
         before_s = time.monotonic()
-        waiter.wait(before_s + 0.001, read)
+        poll.wait(before_s + 0.001, read)
         assert time.monotonic() >= before_s + 0.001
-        thread = threading.Timer(0.0, waiter.wake)
+        thread = threading.Timer(0.0, poll.wake)
         thread.start()
-        waiter.wait(None, read)
+        poll.wait(None, read)
         thread.join()
-        assert waiter.returns == 6
+        assert poll.returns == 6
         # However often it is woken, the pipe never blocks who wakes.
         for _ in range(100_000):
-            waiter.wake()
-        waiter.wait(None)
+            poll.wake()
+        poll.wait(None)
     finally:
-        waiter.close()
+        poll.close()
         os.close(read)
         os.close(write)
-    waiter.wake()
-    waiter.close()
+    poll.wake()
+    poll.close()
 
 
 @given(st.binary(max_size=300))

@@ -123,12 +123,12 @@ def test_each_stranger_is_named(make_terminal: Any) -> None:
             connections[who] = stack.enter_context(connection)
         for who, (_, kind, words) in STRANGERS.items():
             connection = connections[who]
-            assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S), who  # noqa: B023
-            trouble = connection.trouble
-            assert trouble is not None
-            assert type(trouble.error) is kind, f"{who}: {trouble}"
-            assert re.search(words, str(trouble)), f"{who}: {trouble}"
-            assert str(trouble).count(". ") == 0
+            assert connection.wait_for(lambda: connection.outage is not None, GUARD_S), who  # noqa: B023
+            outage = connection.outage
+            assert outage is not None
+            assert type(outage.error) is kind, f"{who}: {outage}"
+            assert re.search(words, str(outage)), f"{who}: {outage}"
+            assert str(outage).count(". ") == 0
 
 
 def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal: Any) -> None:
@@ -156,21 +156,21 @@ def test_boards_that_cannot_be_greeted_are_named(make_board: Any, make_terminal:
         to_pair = connect(WantedBoard(), pair)
         to_none = connect(WantedBoard(), hopeless)
         for connection in (to_older, to_newer, to_faulty, to_none):
-            assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)  # noqa: B023
-            assert connection.trouble is not None
-        assert isinstance(to_older.trouble.error, VersionError)
-        assert str(to_older.trouble) == (
+            assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)  # noqa: B023
+            assert connection.outage is not None
+        assert isinstance(to_older.outage.error, VersionError)
+        assert str(to_older.outage) == (
             f"the board on {older.name} speaks version 0 of the protocol, and this program version 1; its firmware is "
             "older than this program: `referee firmware install` renews it"
         )
-        assert isinstance(to_newer.trouble.error, VersionError)
-        assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.trouble))
-        assert str(to_faulty.trouble).endswith(
+        assert isinstance(to_newer.outage.error, VersionError)
+        assert re.search(r"versions 2 to 3 .* newer than this program: update the referee, or", str(to_newer.outage))
+        assert str(to_faulty.outage).endswith(
             "it refuses all the same, so its firmware is damaged: `referee firmware install` renews it"
         )
-        assert isinstance(to_none.trouble.error, PortMissingError)
+        assert isinstance(to_none.outage.error, PortMissingError)
         assert re.search(
-            r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.trouble)
+            r"none of 2 boards is the referee's: .* is a 3D printer .*; there is no port", str(to_none.outage)
         )
         assert to_pair.wait_for(lambda: to_pair.state is ConnectionState.LINKED, GUARD_S)
         assert to_pair.port is not None

@@ -12,7 +12,6 @@ import pytest
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     ConnectionState,
     Linked,
@@ -20,7 +19,7 @@ from firmware_bridge.connection.events import (
     SensorsReported,
 )
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Configure
+from firmware_bridge.protocol.messages import ButtonAction, Configure
 from simulator.microcontroller.microcontroller import VirtualMicrocontroller
 from tests.guard import GUARD_S
 
@@ -124,6 +123,6 @@ def test_leaving_ends_at_the_bare_interpreter(
 ) -> None:
     until(connection, lambda events: any(isinstance(event, Linked) for event in events))
     connection.leave()
-    assert connection.wait_for(lambda: connection.state is ConnectionState.LEFT, GUARD_S)
+    assert connection.wait_for(lambda: connection.state is ConnectionState.RELEASED, GUARD_S)
     assert chip.wait_for(lambda: chip.is_in_interpreter, GUARD_S)
     assert said.sentences == []

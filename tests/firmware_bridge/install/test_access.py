@@ -15,7 +15,7 @@ from firmware_bridge.errors import (
     PortTakenError,
     WrongDeviceError,
 )
-from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, one_port, same_board
+from firmware_bridge.install.access import InstallEnvironment, ReachedBoard, bare_board, only_port, same_board
 from firmware_bridge.install.check import compare_versions
 from firmware_bridge.install.console import BareBoard, InstallError, Survey
 from firmware_bridge.install.installation import check_machine, install
@@ -41,14 +41,14 @@ def around(*records: Any) -> InstallEnvironment:
 
 def test_without_a_board_it_is_said_how_micropython_gets_there() -> None:
     with pytest.raises(PortMissingError, match=r"found no Pico and no Espressif.*hold its BOOTSEL button"):
-        one_port(WantedBoard(), around())
+        only_port(WantedBoard(), around())
 
 
 def test_of_two_boards_one_is_to_be_named() -> None:
     ports = around(record("/dev/ttyACM0", 0x2E8A, "A"), record("/dev/ttyACM1", 0x303A, "B"))
     with pytest.raises(PortAmbiguousError, match=r"2 boards: /dev/ttyACM0.*/dev/ttyACM1.*with --port"):
-        one_port(WantedBoard(), ports)
-    assert one_port(WantedBoard("/dev/ttyACM1"), ports).serial_number == "B"
+        only_port(WantedBoard(), ports)
+    assert only_port(WantedBoard("/dev/ttyACM1"), ports).serial_number == "B"
 
 
 def test_a_board_is_found_again_by_its_serial_number_or_by_its_port() -> None:

@@ -22,14 +22,14 @@ def test_a_real_prompt_is_named_and_the_firmware_greeted_once_it_is_there(
     board = new_board()
     said: list[str] = []
     with BoardConnection(WantedBoard(board.port), time.monotonic, said.append, list_ports=list) as connection:
-        assert connection.wait_for(lambda: connection.trouble is not None, GUARD_S)
-        assert connection.trouble is not None
-        assert isinstance(connection.trouble.error, NoFirmwareError), connection.trouble
+        assert connection.wait_for(lambda: connection.outage is not None, GUARD_S)
+        assert connection.outage is not None
+        assert isinstance(connection.outage.error, NoFirmwareError), connection.outage
         assert said == [
             f"{board.port} is MicroPython at its prompt, without the referee's firmware running; `referee firmware "
             "install` puts it there"
         ]
         board.put(all_files)
         board.order("reset")
-        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, GUARD_S), connection.trouble
+        assert connection.wait_for(lambda: connection.state is ConnectionState.LINKED, GUARD_S), connection.outage
         assert said[1:] == [f"the board answers now, on {board.port}"]

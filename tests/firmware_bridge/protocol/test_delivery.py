@@ -220,14 +220,14 @@ def test_the_wait_begins_when_the_line_has_carried_the_packet() -> None:
     sender = SendWindow(4, timer)
     for sequence, carried_s in ((0, 2.0), (1, 3.0)):
         sender.send(Kind.SOUND, b"", 0.0)
-        sender.carried(sequence, carried_s)
+        sender.delivered_at(sequence, carried_s)
     assert sender.due_s == 2.0 + INITIAL_TIMEOUT_S
     sender.acknowledge(1, 2.1)
     assert timer.round_trip_s == pytest.approx(0.1)
     assert sender.due_s == pytest.approx(3.0 + timer.timeout_s)
     assert sender.time_out(4.0)
     assert sender.resend(4.0)
-    sender.carried(1, 5.0)
+    sender.delivered_at(1, 5.0)
     assert sender.due_s == pytest.approx(5.0 + timer.timeout_s)
     # Sooner than the line could carry it: an answer to what was sent before.
     sender.acknowledge(2, 4.5)
@@ -251,16 +251,16 @@ def test_a_gap_is_told_at_once_and_then_every_ten_milliseconds() -> None:
     told = []
     for at_ms in (0, 1, 9, 11, 15, 22):
         assert receiver.take(3, at_ms / 1000) is Arrival.AFTER_GAP
-        if receiver.must_complain:
+        if receiver.must_report_gap:
             told.append(at_ms)
-            receiver.complained()
+            receiver.gap_reported()
     assert told == [0, 11, 22]
     assert not receiver.must_acknowledge
     assert receiver.take(0, 0.023) is Arrival.NEXT
     assert receiver.must_acknowledge
     receiver.acknowledged()
     assert receiver.take(3, 0.024) is Arrival.AFTER_GAP
-    assert receiver.must_complain
+    assert receiver.must_report_gap
     assert receiver.expected == 1
 
 
@@ -268,7 +268,7 @@ def test_a_gap_that_closes_before_it_was_told_is_not_told() -> None:
     receiver = Receiver()
     assert receiver.take(1, 0.0) is Arrival.AFTER_GAP
     assert receiver.take(0, 0.0) is Arrival.NEXT
-    assert (receiver.must_complain, receiver.must_acknowledge) == (False, True)
+    assert (receiver.must_report_gap, receiver.must_acknowledge) == (False, True)
 
 
 @pytest.mark.parametrize("expected", [0, 1, 40_000, 65_535])

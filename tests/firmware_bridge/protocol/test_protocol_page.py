@@ -156,7 +156,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
             session.WELCOME_TIMEOUT_S, link.SILENT_AFTER_S, link.UNACKNOWLEDGED_AFTER_S, link.INCOMPLETE_AFTER_S
         ),
         "PING after, at the latest": ", ".join(f"{s:g} s" for s in (session.PING_AFTER_S, session.PING_EVERY_S)),
-        "MISSING again after, RESTARTED again after": f"{seconds(delivery.COMPLAIN_AGAIN_S)}, 100 ms",
+        "MISSING again after, RESTARTED again after": f"{seconds(delivery.GAP_REPORT_INTERVAL_S)}, 100 ms",
     }
     assert {row[0]: row[1] for row in rows(section("Numbers"))} == expected
     assert f"text of at most {LONGEST_TEXT} bytes" in PAGE

@@ -8,7 +8,7 @@ import socket
 
 import serial
 
-from firmware_bridge.ports.port import OpenedPort
+from firmware_bridge.ports.port import PySerialPort
 from firmware_bridge.wled.adalight import WledSerial
 from firmware_bridge.wled.ddp import STEADY_S, WledNetwork
 from hardware.grid import PlaceGrid
@@ -30,7 +30,7 @@ class Clock:
         return self.now_s
 
 
-class CountedPort(OpenedPort):
+class CountedPort(PySerialPort):
     """A real port that counts what it took."""
 
     def __init__(self, device: serial.Serial) -> None:

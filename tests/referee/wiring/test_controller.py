@@ -10,7 +10,6 @@ import pytest
 
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     EventsDropped,
     FaultReported,
@@ -23,7 +22,7 @@ from firmware_bridge.connection.events import (
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
 from firmware_bridge.pin_maps.file import parse_pin_map
 from firmware_bridge.ports.serial_ports import SerialPort
-from firmware_bridge.protocol.messages import Welcome
+from firmware_bridge.protocol.messages import ButtonAction, Welcome
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Colour, Light, Mood, Pattern, Signal, Sound

@@ -12,14 +12,13 @@ import serial
 from firmware_bridge.connection.connection import BoardConnection
 from firmware_bridge.connection.events import (
     BoardEvent,
-    ButtonAction,
     ButtonChanged,
     FaultReported,
     Linked,
     SensorsReported,
 )
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import Configure
+from firmware_bridge.protocol.messages import ButtonAction, Configure
 from simulator.microcontroller.board import ShownFrame
 from simulator.microcontroller.faults import FRAME_FAULTS, WireFaults
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller

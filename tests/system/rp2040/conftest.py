@@ -72,7 +72,7 @@ def patience() -> Iterator[None]:
     """Whatever waits by the computer's clock waits longer: an emulated Pico is some twenty times as slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(console, "_ANSWER_S", _PATIENCE_S)
-        patch.setattr(access, "FIRST_WORD_S", _PATIENCE_S)
+        patch.setattr(access, "STARTUP_TIMEOUT_S", _PATIENCE_S)
         patch.setattr(access, "_LEFT_S", _PATIENCE_S)
         yield
 

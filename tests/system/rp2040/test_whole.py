@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.connection.connection import BoardConnection
-from firmware_bridge.connection.events import BoardEvent, ButtonAction, ButtonChanged, Linked
+from firmware_bridge.connection.events import BoardEvent, ButtonChanged, Linked
 from firmware_bridge.install.check import check
 from firmware_bridge.install.manifest import Firmware
 from firmware_bridge.pin_maps.pin_map import PinMap
 from firmware_bridge.ports.selection import WantedBoard
-from firmware_bridge.protocol.messages import FaultReport, Leave
+from firmware_bridge.protocol.messages import ButtonAction, FaultReport, Leave
 from tests.system.rp2040.conftest import around
 from tests.system.rp2040.edges import MS
 from tests.system.rp2040.strip import frames
