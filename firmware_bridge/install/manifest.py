@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from firmware_bridge.errors import BridgeError
 from firmware_bridge.firmware.core.version import FIRMWARE_VERSION
@@ -52,16 +54,23 @@ class Manifest:
     def from_json(cls, data: bytes) -> Manifest:
         """Read what is on a board; raises ManifestError."""
         try:
-            form = json.loads(data)
-        except ValueError as error:
-            raise ManifestError(f"the board's {MANIFEST_FILE} is no JSON: {error}") from error
-        version, files = _version(form), _files(form)
-        if version is None or files is None:
+            form = _ManifestForm.model_validate_json(data)
+        except ValidationError as error:
             raise ManifestError(
                 f"the board's {MANIFEST_FILE} is not of a form this program knows (format {_FORMAT}); its firmware is "
-                "of another age"
-            )
-        return cls(version, files)
+                "of another age, or the file is damaged"
+            ) from error
+        return cls(form.version, form.files)
+
+
+class _ManifestForm(BaseModel):
+    """The manifest's file."""
+
+    model_config = ConfigDict(strict=True)
+
+    format: Literal[1]
+    version: tuple[NonNegativeInt, NonNegativeInt, NonNegativeInt]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -155,17 +164,3 @@ def _walk(folder: Traversable, before: str) -> Iterator[tuple[str, Traversable]]
             yield from _walk(entry, f"{before}{entry.name}/")
         elif entry.name.endswith(".py"):
             yield before + entry.name, entry
-
-
-def _version(form: Any) -> Version | None:
-    version = form.get("version") if isinstance(form, dict) and form.get("format") == _FORMAT else None
-    if isinstance(version, list) and len(version) == 3 and all(type(part) is int and part >= 0 for part in version):
-        return version[0], version[1], version[2]
-    return None
-
-
-def _files(form: Any) -> dict[str, str] | None:
-    files = form.get("files") if isinstance(form, dict) else None
-    if isinstance(files, dict) and all(isinstance(digest, str) for digest in files.values()):
-        return files
-    return None

@@ -7,17 +7,29 @@ multiplies the odds by how much better the fault explains what the sensor said t
 
 from __future__ import annotations
 
+import enum
 import math
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from common.phrases import listed
 from engine.api import Place
 from referee.sensing.values import PlaceChange, SensorSettings
 
-Fault = Literal["stuck closed", "stuck open", "chattering", "doubtful"]
+
+class SensorFault(enum.StrEnum):
+    """Why a sensor is taken out; the values stand in the file that is kept."""
+
+    STUCK_CLOSED = "stuck closed"
+    STUCK_OPEN = "stuck open"
+    CHATTERING = "chattering"
+    DOUBTFUL = "doubtful"
+
+
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SHOWS = "`referee sensors` shows them."
 
@@ -76,8 +88,11 @@ class SensorRecord:
     stuck_closed: Suspicion
     stuck_open: Suspicion
     agreed: int = 0
-    out: Fault | None = None
+    out: SensorFault | None = None
     why: str = ""
+
+
+_RECORD = TypeAdapter(SensorRecord)
 
 
 @dataclass
@@ -131,14 +146,14 @@ class SensorHealth:
             full = len(latest) == self.health.chatter_changes
             if full and latest[-1] - latest[0] <= self.health.chatter_s:
                 times = f"{self.health.chatter_changes} times within {self.health.chatter_s:.0f} seconds"
-                words += self._take_out(change.place, "chattering", f"has changed {times}")
+                words += self._take_out(change.place, SensorFault.CHATTERING, f"has changed {times}")
                 latest.clear()
         unsure = set(doubtful)
         self._doubtful_since_s = {place: self._doubtful_since_s.get(place, now_s) for place in unsure}
         for place in sorted(unsure):
             if now_s - self._doubtful_since_s[place] >= self.health.doubtful_s:
                 why = f"could not be told for {self.health.doubtful_s:.0f} seconds"
-                words += self._take_out(place, "doubtful", why)
+                words += self._take_out(place, SensorFault.DOUBTFUL, why)
         return tuple(words)
 
     def put_back(self, place: Place) -> str:
@@ -151,13 +166,7 @@ class SensorHealth:
     def as_data(self) -> dict[str, Any]:
         """Give everything to keep, as JSON can hold it."""
         return {
-            record.place: {
-                "stuck_closed": asdict(record.stuck_closed),
-                "stuck_open": asdict(record.stuck_open),
-                "agreed": record.agreed,
-                "out": record.out,
-                "why": record.why,
-            }
+            record.place: {name: kept for name, kept in asdict(record).items() if name != "place"}
             for record in self.report()
         }
 
@@ -166,19 +175,10 @@ class SensorHealth:
         records: dict[Place, SensorRecord] = {}
         for place, kept in data.items():
             try:
-                out = kept["out"]
-                if out is not None and out not in get_args(Fault):
-                    raise ValueError(f"{out!r} is no fault")
-                records[place] = SensorRecord(
-                    place,
-                    _suspicion(kept["stuck_closed"]),
-                    _suspicion(kept["stuck_open"]),
-                    int(kept["agreed"]),
-                    out,
-                    str(kept["why"]),
-                )
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"what was kept of the sensor under {place} can't be read: {error!r}") from error
+                records[place] = _RECORD.validate_python({**kept, "place": place} if isinstance(kept, dict) else kept)
+            except ValidationError as error:
+                wrong = "; ".join(": ".join((*map(str, each["loc"]), each["msg"])) for each in error.errors())
+                raise ValueError(f"what was kept of the sensor under {place} can't be read: {wrong}") from error
         self._records = records
 
     def _new(self, place: Place) -> SensorRecord:
@@ -196,10 +196,12 @@ class SensorHealth:
         if record.out is not None:
             return self._back(record)
         if record.stuck_closed.log_odds >= math.log(self.health.odds):
-            return self._take_out(place, "stuck closed", _why(record.stuck_closed, "occupied", "nothing", "emptied it"))
+            return self._take_out(
+                place, SensorFault.STUCK_CLOSED, _why(record.stuck_closed, "occupied", "nothing", "emptied it")
+            )
         if record.stuck_open.log_odds >= math.log(self.health.odds):
             why = _why(record.stuck_open, "empty", "something", "put something there")
-            return self._take_out(place, "stuck open", why)
+            return self._take_out(place, SensorFault.STUCK_OPEN, why)
         return []
 
     def _suspect(
@@ -217,7 +219,7 @@ class SensorHealth:
             return replace(known, log_odds=odds) if odds > least else Suspicion(least)
         return Suspicion(known.log_odds + gain * weight, known.turns + change, known.tables + 1)
 
-    def _take_out(self, place: Place, fault: Fault, why: str) -> list[str]:
+    def _take_out(self, place: Place, fault: SensorFault, why: str) -> list[str]:
         record = self._records.get(place) or self._new(place)
         if record.out is not None:
             return []
@@ -238,10 +240,6 @@ def _why(known: Suspicion, says: str, stands: str, done: str) -> str:
         more = f", and at {_number(besides)} more table{'' if besides == 1 else 's'}" if besides else ""
         return f'has said "{says}" through {_number(known.turns)} turns that {done}{more}'
     return f'has said "{says}" at {_number(known.tables)} tables with {stands} on it'
-
-
-def _suspicion(kept: Mapping[str, Any]) -> Suspicion:
-    return Suspicion(float(kept["log_odds"]), int(kept["turns"]), int(kept["tables"]))
 
 
 def _number(count: int) -> str:
