@@ -1,3 +1,4 @@
+import re
 import tomllib
 from pathlib import Path
 
@@ -254,6 +255,8 @@ def test_values_are_written_as_toml_and_found_on_their_lines(values: dict[str, o
             assert lines[line - 1].startswith(f"{key} = ")
 
 
-def test_the_example_in_the_docs_is_the_one_that_is_printed() -> None:
+def test_the_docs_list_every_setting_with_its_default() -> None:
     text = (Path(__file__).parents[3] / "docs/configuration.md").read_text()
-    assert f"```toml\n{example()}```" in text
+    settings = [line for line in example().splitlines() if re.match(r"\[|(# )?\w+ = ", line)]
+    listed = "\n".join(settings).replace("\n[", "\n\n[")
+    assert f"```toml\n{listed}\n```" in text
