@@ -97,7 +97,7 @@ def main(
         raise click.UsageError("an option belongs to one game; give --game with it")
     try:
         options = dict(each.partition("=")[::2] for each in given)
-        starts = {name: load(name).new(options) for name in known_games() if not only or name in only}
+        starts = {name: load(name).rules.new(options) for name in known_games() if not only or name in only}
     except OptionError as error:
         raise click.UsageError(str(error)) from error
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -149,7 +149,7 @@ def _random_games(
 def _first_turn(chess: ModuleType, repetitions: int, seed: int, console: Console) -> bool:
     """Time Diaballik's turns and python-chess's perft 3 by turns."""
     game = load("diaballik")
-    start = game.new()
+    start = game.rules.new()
     results = len(set(diaballik_results(start)))
     counted = chess_perft(chess)
     if (results, counted) != (FIRST_RESULTS, CHESS_PERFT):

@@ -94,7 +94,7 @@ def _perft_lines(task: Task) -> list[str]:
     game: Game[Any, Any] = load(task.name)
     depth, roll_text = next((depth, roll) for name, depth, roll in _PERFT if name == task.name)
     colour = "red" if task.name == "blokus-dice" else None
-    start, roll = start_of_count(game, game.new(), roll_text, colour)
+    start, roll = start_of_count(game, game.rules.new(), roll_text, colour)
     return [f"depth {depth}: {perft(game, start, depth, roll)}"]
 
 
@@ -103,13 +103,12 @@ def _hint_lines(task: Task) -> list[str]:
     lines = []
     for number, state in enumerate(itertools.islice(_positions(game, task.seed), _HINT_POSITIONS)):
         try:
-            hint = game.hint(state, _HINT_S, Random(number), clock=CountingClock(_CLOCK_STEP_S))
+            hint = game.advice.hint(state, _HINT_S, Random(number), clock=CountingClock(_CLOCK_STEP_S))
         except EngineError as error:
             lines.append(f"{number}: {error}")
             continue
-        lines.append(
-            f"{number}: {game.format_state(state)} -> {game.format_turn(hint.turn)} {hint.expected:.6f} {hint.reason}"
-        )
+        position, turn = game.notation.format_state(state), game.notation.format_turn(hint.turn)
+        lines.append(f"{number}: {position} -> {turn} {hint.expected:.6f} {hint.reason}")
     return lines
 
 
@@ -119,9 +118,9 @@ def _explain_lines(task: Task) -> list[str]:
     rng = Random(f"{task.name} {task.seed}")
     lines = []
     for number, state in enumerate(itertools.islice(_positions(game, task.seed), _EXPLAINED)):
-        before = game.appearance(state)
+        before = game.table.appearance(state)
         changed = {rng.choice(list(before)): rng.choice(game.looks) for _ in range(rng.randint(1, 3))}
-        breaches = game.explain(state, {**before, **changed})
+        breaches = game.table.explain(state, {**before, **changed})
         lines += [f"{number}: {changed}"] + [f"  {breach}" for breach in breaches]
     return lines
 
@@ -130,21 +129,21 @@ def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
     """Give positions in which somebody is to move, along games in which turns and rolls are drawn from the seed."""
     for number in itertools.count():
         rng = Random(f"{game.name} {seed} {number}")
-        state = game.new()
-        while game.outcome(state) is None:
+        state = game.rules.new()
+        while game.rules.outcome(state) is None:
             if game.awaits_roll(state):
-                state = game.rolled(state, _drawn_roll(game, state, rng))
+                state = game.dice.rolled(state, _drawn_roll(game, state, rng))
                 continue
-            turns = game.legal_turns(state)
+            turns = game.rules.legal_turns(state)
             if not turns:
                 break
             if rng.random() < 0.3:
                 yield state
-            state = game.apply(state, turns[rng.randrange(min(len(turns), 2000))])
+            state = game.rules.apply(state, turns[rng.randrange(min(len(turns), 2000))])
 
 
 def _drawn_roll(game: Game[Any, Any], state: Any, rng: Random) -> Roll:
-    possible = game.possible_rolls(state)
+    possible = game.dice.possible_rolls(state)
     if game.name == "blockade":
         possible = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS] or possible
     return rng.choices([one.roll for one in possible], [float(one.probability) for one in possible])[0]

@@ -44,22 +44,22 @@ def main() -> None:
     game = load("deblockle")
     for options in STARTS:
         begin_s = time.perf_counter()
-        count = perft(game, game.new(options), 3)
+        count = perft(game, game.rules.new(options), 3)
         taken_s = time.perf_counter() - begin_s
         print(f"perft 3 of {options or 'the default start'}: {count} turns, {count / taken_s:,.0f} a second")
     rng = random.Random(7)
-    known = game.new()
+    known = game.rules.new()
     for _ in range(12):
-        known = game.apply(known, rng.choice(game.legal_turns(known)))
-    hidden = game.set_up(game.appearance(known), anywhere=True)
+        known = game.rules.apply(known, rng.choice(game.rules.legal_turns(known)))
+    hidden = game.table.set_up(game.table.appearance(known), anywhere=True)
     for name, state in (("known", known), ("hidden", hidden)):
-        turns = game.legal_turns(state)
-        swept = {**game.appearance(state), turns[0].start: EMPTY}
+        turns = game.rules.legal_turns(state)
+        swept = {**game.table.appearance(state), turns[0].start: EMPTY}
         calls: dict[str, Callable[[], object]] = {
-            "legal_turns": partial(game.legal_turns, state),
-            "apply": partial(game.apply, state, turns[0]),
-            "unfinished": partial(game.unfinished, state),
-            "explain": partial(game.explain, state, swept),
+            "legal_turns": partial(game.rules.legal_turns, state),
+            "apply": partial(game.rules.apply, state, turns[0]),
+            "unfinished": partial(game.table.unfinished, state),
+            "explain": partial(game.table.explain, state, swept),
         }
         times = ", ".join(f"{called} {mean_us(call):.0f} µs" for called, call in calls.items())
         print(f"{name} faces, {len(turns)} legal turns: {times}")

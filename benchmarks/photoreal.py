@@ -177,8 +177,8 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
     for state in before:
         try:
             for text in texts:
-                played = game.parse_turn(state, text)
-                state = game.apply(state, played)
+                played = game.notation.parse_turn(state, text)
+                state = game.rules.apply(state, played)
         except EngineError:
             continue  # who starts was open, and this is the state in which the other player does
         return {"player": played.player, "from": played.start, "top": played.top, "end": played.end or "off"}

@@ -23,9 +23,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import common.places
+from engine.errors import UnreadableError
 
 Place = str
 LookName = str
@@ -158,6 +159,7 @@ class State(Protocol):
 
 
 StateT = TypeVar("StateT", bound=State)
+StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
 TurnT = TypeVar("TurnT", bound=Turn)
 Clock = Callable[[], float]
 """Seconds that only ever rise, from any start; ``time.monotonic`` in the service."""
@@ -181,90 +183,30 @@ class Hint(Generic[TurnT]):
     die: int | None = None
 
 
-class Game(Protocol[StateT, TurnT]):
-    """One game's rules. Stateless: every method is a function of its arguments."""
+class Rules(Protocol[StateT, TurnT]):
+    """What may be played and said, and what comes of it. Stateless: every method is a function of its arguments."""
 
-    name: str
-    title: str
-    players: tuple[Player, ...]
-    options: tuple[Option, ...]
-    places: tuple[Place, ...]
-    looks: tuple[LookName, ...]
-    rules: Mapping[str, Rule]
+    @property
+    def catalogue(self) -> Mapping[str, Rule]:
+        """Every rule a breach may name, by its id."""
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> StateT:
         """Give the starting state; raises OptionError for a bad option."""
 
-    def set_up(
-        self,
-        appearance: Appearance,
-        options: Mapping[str, OptionValue] | None = None,
-        *,
-        anywhere: bool = False,
-    ) -> StateT:
-        """Give the starting state that an observed table shows, hidden things not yet known.
-
-        With ``anywhere`` other starting places than the suggested ones, and any number of pieces a side that
-        the rules allow, are accepted. Raises IllegalTurnError with breaches when it is no legal start.
-        """
-
     def players_to_move(self, state: StateT) -> tuple[Player, ...]:
         """Name everyone who may play now, ``state.to_move`` first; several where all use the same roll at once."""
 
-    def legal_turns(self, state: StateT, roll: Roll | None = None) -> Sequence[TurnT]:
+    def legal_turns(self, state: StateT) -> Sequence[TurnT]:
         """List every complete turn that is certain or not known yet, in a fixed order, none twice.
 
-        Those of every player who may play now, in the order of ``players_to_move``. With ``roll``: after that roll.
-        Empty while a roll is awaited. It may be a lazy sequence: its length and items cost little, walking it may not.
+        Those of every player who may play now, in the order of ``players_to_move``. Empty while a roll is awaited.
+        It may be a lazy sequence: its length and items cost little, walking it may not.
         """
 
-    def counted_turns(self, state: StateT) -> Sequence[TurnT]:
+    def perft_turns(self, state: StateT) -> Sequence[TurnT]:
         """List one turn of the player to move for each result that perft counts (docs/games says which).
 
         For most games these are the legal turns.
-        """
-
-    def possible_rolls(self, state: StateT) -> Sequence[PossibleRoll]:
-        """List every roll that may come up now, probabilities adding up to 1; empty when none is awaited."""
-
-    def awaits_roll(self, state: StateT) -> bool:
-        """Say whether the game waits for dice to be rolled."""
-
-    def rolled(self, state: StateT, roll: Roll) -> StateT:
-        """Give the state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
-
-    def roll_of(self, state: StateT) -> Roll | None:
-        """Give the roll that lies on the table and is still to be used, or ``None``."""
-
-    def announcements(self, state: StateT) -> Sequence[Announcement]:
-        """List what may be announced now, in a fixed order: claims, draws, resignations."""
-
-    def announce(self, state: StateT, announcement: Announcement) -> StateT:
-        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
-
-    def scores(self, state: StateT) -> Mapping[Player, int]:
-        """Give everyone's points as they stand; empty where a game has no points."""
-
-    def playouts(self, state: StateT, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones.
-
-        Where a turn has too many ends to find them all for one draw, another way to draw is used, and documented.
-        """
-
-    def hint(
-        self,
-        state: StateT,
-        deadline_s: float,
-        rng: Random,
-        *,
-        clock: Clock,
-        strength: Strength = Strength.STRONG,
-        better: Callable[[Hint[TurnT]], None] | None = None,
-    ) -> Hint[TurnT]:
-        """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
-
-        ``better`` hears of the first legal hint (within 20 ms) and of each better one. Raises IllegalTurnError when
-        there is no turn to play: the game is over, or dice must be rolled first.
         """
 
     def certainty(self, state: StateT, turn: TurnT) -> Certainty:
@@ -279,20 +221,30 @@ class Game(Protocol[StateT, TurnT]):
         Applying it keeps every possibility that any of them leaves. Raises AmbiguousError when they can't be one.
         """
 
-    def unfinished(self, state: StateT) -> Sequence[Unfinished]:
-        """List the positions inside a turn that a camera may see (for example rolled, hop to come)."""
+    def announcements(self, state: StateT) -> Sequence[Announcement]:
+        """List what may be announced now, in a fixed order: claims, draws, resignations."""
+
+    def announce(self, state: StateT, announcement: Announcement) -> StateT:
+        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
 
     def outcome(self, state: StateT) -> Outcome | None:
         """Say how the game ended, or ``None`` while it goes on."""
 
+
+class Table(Protocol[StateT]):
+    """How a state looks on the table, and what a table that is seen says of the state."""
+
     def appearance(self, state: StateT) -> Appearance:
         """Map every place of the game to its look, in the order of ``places``."""
 
-    def facings(self, state: StateT) -> Mapping[Place, tuple[Facing, ...]]:
-        """Map each place with a piece to every facing still possible there."""
+    def set_up(
+        self, appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
+    ) -> StateT:
+        """Give the starting state that an observed table shows, hidden things not yet known.
 
-    def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
-        """Keep only what agrees with the side faces seen (partial facings); raises ContradictionError."""
+        With ``anywhere`` other starting places than the suggested ones, and any number of pieces a side that
+        the rules allow, are accepted. Raises IllegalTurnError with breaches when it is no legal start.
+        """
 
     def amend(self, state: StateT, looks: Mapping[Place, LookName], to_move: Player | None = None) -> StateT:
         """Give the state as a person puts it right: these places look so, ``to_move`` plays next, all else stays.
@@ -301,13 +253,19 @@ class Game(Protocol[StateT, TurnT]):
         player that isn't one, or when it makes no position.
         """
 
-    def explain(
-        self, before: StateT, after: Appearance, facings: Mapping[Place, Facing] | None = None
-    ) -> tuple[Breach, ...]:
-        """Say which rules the change from ``before`` to a seen table breaks; empty when a legal turn explains it.
+    def explain(self, before: StateT, after: Appearance) -> tuple[Breach, ...]:
+        """Say which rules the change from ``before`` to a seen table breaks, the nearest violation first.
 
-        ``facings`` are side faces seen, as far as they were. The nearest misdeed comes first.
+        Empty when nothing changed or a legal turn explains it. Places that ``after`` leaves out count as unchanged.
+        Raises UnreadableError for a place or look that isn't one.
         """
+
+    def unfinished(self, state: StateT) -> Sequence[Unfinished]:
+        """List the positions inside a turn that a camera may see (for example rolled, hop to come)."""
+
+
+class Notation(Protocol[StateT, TurnT]):
+    """The texts of states and turns: strict ones to keep, and those for a person."""
 
     def format_state(self, state: StateT) -> str:
         """Write a state in its strict text form: one line, byte for byte what ``parse_state`` gives back."""
@@ -324,11 +282,8 @@ class Game(Protocol[StateT, TurnT]):
         Raises UnreadableError (with the column of the fault where there is one), IllegalTurnError or AmbiguousError.
         """
 
-    def format_roll(self, roll: Roll) -> str:
-        """Write a roll in its strict text form, such as ``4,1``."""
-
-    def parse_roll(self, state: StateT, text: str) -> Roll:
-        """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+    def describe(self, turn: TurnT) -> str:
+        """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
 
     def diagram(self, state: StateT) -> str:
         """Draw the state for a person at a terminal, several lines of plain text, at most 100 columns wide."""
@@ -336,5 +291,141 @@ class Game(Protocol[StateT, TurnT]):
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
         """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
 
-    def describe(self, turn: TurnT) -> str:
-        """Say the turn in a short sentence for a person: ``Teal rolls c7 to c6, hoops up, and hops to a7.``"""
+
+@runtime_checkable
+class ReadsAsWritten(Protocol):
+    """A notation whose ``parse_turn`` takes long, since it looks for the turn that stands for all of the same end.
+
+    For turns that were written by ``format_turn`` there is nothing to look for.
+    """
+
+    def written_turn(self, state: Any, text: str, player: Player | None = None) -> Any:
+        """Read a turn as it is written, legal or not; raises UnreadableError or IllegalTurnError."""
+
+
+class Advice(Protocol[StateT_contra, TurnT]):
+    """What to play, and what random play comes to."""
+
+    def hint(
+        self,
+        state: StateT_contra,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[TurnT]], None] | None = None,
+    ) -> Hint[TurnT]:
+        """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
+
+        ``better`` hears of the first legal hint (within 20 ms) and of each better one. Raises IllegalTurnError when
+        there is no turn to play: the game is over, or dice must be rolled first.
+        """
+
+    def playouts(self, state: StateT_contra, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        """Play ``count`` games to their end from ``state``, each turn and roll drawn evenly among the legal ones.
+
+        Where a turn has too many ends to find them all for one draw, another way to draw is used, and documented.
+        """
+
+
+class Dice(Protocol[StateT]):
+    """What is rolled, in a game with dice."""
+
+    def awaits_roll(self, state: StateT) -> bool:
+        """Say whether the game waits for dice to be rolled."""
+
+    def possible_rolls(self, state: StateT) -> Sequence[PossibleRoll]:
+        """List every roll that may come up now, probabilities adding up to 1; empty when none is awaited."""
+
+    def rolled(self, state: StateT, roll: Roll) -> StateT:
+        """Give the state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
+
+    def roll_of(self, state: StateT) -> Roll | None:
+        """Give the roll that lies on the table and is still to be used, or ``None``."""
+
+    def parse_roll(self, state: StateT, text: str) -> Roll:
+        """Read a roll's text leniently; raises UnreadableError, or IllegalTurnError for one that can't be here."""
+
+
+@runtime_checkable
+class NamesDice(Protocol):
+    """Dice that are told apart, by their colours for example."""
+
+    def dice_names(self, state: Any) -> tuple[str, ...]:
+        """Name the dice to be rolled now, in the order in which a roll gives their faces; empty when none are."""
+
+
+class SideFaces(Protocol[StateT]):
+    """What the sides of pieces show, in a game where they show something that the top doesn't."""
+
+    def facings(self, state: StateT) -> Mapping[Place, tuple[Facing, ...]]:
+        """Map each place with a piece to every facing still possible there."""
+
+    def narrow(self, state: StateT, sightings: Mapping[Place, Facing]) -> StateT:
+        """Keep only what agrees with the side faces seen (partial facings).
+
+        Raises ContradictionError, or UnreadableError for a place that isn't one.
+        """
+
+    def explain(self, before: StateT, after: Appearance, facings: Mapping[Place, Facing]) -> tuple[Breach, ...]:
+        """Say what ``Table.explain`` says, with side faces seen (partial facings)."""
+
+
+class SheetFile(Protocol):
+    """A file of what is printed with a game (sheets, dice), which a person may copy and change.
+
+    The engine opens no file of a person's; the caller hands over its text.
+    """
+
+    @property
+    def option(self) -> str | None:
+        """The option that may be given as a file's name, ``None`` where none may."""
+
+    def text(self) -> str:
+        """Give the text of the file that ships."""
+
+    def read(self, text: str) -> Mapping[str, OptionValue]:
+        """Read a file and give the options that it comes to.
+
+        Raises UnreadableError with a line for each fault: where it is, what was got, what was expected.
+        """
+
+    def draw(self, text: str) -> str:
+        """Draw what a sheet file says, several lines of plain text; raises UnreadableError as above."""
+
+
+@dataclass(frozen=True)
+class Game(Generic[StateT, TurnT]):
+    """One game: what it is called, who plays, what can stand where, and the parts that know the rest.
+
+    A part that only some games have is ``None`` in the others: dice, side faces, scores, a sheet file. ``scores``
+    gives everyone's points as they stand. ``is_slow_to_list`` says that listing the legal turns can take seconds;
+    records then leave their number out.
+    """
+
+    name: str
+    title: str
+    players: tuple[Player, ...]
+    options: tuple[Option, ...]
+    places: tuple[Place, ...]
+    looks: tuple[LookName, ...]
+    rules: Rules[StateT, TurnT]
+    table: Table[StateT]
+    notation: Notation[StateT, TurnT]
+    advice: Advice[StateT, TurnT]
+    dice: Dice[StateT] | None = None
+    side_faces: SideFaces[StateT] | None = None
+    scores: Callable[[StateT], Mapping[Player, int]] | None = None
+    sheet_file: SheetFile | None = None
+    is_slow_to_list: bool = False
+
+    def awaits_roll(self, state: StateT) -> bool:
+        """Say whether dice are to be rolled before anyone can play."""
+        return self.dice is not None and self.dice.awaits_roll(state)
+
+    def dice_for(self, roll: str) -> Dice[StateT]:
+        """Give the dice that a roll's text is read with; raises UnreadableError in a game without dice."""
+        if self.dice is None:
+            raise UnreadableError(f"got a roll {roll!r}, but {self.title} has no dice; leave it out", 1)
+        return self.dice

@@ -1,6 +1,6 @@
 """Counting turns to a depth, the yardstick for a game's rules: one number that any slip changes.
 
-Counted are a game's ``counted_turns`` at every node, paths not merged. Where dice are rolled, the same given roll is
+Counted are a game's ``perft_turns`` at every node, paths not merged. Where dice are rolled, the same given roll is
 used wherever one is awaited. Two optional protocols let a game say more: from which state a roll counts, and how many
 turns are counted without listing them.
 """
@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine.api import Game, Roll, StateT, TurnT
 from engine.errors import IllegalTurnError, UnreadableError
+from engine.support.dice import format_roll
 
 MOST_ROLLS_BETWEEN_TURNS = 100
 """After so many equal rolls without a turn to play between them there will never be one: ties roll again for ever."""
@@ -19,7 +20,7 @@ MOST_ROLLS_BETWEEN_TURNS = 100
 
 @runtime_checkable
 class CountedFromRoll(Protocol[StateT]):
-    """A game that says itself which state a given roll is counted from."""
+    """Rules that say themselves which state a given roll is counted from."""
 
     def count_from(self, state: StateT, roll: Roll | None, colour: str | None) -> StateT:
         """Give the state whose counted turns perft counts, the roll thrown and the colour in hand.
@@ -34,10 +35,10 @@ class CountedFromRoll(Protocol[StateT]):
 
 @runtime_checkable
 class CountsResults(Protocol):
-    """A game that counts ``counted_turns`` faster than it lists them."""
+    """Rules that count ``perft_turns`` faster than they list them."""
 
     def count_results(self, state: Any) -> int:
-        """Give ``len(counted_turns(state))``."""
+        """Give ``len(perft_turns(state))``."""
 
 
 def read_faces(text: str) -> Roll:
@@ -57,14 +58,22 @@ def start_of_count(
     UnreadableError for a roll's text, IllegalTurnError for a roll or colour that the game has no use for, or a roll
     that is missing.
     """
-    if isinstance(game, CountedFromRoll):
+    rules = game.rules
+    if isinstance(rules, CountedFromRoll):
         faces = None if roll is None else read_faces(roll)
-        start: StateT = game.count_from(state, faces, colour)
-        return start, game.roll_of(start) or faces
+        start: StateT = rules.count_from(state, faces, colour)
+        return start, _lying(game, start) or faces
     if colour is not None:
         raise IllegalTurnError(f"got the colour {colour!r}, but in {game.title} nobody holds one; leave it out")
-    read = None if roll is None else game.parse_roll(state, roll)
-    return (state, game.roll_of(state)) if read is None else (game.rolled(state, read), read)
+    if roll is None:
+        return state, _lying(game, state)
+    dice = game.dice_for(roll)
+    read = dice.parse_roll(state, roll)
+    return dice.rolled(state, read), read
+
+
+def _lying(game: Game[StateT, TurnT], state: StateT) -> Roll | None:
+    return None if game.dice is None else game.dice.roll_of(state)
 
 
 def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> int:
@@ -83,7 +92,7 @@ def perft(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
         ready = _thrown(game, state, roll)
         if depth == 1:
             return count(ready)
-        return sum(below(game.apply(ready, turn), depth - 1) for turn in game.counted_turns(ready))
+        return sum(below(game.rules.apply(ready, turn), depth - 1) for turn in game.rules.perft_turns(ready))
 
     return below(state, depth)
 
@@ -98,8 +107,8 @@ def counts_of_first_turns(
     if depth < 1:
         raise ValueError(f"the depth is {depth}; expected 1 or more to split by the first turn")
     ready = _thrown(game, state, roll)
-    turns = game.counted_turns(ready)
-    return turns, (perft(game, game.apply(ready, turn), depth - 1, roll) for turn in turns)
+    turns = game.rules.perft_turns(ready)
+    return turns, (perft(game, game.rules.apply(ready, turn), depth - 1, roll) for turn in turns)
 
 
 def split(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | None = None) -> list[tuple[str, int]]:
@@ -108,23 +117,22 @@ def split(game: Game[StateT, TurnT], state: StateT, depth: int, roll: Roll | Non
     Raises ValueError and IllegalTurnError as ``counts_of_first_turns`` does.
     """
     turns, counts = counts_of_first_turns(game, state, depth, roll)
-    return [(game.format_turn(turn), count) for turn, count in zip(turns, counts, strict=True)]
+    return [(game.notation.format_turn(turn), count) for turn, count in zip(turns, counts, strict=True)]
 
 
 def _counter(game: Game[StateT, TurnT]) -> Callable[[StateT], int]:
-    if isinstance(game, CountsResults):
-        return game.count_results
-    return lambda state: len(game.counted_turns(state))
+    rules = game.rules
+    return rules.count_results if isinstance(rules, CountsResults) else lambda state: len(rules.perft_turns(state))
 
 
 def _thrown(game: Game[StateT, TurnT], state: StateT, roll: Roll | None) -> StateT:
     """The state with the roll on the table, wherever one is awaited."""
     for _ in range(MOST_ROLLS_BETWEEN_TURNS):
-        if not game.awaits_roll(state):
+        if game.dice is None or not game.dice.awaits_roll(state):
             return state
         if roll is None:
             raise IllegalTurnError(f"{game.title} waits for a roll, and none is given; give the roll to count with")
-        state = game.rolled(state, roll)
+        state = game.dice.rolled(state, roll)
     raise IllegalTurnError(
-        f"rolling {game.format_roll(roll) if roll else ''} again and again leads to no turn; count with another roll"
+        f"rolling {format_roll(roll) if roll else ''} again and again leads to no turn; count with another roll"
     )

@@ -22,7 +22,7 @@ from rich.table import Table
 from engine.api import Game
 from engine.games.diaballik.play.turns import begun, packed_results
 from engine.perft import perft, start_of_count
-from engine.support.traits import play_random_games
+from engine.support.playouts import play_random_games
 
 OF_TWO = ("blockade", "deblockle", "diaballik")
 """The games whose random games are to be ahead of python-chess's."""
@@ -117,7 +117,7 @@ class RandomGames:
 
     def rate(self) -> float:
         """Plies a second, over the number of games found to take long enough."""
-        tally, taken_s = timed(partial(self._game.playouts, self._start, self.games, self._rng))
+        tally, taken_s = timed(partial(self._game.advice.playouts, self._start, self.games, self._rng))
         self.plies += tally.plies
         self.played += tally.games
         return float(tally.plies / taken_s)
@@ -126,7 +126,9 @@ class RandomGames:
         """Plies a second by the interface alone, over as much of a game's beginning as takes ``least_s``."""
         most_plies = 1
         while True:
-            tally, taken_s = timed(partial(play_random_games, self._game, self._start, 1, self._rng, most_plies))
+            tally, taken_s = timed(
+                partial(play_random_games, self._game, self._start, 1, self._rng, most_plies=most_plies)
+            )
             if taken_s >= least_s or tally.plies < most_plies:
                 return float(tally.plies / taken_s)
             most_plies *= 2
@@ -157,13 +159,13 @@ def middles(game: Game[Any, Any], count: int, rng: Random) -> list[Any]:
     """Positions from the middle of random games, 6 to 40 turns after the start, in which the game goes on."""
     found: list[Any] = []
     while len(found) < count:
-        state = game.new()
+        state = game.rules.new()
         for _ in range(rng.randint(6, 40)):
-            turns = game.legal_turns(state)
+            turns = game.rules.legal_turns(state)
             if not turns:
                 break
-            state = game.apply(state, turns[rng.randrange(len(turns))])
-        if state.to_move is not None and game.legal_turns(state):
+            state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+        if state.to_move is not None and game.rules.legal_turns(state):
             found.append(state)
     return found
 

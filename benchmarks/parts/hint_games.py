@@ -94,7 +94,7 @@ class TimedHint:
                 heard.append(time.monotonic())
 
         began_s = time.monotonic()
-        hint = game.hint(state, self.seconds, rng, clock=time.monotonic, strength=self.strength, better=hear)
+        hint = game.advice.hint(state, self.seconds, rng, clock=time.monotonic, strength=self.strength, better=hear)
         ended_s = time.monotonic()
         self.timing.add(Timing(1, (heard or [ended_s])[0] - began_s, ended_s - began_s - self.seconds))
         return hint.turn
@@ -104,13 +104,13 @@ class TimedHint:
 def warmed_up(name: str) -> Game[Any, Any]:
     """Give a game whose tables are made: the first hint of a process may take longer, and measures nothing."""
     game = load(name)
-    state: Any = game.new()
+    state: Any = game.rules.new()
     number = 0
     while game.awaits_roll(state):
-        state = game.rolled(state, draw_roll(game, state, 0, number))
+        state = game.dice.rolled(state, draw_roll(game, state, 0, number))
         number += 1
     for strength in (Strength.GENTLE, Strength.STRONG):
-        game.hint(state, 0.05, Random(0), clock=time.monotonic, strength=strength)
+        game.advice.hint(state, 0.05, Random(0), clock=time.monotonic, strength=strength)
     return game
 
 
@@ -128,7 +128,7 @@ def play(plan: HintGamePlan) -> Played:
         result = float(game.scores(state)[seat] - game.scores(without)[seat])
     else:
         result = _share(game, state, seat)
-    return Played(plan, result, turns, game.outcome(state) is None, hint.timing)
+    return Played(plan, result, turns, game.rules.outcome(state) is None, hint.timing)
 
 
 def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, TimedHint], pair: int) -> tuple[Any, int]:
@@ -139,12 +139,12 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
         "greedy": TimedHint(Strength.GENTLE, pairing.seconds),
         "hint": TimedHint(Strength.STRONG, pairing.opponent_seconds),
     }[pairing.opponent]
-    state: Any = game.new(dict(pairing.options))
+    state: Any = game.rules.new(dict(pairing.options))
     rolls = turns = 0
     most_turns = MOST_TURNS_OF_HINTS if pairing.opponent == "hint" else MOST_TURNS
-    while game.outcome(state) is None and turns < most_turns:
+    while game.rules.outcome(state) is None and turns < most_turns:
         if game.awaits_roll(state):
-            state = game.rolled(state, draw_roll(game, state, pair, rolls))
+            state = game.dice.rolled(state, draw_roll(game, state, pair, rolls))
             rolls += 1
             continue
         player = state.to_move
@@ -155,7 +155,7 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
             turn = _RANDOM.choose(game, state, player, rng).turn
         else:
             turn = chooser.choose(game, state, rng)
-        state = game.apply(state, turn)
+        state = game.rules.apply(state, turn)
         turns += 1
     return state, turns
 
@@ -167,7 +167,7 @@ def _players(game: Game[Any, Any], options: dict[str, OptionValue]) -> tuple[Pla
 
 
 def _share(game: Game[Any, Any], state: Any, seat: Player) -> float:
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     if outcome is None or outcome.winner is None:
         return 0.5
     return float(outcome.winner == seat)
@@ -192,21 +192,21 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
     rng = Random(seed)
     # In some games listing all turns, to draw one, takes far longer than a hint does.
     walker = TimedHint(Strength.GENTLE, QUICK_S)
-    state: Any = game.new(dict(pairing.options))
+    state: Any = game.rules.new(dict(pairing.options))
     kept = state
     rolls = 0
     for turns in range(rng.randrange(1, 25)):
-        while game.outcome(state) is None and game.awaits_roll(state):
-            state = game.rolled(state, draw_roll(game, state, seed, rolls))
+        while game.rules.outcome(state) is None and game.awaits_roll(state):
+            state = game.dice.rolled(state, draw_roll(game, state, seed, rolls))
             rolls += 1
-        if game.outcome(state) is not None:
+        if game.rules.outcome(state) is not None:
             break
         kept = state
         if turns < OPENING_TURNS:
             turn = _RANDOM.choose(game, state, state.to_move, program_rng(seed, state.to_move, turns)).turn
         else:
             turn = walker.choose(game, state, rng)
-        state = game.apply(state, turn)
+        state = game.rules.apply(state, turn)
     return kept
 
 

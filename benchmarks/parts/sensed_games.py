@@ -140,16 +140,17 @@ class DrawnErrors:
 
 def random_start(game: Any, rng: random.Random) -> tuple[Any, Any]:
     """Give a start with everything known, as the world knows it, and one as a referee knows it by looks alone."""
-    appearance = game.appearance(game.new())
+    appearance = game.table.appearance(game.rules.new())
     if game.name == "deblockle":
         appearance = {
             place: look if look == EMPTY else rng.choice([one for one in game.looks if one[:4] == look[:4]])
             for place, look in appearance.items()
         }
-    known = game.set_up(appearance)
+    known = game.table.set_up(appearance)
     world = known
-    for place, facings in game.facings(world).items():
-        world = game.narrow(world, {place: rng.choice(facings)})
+    if game.side_faces is not None:
+        for place, facings in game.side_faces.facings(world).items():
+            world = game.side_faces.narrow(world, {place: rng.choice(facings)})
     return world, known
 
 
@@ -166,18 +167,18 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
     readers: Mapping[Inputs, Reader] = {Inputs.CAMERA: scripted, Inputs.SENSORS: alone, Inputs.BOTH: both}
     played = Played()
     clock_s = 0.0
-    scripted.show(clock_s, errors, game.appearance(world))
+    scripted.show(clock_s, errors, game.table.appearance(world))
     belief, ruling = judge(bench, belief, _look(readers[inputs], clock_s), Trigger.RESTED)
     if ruling.verdict.kind is not VerdictKind.UNCHANGED:
         belief = believe_person(bench, belief, (known,))
     for _ in range(turns):
-        legal = game.legal_turns(world)
+        legal = game.rules.legal_turns(world)
         if not legal:
             break
         turn = legal[rng.randrange(len(legal))]
-        after = game.apply(world, turn)
+        after = game.rules.apply(world, turn)
         changes = _changes(game, world, after, turn, clock_s, rng, rates)
-        looks = game.appearance(after)
+        looks = game.table.appearance(after)
         scripted.show(clock_s, errors, looks, changes)
         clock_s += 10.0
         readings = _look(readers[inputs], clock_s)
@@ -186,22 +187,23 @@ def play(name: str, game: Any, inputs: Inputs, seed: int, rates: ErrorRates, tur
         played.turns += 1
         accepted = [text for verdict in ruling.verdicts for text in verdict.turns]
         if accepted:
-            right = len(accepted) == 1 and game.appearance(belief.states[0]) == looks
+            right = len(accepted) == 1 and game.table.appearance(belief.states[0]) == looks
             played.counts["accepted"] += 1
             if not right:
-                what = f"{inputs} {name} {seed}: {accepted} for {game.format_turn(turn)}: {ruling.verdicts[0].sentence}"
+                text = game.notation.format_turn(turn)
+                what = f"{inputs} {name} {seed}: {accepted} for {text}: {ruling.verdicts[0].sentence}"
                 played.wrong.append(what)
         asked = sum(verdict.kind is not VerdictKind.ACCEPTED for verdict in ruling.verdicts)
         played.counts["asked"] += bool(asked)
         played.counts["named a fault"] += ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
-        if not accepted or game.appearance(belief.states[0]) != looks:
+        if not accepted or game.table.appearance(belief.states[0]) != looks:
             states = applied(game, belief.states, turn) if not accepted else (after,)
             belief = believe_person(bench, belief, states or (after,), turn.places)
         for reader in (alone, both):
             reader.believed(looks)
         clock_s += 10.0
         world = after
-        if game.outcome(world) is not None:
+        if game.rules.outcome(world) is not None:
             break
     return played
 
@@ -221,7 +223,7 @@ def _changes(
     game: Any, before: Any, after: Any, turn: Any, clock_s: float, rng: random.Random, rates: ErrorRates
 ) -> tuple[PlaceChange, ...]:
     """Give what perfect sensors notice of a turn: pieces lifted, set down where they pass if they are, put down."""
-    first, last = game.appearance(before), game.appearance(after)
+    first, last = game.table.appearance(before), game.table.appearance(after)
     lifted = [place for place in turn.places if first[place] != EMPTY and last[place] == EMPTY]
     put = [place for place in turn.places if first[place] == EMPTY and last[place] != EMPTY]
     passed = [place for place in turn.places[1:2] if first[place] == EMPTY and last[place] == EMPTY]

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from engine.api import EMPTY, Game, OptionValue
 from engine.errors import UnreadableError
 from engine.registry import load
+from engine.support.dice import format_roll
 
 Item = TypeVar("Item")
 
@@ -34,21 +35,20 @@ def playthrough(
     lines = [f"game: {game.name}", *(f"option: {key}={value}" for key, value in sorted(given.items()))]
     lines += [_HIDDEN] if hidden else []
     lines.append(f"choices: {' '.join(str(choice) for choice in choices)}")
-    state = game.new(given)
+    state = game.rules.new(given)
     if hidden:
-        state = game.set_up(game.appearance(state), given)
+        state = game.table.set_up(game.table.appearance(state), given)
     for ply, choice in enumerate(choices):
         lines += ["", f"ply {ply}", *_described(game, state)]
-        rolls = game.possible_rolls(state)
-        turns = game.legal_turns(state)
-        if rolls:
+        turns = game.rules.legal_turns(state)
+        if game.dice is not None and (rolls := game.dice.possible_rolls(state)):
             roll = rolls[choice % len(rolls)].roll
-            lines.append(f"rolls: {game.format_roll(roll)}")
-            state = game.rolled(state, roll)
+            lines.append(f"rolls: {format_roll(roll)}")
+            state = game.dice.rolled(state, roll)
         elif turns:
             turn = turns[choice % len(turns)]
-            lines.append(f"plays: {_named(game, state, turn)} ({game.describe(turn)})")
-            state = game.apply(state, turn)
+            lines.append(f"plays: {_named(game, state, turn)} ({game.notation.describe(turn)})")
+            state = game.rules.apply(state, turn)
         else:
             break
     lines += ["", "end", *_described(game, state)]
@@ -56,40 +56,41 @@ def playthrough(
 
 
 def _described(game: Game[Any, Any], state: Any) -> list[str]:
-    before = game.appearance(state)
+    before = game.table.appearance(state)
     seen = {place: look for place, look in before.items() if look != EMPTY}
-    facings = game.facings(state)
-    lines = [f"state: {game.format_state(state)}", f"to move: {state.to_move}"]
-    several = game.players_to_move(state)[1:]
+    facings = {} if game.side_faces is None else game.side_faces.facings(state)
+    lines = [f"state: {game.notation.format_state(state)}", f"to move: {state.to_move}"]
+    several = game.rules.players_to_move(state)[1:]
     lines += [f"also to move: {', '.join(several)}"] if several else []
-    scores = game.scores(state)
+    scores = {} if game.scores is None else game.scores(state)
     lines += [f"scores: {', '.join(f'{player} {points}' for player, points in scores.items())}"] if scores else []
     lines += [f"look: {place}: {look}{_sides(facings.get(place, ()))}" for place, look in seen.items()]
     lines += _choices(game, state)
-    for position in game.unfinished(state):
+    for position in game.table.unfinished(state):
         changed = {place: look for place, look in position.appearance.items() if look != before[place]}
         lines.append(f"unfinished: {changed} {position.to_do}")
-    lines.append(f"outcome: {game.outcome(state)}")
+    lines.append(f"outcome: {game.rules.outcome(state)}")
     return lines
 
 
 def _choices(game: Game[Any, Any], state: Any) -> list[str]:
     """What may come next: the possible rolls, or the legal turns; of very many some, evenly apart."""
-    rolls = game.possible_rolls(state)
-    if rolls:
+    if game.dice is not None and (rolls := game.dice.possible_rolls(state)):
         return [
             f"possible rolls {len(rolls)}{_apart(rolls)}:",
-            *(f"  {game.format_roll(each.roll)} {each.probability}" for each in _sampled(rolls)),
+            *(f"  {format_roll(each.roll)} {each.probability}" for each in _sampled(rolls)),
         ]
-    turns = game.legal_turns(state)
+    turns = game.rules.legal_turns(state)
     lines = [f"legal {len(turns)}{_apart(turns)}:"]
-    return lines + [f"  {_named(game, state, turn)} {game.certainty(state, turn).value}" for turn in _sampled(turns)]
+    return lines + [
+        f"  {_named(game, state, turn)} {game.rules.certainty(state, turn).value}" for turn in _sampled(turns)
+    ]
 
 
 def _named(game: Game[Any, Any], state: Any, turn: Any) -> str:
     """A turn's text, with its player where several may play."""
-    text = game.format_turn(turn)
-    return text if len(game.players_to_move(state)) < 2 else f"{turn.player} {text}"
+    text = game.notation.format_turn(turn)
+    return text if len(game.rules.players_to_move(state)) < 2 else f"{turn.player} {text}"
 
 
 def _sampled(items: Sequence[Item]) -> Sequence[Item]:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from engine.api import Announcement, Game, Outcome, Roll, StateT, TurnT
 from engine.errors import AmbiguousError, EngineError, IllegalTurnError, UnreadableError
@@ -29,6 +29,7 @@ from engine.records.record_text import (
 )
 from engine.registry import load
 from engine.support.announcements import REPETITION, format_announcement, parse_announcement
+from engine.support.dice import format_roll
 
 __all__ = [
     "DRAW",
@@ -42,25 +43,12 @@ __all__ = [
     "Replay",
     "RolledDice",
     "digest",
-    "is_costly_to_count",
     "make",
     "read",
     "replay",
     "result_of",
     "write",
 ]
-
-
-@runtime_checkable
-class CostlyToCount(Protocol):
-    """A game of which listing the legal turns can take seconds: its records leave their number out."""
-
-    legal_turns_cost_seconds: bool
-
-
-def is_costly_to_count(game: Game[Any, Any]) -> bool:
-    """Say whether listing a game's legal turns can take seconds."""
-    return isinstance(game, CostlyToCount) and game.legal_turns_cost_seconds
 
 
 @dataclass(frozen=True)
@@ -91,7 +79,7 @@ def _at(line: int) -> str:
 
 def digest(game: Game[StateT, TurnT], state: StateT) -> str:
     """The digest of a state: 16 hexadecimal digits of BLAKE2b over its strict text."""
-    return _digest_of_text(game.format_state(state))
+    return _digest_of_text(game.notation.format_state(state))
 
 
 def _digest_of_text(text: str) -> str:
@@ -125,28 +113,31 @@ def make(
             entry, state = _recorded(game, state, step)
             entries.append(entry)
         if step is None or after != state:
-            entries.append(PositionSet(game.format_state(after), why))
+            entries.append(PositionSet(game.notation.format_state(after), why))
         state = after
-    scores = tuple(game.scores(state).items())
-    result = result_of(game.outcome(state))
-    return Record(game.name, game.format_state(start), tuple(entries), result, tuple(tags), scores)
+    scores = () if game.scores is None else tuple(game.scores(state).items())
+    result = result_of(game.rules.outcome(state))
+    return Record(game.name, game.notation.format_state(start), tuple(entries), result, tuple(tags), scores)
 
 
 def _recorded(game: Game[StateT, TurnT], state: StateT, step: TurnT | Roll | Announcement) -> tuple[Entry, StateT]:
     """The line of one step, and the state after it by the rules alone."""
     if isinstance(step, Roll):
-        after = game.rolled(state, step)
-        return RolledDice(game.format_roll(step), digest(game, after)), after
+        text = format_roll(step)
+        after = game.dice_for(text).rolled(state, step)
+        return RolledDice(text, digest(game, after)), after
     if isinstance(step, Announcement):
-        after = game.announce(state, step)
+        after = game.rules.announce(state, step)
         return Announced(format_announcement(step), digest(game, after)), after
-    after = game.apply(state, step)
-    return PlayedTurn(game.format_turn(step), step.player, _legal_turns(game, state), digest(game, after)), after
+    after = game.rules.apply(state, step)
+    return PlayedTurn(
+        game.notation.format_turn(step), step.player, _legal_turns(game, state), digest(game, after)
+    ), after
 
 
 def _legal_turns(game: Game[StateT, TurnT], state: StateT) -> int | None:
     """How many legal turns there are, ``None`` in a game that would take too long to count them."""
-    return None if is_costly_to_count(game) else len(game.legal_turns(state))
+    return None if game.is_slow_to_list else len(game.rules.legal_turns(state))
 
 
 def replay(record: Record) -> Replay:
@@ -157,7 +148,7 @@ def replay(record: Record) -> Replay:
     """
     game = load(record.game)
     try:
-        state = game.parse_state(record.start)
+        state = game.notation.parse_state(record.start)
     except UnreadableError as error:
         raise UnreadableError(f"the tag Start can't be read: {error}") from error
     states: list[Any] = [state]
@@ -169,7 +160,7 @@ def replay(record: Record) -> Replay:
             state = _proven(game, state, entry, record.format)
         steps.append(step)
         states.append(state)
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     _check_end(game, record, state, outcome)
     turns = tuple(step for step, entry in zip(steps, record.entries, strict=True) if isinstance(entry, PlayedTurn))
     return Replay(tuple(states), tuple(steps), turns, outcome)
@@ -192,26 +183,27 @@ def _replayed(game: Game[Any, Any], state: Any, entry: Entry) -> tuple[Any, Any]
     """What a line says, and the state after it."""
     match entry:
         case PositionSet():
-            return None, game.parse_state(entry.state)
+            return None, game.notation.parse_state(entry.state)
         case RolledDice():
-            roll = game.parse_roll(state, entry.roll)
-            return roll, game.rolled(state, roll)
+            dice = game.dice_for(entry.roll)
+            roll = dice.parse_roll(state, entry.roll)
+            return roll, dice.rolled(state, roll)
         case Announced():
             said = parse_announcement(entry.announcement, game.players)
-            return said, game.announce(state, said)
+            return said, game.rules.announce(state, said)
         case PlayedTurn():
             turn = _checked_turn(game, state, entry)
-            return turn, game.apply(state, turn)
+            return turn, game.rules.apply(state, turn)
 
 
 def _checked_turn(game: Game[Any, Any], state: Any, entry: PlayedTurn) -> Any:
     text = entry.turn
-    player = entry.player if entry.player in game.players_to_move(state) else None
-    turn = game.parse_turn(state, text, player)
+    player = entry.player if entry.player in game.rules.players_to_move(state) else None
+    turn = game.notation.parse_turn(state, text, player)
     if entry.player not in (None, turn.player):
         raise RecordError(f"{text} is a turn of {turn.player}, but the record says {entry.player}", entry.line)
     if entry.legal_turns is not None:
-        count = len(game.legal_turns(state))
+        count = len(game.rules.legal_turns(state))
         if count != entry.legal_turns:
             raise RecordError(
                 f"before {text} there are {count} legal turns, but the record says {entry.legal_turns}", entry.line
@@ -240,10 +232,10 @@ def _proven(game: Game[Any, Any], state: Any, entry: PlayedTurn | RolledDice | A
 def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> Any:
     """The draw by repetition with that digest, ``None`` where it is none: at first nobody had to claim it."""
     claim = Announcement(REPETITION, state.to_move)
-    if claim not in game.announcements(state):
+    if claim not in game.rules.announcements(state):
         return None
-    claimed = game.announce(state, claim)
-    unsaid = game.format_state(claimed).replace(f" announced={format_announcement(claim)}", "")
+    claimed = game.rules.announce(state, claim)
+    unsaid = game.notation.format_state(claimed).replace(f" announced={format_announcement(claim)}", "")
     return claimed if _digest_of_text(unsaid) == expected else None
 
 
@@ -252,7 +244,7 @@ def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcom
     result = _read_result(game, record.result)
     if outcome is not None and result not in (UNFINISHED, result_of(outcome)):
         raise RecordError(f"the result is {record.result!r}, but by the rules it is {result_of(outcome)!r}", last)
-    scores = game.scores(state)
+    scores = {} if game.scores is None else game.scores(state)
     if record.scores and dict(record.scores) != dict(scores):
         told, found = (", ".join(f"{who} {n}" for who, n in one.items()) for one in (dict(record.scores), scores))
         raise RecordError(f"the scores are {told}, but by the rules they are {found or 'none'}", last)

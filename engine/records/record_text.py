@@ -187,7 +187,7 @@ def read(text: str) -> Record:
     game = load(own["Game"])
     return Record(
         game.name,
-        own["Start"] if "Start" in own else game.format_state(game.new()),
+        own["Start"] if "Start" in own else game.notation.format_state(game.rules.new()),
         tuple(_read_entry(game, line, number) for number, line in lines),
         own.get("Result", UNFINISHED),
         tuple(others),

@@ -29,6 +29,11 @@ def possible_rolls(
     return tuple(PossibleRoll(Roll(faces), Fraction(count, total)) for faces, count in sorted(counted.items()))
 
 
+def format_roll(roll: Roll) -> str:
+    """Write a roll in its strict text form, such as ``4,1``."""
+    return ",".join(roll.faces)
+
+
 def drawn(rolls: Sequence[PossibleRoll], rng: Random) -> Roll:
     """Draw one of the possible rolls by its probability, for looking ahead; raises ValueError when there are none."""
     if not rolls:

@@ -56,8 +56,8 @@ def corrected(
         states = _states(game, belief, correction, options)
     except EngineError as error:
         raise CorrectionError(str(error)) from error
-    before = game.appearance(belief[0]) if belief else dict.fromkeys(game.places, EMPTY)
-    after = game.appearance(states[0])
+    before = game.table.appearance(belief[0]) if belief else dict.fromkeys(game.places, EMPTY)
+    after = game.table.appearance(states[0])
     places = tuple(place for place in game.places if place in correction.looks or before[place] != after[place])
     parts = [f"{place} is {after[place]}" for place in places]
     if not parts:
@@ -71,16 +71,16 @@ def _states(
 ) -> tuple[StateT, ...]:
     to_move = correction.to_move or None
     if correction.position:
-        state = game.parse_state(correction.position)
-        return (game.amend(state, {}, to_move) if to_move else state,)
+        state = game.notation.parse_state(correction.position)
+        return (game.table.amend(state, {}, to_move) if to_move else state,)
     if belief:
         # While it is open who starts, saying who plays decides it.
         belief = [state for state in belief if state.to_move == to_move] or belief
-        return tuple(dict.fromkeys(game.amend(state, correction.looks, to_move) for state in belief))
+        return tuple(dict.fromkeys(game.table.amend(state, correction.looks, to_move) for state in belief))
     if not correction.looks:
         raise CorrectionError("the board is not set up yet; say what stands where, or give a whole position")
     starts = {STARTS_OPTION: to_move} if to_move else {}
-    return (game.set_up(correction.looks, {**options, **starts}, anywhere=True),)
+    return (game.table.set_up(correction.looks, {**options, **starts}, anywhere=True),)
 
 
 def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:

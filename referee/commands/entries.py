@@ -9,8 +9,8 @@ from typing import Any
 from common.phrases import capitalized, listed
 from engine.api import Announcement, Game, OptionValue, Outcome, Place, Player, Roll
 from engine.errors import EngineError, IllegalTurnError
-from engine.records.record import CostlyToCount
 from engine.support.announcements import DRAW, EVERYONE, format_announcement, parse_announcement
+from engine.support.dice import format_roll
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
 from referee.journal.fold import PlayedKind, after_step, read_step
@@ -62,20 +62,20 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
         raise refusals[0]
     state, step, after = fitting[0]
     states = tuple(dict.fromkeys(each for _, _, each in fitting))
-    texts: list[JsonValue] = [game.format_state(each) for each in states]
+    texts: list[JsonValue] = [game.notation.format_state(each) for each in states]
     places = () if isinstance(step, Roll | Announcement) else tuple(step.places)
     data = {**_data(game, state, step), "state": texts[0] if len(texts) == 1 else texts, "by": entry.by}
     if places:
         data["places"] = list(places)
-    return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.outcome(after))
+    return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after))
 
 
 def usual_start(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
     """Give the states a game without a camera begins with: one, or one for each player while it is open who starts."""
     if options.get(STARTS_OPTION) != EITHER:
-        return (game.new(options),)
+        return (game.rules.new(options),)
     rest = {name: value for name, value in options.items() if name != STARTS_OPTION}
-    return tuple(game.new({**rest, STARTS_OPTION: player}) for player in game.players)
+    return tuple(game.rules.new({**rest, STARTS_OPTION: player}) for player in game.players)
 
 
 def refusal(error: EngineError) -> str:
@@ -88,7 +88,7 @@ def refusal(error: EngineError) -> str:
 
 
 def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
-    if entry.kind == "turn" and entry.player is not None and entry.player not in game.players_to_move(state):
+    if entry.kind == "turn" and entry.player is not None and entry.player not in game.rules.players_to_move(state):
         raise IllegalTurnError(f"{entry.player} may not play now; {_who_may(game, state)}")
     if entry.kind == "announced":
         return _announcement(game, state, entry)
@@ -96,9 +96,9 @@ def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
 
 
 def _who_may(game: Game[Any, Any], state: Any) -> str:
-    if game.outcome(state) is not None:
+    if game.rules.outcome(state) is not None:
         return "the game is over"
-    return f"it is the turn of {listed(game.players_to_move(state), 'and')}"
+    return f"it is the turn of {listed(game.rules.players_to_move(state), 'and')}"
 
 
 def _announcement(game: Game[Any, Any], state: Any, entry: Entry) -> Announcement:
@@ -106,17 +106,17 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Entry) -> Announcemen
     if ":" in entry.text:
         return parse_announcement(entry.text, game.players)
     kind = entry.text.strip().lower()
-    possible = [each for each in game.announcements(state) if each.kind == kind]
+    possible = [each for each in game.rules.announcements(state) if each.kind == kind]
     named = [each for each in possible if entry.player is None or each.player == entry.player]
     for player in (entry.player, None, state.to_move):
         if Announcement(kind, player) in named:
             return Announcement(kind, player)
     if len(named) == 1:
         return named[0]
-    if not possible and kind not in {each.kind for each in game.announcements(state)}:
+    if not possible and kind not in {each.kind for each in game.rules.announcements(state)}:
         # The rules themselves say best why it can't be said now.
-        game.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
-    said = [format_announcement(each) for each in game.announcements(state)]
+        game.rules.announce(state, Announcement(kind, None if kind == DRAW else entry.player or state.to_move))
+    said = [format_announcement(each) for each in game.rules.announcements(state)]
     raise IllegalTurnError(
         f"{entry.text!r} can't be announced now; there "
         + (f"are {listed(said, 'and')}" if said else "is nothing to say")
@@ -125,19 +125,19 @@ def _announcement(game: Game[Any, Any], state: Any, entry: Entry) -> Announcemen
 
 def _data(game: Game[Any, Any], state: Any, step: Any) -> dict[str, JsonValue]:
     if isinstance(step, Roll):
-        return {"roll": game.format_roll(step)}
+        return {"roll": format_roll(step)}
     if isinstance(step, Announcement):
         return {"announcement": format_announcement(step)}
-    data: dict[str, JsonValue] = {"turn": game.format_turn(step), "player": step.player}
-    if not (isinstance(game, CostlyToCount) and game.legal_turns_cost_seconds):
-        data["legal_turns"] = len(game.legal_turns(state))
+    data: dict[str, JsonValue] = {"turn": game.notation.format_turn(step), "player": step.player}
+    if not game.is_slow_to_list:
+        data["legal_turns"] = len(game.rules.legal_turns(state))
     return data
 
 
 def _sentence(game: Game[Any, Any], step: Any) -> str:
     if isinstance(step, Roll):
-        return f"{game.format_roll(step)} is rolled."
+        return f"{format_roll(step)} is rolled."
     if isinstance(step, Announcement):
         player = step.player or EVERYONE
         return f"{capitalized(player)} {'announces' if step.player else 'announce'}: {step.kind}."
-    return game.describe(step)
+    return game.notation.describe(step)

@@ -104,4 +104,4 @@ def _standing(events: Sequence[TruthEvent]) -> list[TruthEvent]:
 def _board(game: Game[Any, Any], event: Event) -> dict[str, str]:
     state = event.data["state"]
     text = state[0] if isinstance(state, list) else state
-    return dict(game.appearance(game.parse_state(str(text))))
+    return dict(game.table.appearance(game.notation.parse_state(str(text))))

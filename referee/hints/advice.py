@@ -69,8 +69,8 @@ def answer_question(question: Question, clock: Clock) -> Answer:
     """Work a hint out; the same question draws the same numbers, so that with the same time it has the same answer."""
     try:
         game = load(question.game)
-        state = game.parse_state(question.state)
-        hint = game.hint(
+        state = game.notation.parse_state(question.state)
+        hint = game.advice.hint(
             state, question.seconds, _random(question.state), clock=clock, strength=Strength(question.strength)
         )
     except EngineError as error:
@@ -80,7 +80,7 @@ def answer_question(question: Question, clock: Clock) -> Answer:
 
 def advice_of(game: Game[Any, Any], hint: Hint[Any]) -> Advice:
     """Write a game's hint as advice."""
-    turn = game.format_turn(hint.turn)
+    turn = game.notation.format_turn(hint.turn)
     return Advice(turn, hint.turn.player, hint.reason, hint.expected, hint.unit, hint.sure, hint.die)
 
 
@@ -99,16 +99,17 @@ class HintText:
 
 def hint_text(game: Game[Any, Any], state: Any, advice: Advice, stage: Stage) -> HintText:
     """Tell a hint, whole or only the piece; raises EngineError when the turn doesn't fit the state."""
-    turn = game.parse_turn(state, advice.turn, advice.player)
-    roll = game.roll_of(state)
+    turn = game.notation.parse_turn(state, advice.turn, advice.player)
+    roll = None if game.dice is None else game.dice.roll_of(state)
     die = None if advice.die is None or roll is None else f"the die that shows {roll.faces[advice.die]}"
     places = tuple(turn.places)
     if stage == "whole":
         take = "" if die is None else f" Take {die}."
         return HintText(
-            f"Hint: {game.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}", places
+            f"Hint: {game.notation.describe(turn)}{take} That {advice.reason.rstrip('.')}. {_expectation(advice)}",
+            places,
         )
-    look = game.appearance(state).get(places[0], EMPTY) if places else EMPTY
+    look = game.table.appearance(state).get(places[0], EMPTY) if places else EMPTY
     if look != EMPTY:
         return HintText(f"Hint: look at {places[0]}, {look}.", places[:1])
     if die is not None:

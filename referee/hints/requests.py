@@ -67,7 +67,7 @@ def refused(game: Game[Any, Any], belief: Sequence[Any]) -> str:
     """Say why there can be no hint now, nothing when there can."""
     if not belief:
         return "the board is not set up yet"
-    if game.outcome(belief[0]) is not None:
+    if game.rules.outcome(belief[0]) is not None:
         return "the game is over"
     if len({state.to_move for state in belief}) > 1:
         return "it is still open who starts"
@@ -146,7 +146,7 @@ class HintRequests:
             self._number += 1
             self._pending = _Pending(self._number, self._position(state), by)
             if self._source is not None:
-                text = self._game.format_state(state)
+                text = self._game.notation.format_state(state)
                 self._source.ask(Question(self._number, self._game.name, text, strength, self._settings.seconds))
         self._pending.replies += replies
         return HintMessage(f"Thinking about a hint for {state.to_move}.")
@@ -216,8 +216,8 @@ class HintRequests:
 
     def _position(self, state: Any) -> object:
         """By what a position is known again, though more of its hidden faces were seen."""
-        roll = self._game.roll_of(state)
-        return state.to_move, tuple(self._game.appearance(state).items()), roll
+        roll = None if self._game.dice is None else self._game.dice.roll_of(state)
+        return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 
 
 def _said(event: Event, replies: tuple[Reply, ...], *, repeated: bool = False) -> HintMessage:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal
 
-from engine.api import Announcement, Game, OptionValue, Outcome, Player, Roll, StateT, TurnT
+from engine.api import Announcement, Game, OptionValue, Outcome, Player, ReadsAsWritten, Roll, SideFaces, StateT, TurnT
 from engine.errors import ContradictionError, EngineError
 from engine.support.announcements import parse_announcement
-from engine.support.traits import ReadsAsWritten
+from engine.support.dice import format_roll
 from referee.errors import FoldError
 from referee.journal.events import Event, JsonValue
 
@@ -180,8 +180,8 @@ def _played(
     for state in recorded:
         if not any(_agrees(game, state, after) for after in reached):
             raise FoldError(
-                f"after {text} the journal has {game.format_state(state)!r}, "
-                f"the rules give {' or '.join(repr(game.format_state(after)) for after in reached)}"
+                f"after {text} the journal has {game.notation.format_state(state)!r}, "
+                f"the rules give {' or '.join(repr(game.notation.format_state(after)) for after in reached)}"
             )
     return _after(game, folded, FoldedStep(kind, text, recorded, player=who))
 
@@ -194,27 +194,30 @@ def _agrees(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
     """Whether the recorded state is ``after`` itself, or ``after`` with more of its side faces known."""
     if recorded == after:
         return True
-    if game.appearance(recorded) != game.appearance(after):
+    if game.table.appearance(recorded) != game.table.appearance(after):
         return False
-    possible = game.facings(after)
-    known = game.facings(recorded)
-    # Where pieces have no side faces there is nothing more that could have been seen.
+    if game.side_faces is None:
+        return False
+    possible = game.side_faces.facings(after)
+    known = game.side_faces.facings(recorded)
     is_narrower = (
         bool(possible)
         and known.keys() == possible.keys()
         and all(facing in possible[place] for place, facings in known.items() for facing in facings)
     )
-    return is_narrower and (recorded.to_move == after.to_move or _shows_who_is_blocked(game, recorded, after))
+    return is_narrower and (
+        recorded.to_move == after.to_move or _shows_who_is_blocked(game.side_faces, recorded, after)
+    )
 
 
-def _shows_who_is_blocked(game: Game[StateT, TurnT], recorded: StateT, after: StateT) -> bool:
+def _shows_who_is_blocked(side_faces: SideFaces[StateT], recorded: StateT, after: StateT) -> bool:
     """Whether the side faces that the recorded state knows let the player pass over whom ``after`` has to move."""
     sightings = {
         place: dict(set.intersection(*(set(facing.items()) for facing in facings)))
-        for place, facings in game.facings(recorded).items()
+        for place, facings in side_faces.facings(recorded).items()
     }
     try:
-        return game.narrow(after, sightings).to_move == recorded.to_move
+        return side_faces.narrow(after, sightings).to_move == recorded.to_move
     except ContradictionError:
         return False
 
@@ -224,7 +227,7 @@ def _states_of(game: Game[StateT, TurnT], event: Event) -> tuple[StateT, ...]:
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) for text in texts):
         raise FoldError(f"its state is {value!r}; expected a state's text or a list of them")
-    return tuple(game.parse_state(str(text)) for text in texts)
+    return tuple(game.notation.parse_state(str(text)) for text in texts)
 
 
 def _ended(event: Event) -> Outcome:
@@ -234,7 +237,7 @@ def _ended(event: Event) -> Outcome:
 
 
 def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome | None:
-    outcomes = [game.outcome(state) for state in states]
+    outcomes = [game.rules.outcome(state) for state in states]
     return outcomes[0] if all(outcome == outcomes[0] for outcome in outcomes) else None
 
 
@@ -248,10 +251,10 @@ def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, pla
     """
     match kind:
         case "turn":
-            who = player if player in game.players_to_move(state) else None
-            return game.parse_turn(state, text, who)
+            who = player if player in game.rules.players_to_move(state) else None
+            return game.notation.parse_turn(state, text, who)
         case "rolled":
-            return game.parse_roll(state, text)
+            return game.dice_for(text).parse_roll(state, text)
         case "announced":
             return parse_announcement(text, game.players)
 
@@ -259,14 +262,14 @@ def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, pla
 def after_step(game: Game[Any, Any], state: Any, step: Any) -> Any:
     """Give the state after a turn, a Roll or an Announcement; raises EngineError."""
     if isinstance(step, Roll):
-        return game.rolled(state, step)
+        return game.dice_for(format_roll(step)).rolled(state, step)
     if isinstance(step, Announcement):
-        return game.announce(state, step)
-    return game.apply(state, step)
+        return game.rules.announce(state, step)
+    return game.rules.apply(state, step)
 
 
 def recorded_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, player: Player | None = None) -> Any:
     """Read a step that we wrote ourselves, in strict text; quicker than ``read_step`` in some games."""
-    if kind == "turn" and isinstance(game, ReadsAsWritten):
-        return game.written_turn(state, text, player if player in game.players_to_move(state) else None)
+    if kind == "turn" and isinstance(game.notation, ReadsAsWritten):
+        return game.notation.written_turn(state, text, player if player in game.rules.players_to_move(state) else None)
     return read_step(game, state, kind, text, player)

@@ -79,7 +79,7 @@ def _victory(outcome: Outcome) -> str:
 def _said(game: Game[Any, Any], event: Event, after: Folded[Any]) -> str:
     """What a person said stands where, as far as the event names places."""
     places = event.data.get("places")
-    looks = game.appearance(after.states[0])
+    looks = game.table.appearance(after.states[0])
     named = [str(place) for place in places if place in looks] if isinstance(places, list) else []
     return ": " + ", ".join(f"{place} is {looks[place]}" for place in named) if named else ""
 
@@ -88,7 +88,7 @@ def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) ->
     played = after.steps[-1]
     for state in before.states:
         try:
-            return game.describe(recorded_step(game, state, "turn", played.text, played.player))
+            return game.notation.describe(recorded_step(game, state, "turn", played.text, played.player))
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue

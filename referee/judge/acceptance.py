@@ -41,7 +41,7 @@ def resolve(
     weighed: dict[tuple[TurnT, ...], float] = {}
     for one in explanations:
         last = one.second or one.first
-        start = game.apply(one.state, one.first[0]) if one.second else one.state
+        start = game.rules.apply(one.state, one.first[0]) if one.second else one.state
         kept = best_by_sides(game, start, last, seen, side)
         combined = explorer.combined(kept)
         if combined is None:
@@ -98,9 +98,9 @@ def advance(
         reached[-1] = (reached[-1][0], current, reached[-1][2])
     steps = tuple(
         AcceptedTurn(
-            game.format_turn(turn),
+            game.notation.format_turn(turn),
             turn.player,
-            tuple(game.format_state(state) for state in after),
+            tuple(game.notation.format_state(state) for state in after),
             count,
             tuple(turn.places),
         )
@@ -113,7 +113,7 @@ def end_the_game(game: Game[StateT, TurnT], states: Sequence[StateT], turns: Seq
     """Say whether turns, if there are any, end the game from all of these states."""
     for turn in turns:
         states = applied(game, states, turn)
-    return bool(turns) and bool(states) and all(game.outcome(state) is not None for state in states)
+    return bool(turns) and bool(states) and all(game.rules.outcome(state) is not None for state in states)
 
 
 def narrow_by_sides(
@@ -124,7 +124,7 @@ def narrow_by_sides(
     A sighting counts only where the top looks as believed: the sides of another piece say nothing.
     """
     game = bench.game
-    appearance = game.appearance(states[0])
+    appearance = game.table.appearance(states[0])
     places = [
         place
         for place in game.places

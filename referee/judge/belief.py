@@ -176,9 +176,9 @@ def believe_person(
     if not states:
         raise ValueError("a correction needs at least one state")
     game, senses = bench.game, belief.senses
-    looks = game.appearance(states[0])
-    before = game.appearance(belief.states[0]) if belief.states else looks
-    refused = {changes_between(looks, game.appearance(state)) for state in (*belief.states[:1], *undone)}
+    looks = game.table.appearance(states[0])
+    before = game.table.appearance(belief.states[0]) if belief.states else looks
+    refused = {changes_between(looks, game.table.appearance(state)) for state in (*belief.states[:1], *undone)}
     # Where the camera saw the same, a person's word settles nothing between them.
     agreed = {place for place in places if place in senses.looked and senses.looked[place].agrees(looks[place])}
     unseen = {place for place in places if senses.looked and place not in senses.looked}

@@ -152,7 +152,7 @@ def _candidates(
 ) -> Candidates[StateT, TurnT]:
     """Find everything that could explain a table; more than a turn only where nothing shorter does."""
     settings = bench.settings
-    base = bench.game.appearance(states[0])
+    base = bench.game.table.appearance(states[0])
     shown = shown_changes(base, seen, settings.unsure)
     free_score = score_changes(base, shown, seen) + settings.illegal_prior
     found = ranked_by_stopovers(bench, within_one_turn(bench, base, states, seen), base, seen)

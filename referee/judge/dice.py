@@ -7,8 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.api import Game, Roll, StateT, TurnT
-from engine.capabilities import NamesDice
+from engine.api import Dice, NamesDice, Roll, StateT
 from vision.reading import DieReading, Reading
 
 MOVED_MM = 8.0
@@ -114,16 +113,16 @@ class WeighedRoll:
     score: float
 
 
-def weighed_rolls(game: Game[StateT, TurnT], state: StateT, seen: SeenDice, floor: float) -> tuple[WeighedRoll, ...]:
+def weighed_rolls(dice: Dice[StateT], state: StateT, seen: SeenDice, floor: float) -> tuple[WeighedRoll, ...]:
     """Weigh the rolls that may come up by the dice seen, the most probable first; none where dice are too few or many.
 
     Dice that a game names are told apart by their names; of others only the faces count. Rolls that the dice can't tell
     apart weigh the same.
     """
-    possible = [one.roll for one in game.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
-    if isinstance(game, NamesDice):
+    possible = [one.roll for one in dice.possible_rolls(state) if len(one.roll.faces) == len(seen.dice)]
+    if isinstance(dice, NamesDice):
         named = {die.name: die for die in seen.dice}
-        order = [named[name] for name in game.dice_names(state) if name in named]
+        order = [named[name] for name in dice.dice_names(state) if name in named]
         if len(order) != len(seen.dice):
             return ()
         lowest = math.log(floor)

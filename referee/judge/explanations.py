@@ -114,7 +114,7 @@ def beyond_one_turn(
             if untouched > 1 or (untouched == len(tellable) and not unnoticed):
                 continue
             for group in as_one(bench.explorer, turns):
-                after = bench.game.apply(state, group)
+                after = bench.game.rules.apply(state, group)
                 if untouched and after.to_move != state.to_move:
                     continue
                 found.extend(_after_first(bench, base, state, group, after, seen))
@@ -186,8 +186,8 @@ def against_sides(game: Game[StateT, TurnT], state: StateT, turns: Sequence[Turn
     Raises IllegalTurnError when the state doesn't allow them.
     """
     for turn in turns:
-        state = game.apply(state, turn)
-    facings = game.facings(state)
+        state = game.rules.apply(state, turn)
+    facings = {} if game.side_faces is None else game.side_faces.facings(state)
     cost = 0.0
     for place in dict.fromkeys(place for turn in turns for place in turn.places):
         sides = seen.places[place].sides if place in seen.places else {}
@@ -243,7 +243,7 @@ def more_turns_explain(
     if len(changes) < _TURNS:
         return False
     for state in states:
-        target = {**bench.game.appearance(states[0]), **dict(changes)}
+        target = {**bench.game.table.appearance(states[0]), **dict(changes)}
         visible = {place: look for place, look in target.items() if place in seen.places}
         changed = frozenset(place for place, _ in changes)
         if _Search(bench, state, visible, changed, seen).finds(state, ()):
@@ -278,7 +278,7 @@ class _Search(Generic[StateT, TurnT]):
                 continue
             for turn in as_one(self.bench.explorer, turns):
                 sequence = (*played, turn)
-                if left and self.finds(self.bench.game.apply(state, turn), sequence):
+                if left and self.finds(self.bench.game.rules.apply(state, turn), sequence):
                     return True
                 if not left and self._suits_the_sides(sequence):
                     return True

@@ -44,17 +44,17 @@ class Explorer(Generic[StateT, TurnT]):
         if known is not None:
             self._known.move_to_end(state)
             return known
-        appearance = self._game.appearance(state)
+        appearance = self._game.table.appearance(state)
         groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
-        turns = [] if self._game.outcome(state) is not None else self._game.legal_turns(state)
+        turns = [] if self._game.rules.outcome(state) is not None else self._game.rules.legal_turns(state)
         for turn in turns:
-            after = self._game.appearance(self._game.apply(state, turn))
+            after = self._game.table.appearance(self._game.rules.apply(state, turn))
             groups.setdefault(changes_between(appearance, after), []).append(turn)
         expansion = Expansion(
             state,
             appearance,
             {changes: tuple(group) for changes, group in groups.items()},
-            tuple(self._game.unfinished(state)) if turns else (),
+            tuple(self._game.table.unfinished(state)) if turns else (),
             len(turns),
         )
         self._known[state] = expansion
@@ -67,7 +67,7 @@ class Explorer(Generic[StateT, TurnT]):
         if len(turns) == 1:
             return turns[0]
         try:
-            return self._game.combine(turns)
+            return self._game.rules.combine(turns)
         except AmbiguousError:
             return None
 
@@ -112,9 +112,9 @@ def set_up_states(
     """
     given = dict(options or {})
     if given.get(STARTS_OPTION) != EITHER:
-        return (game.set_up(appearance, given, anywhere=anywhere),)
+        return (game.table.set_up(appearance, given, anywhere=anywhere),)
     return tuple(
-        game.set_up(appearance, {**given, STARTS_OPTION: player}, anywhere=anywhere) for player in game.players
+        game.table.set_up(appearance, {**given, STARTS_OPTION: player}, anywhere=anywhere) for player in game.players
     )
 
 
@@ -123,7 +123,7 @@ def usual_appearance(game: Game[StateT, TurnT], options: Mapping[str, OptionValu
     given = dict(options or {})
     if given.get(STARTS_OPTION) == EITHER:
         del given[STARTS_OPTION]
-    return game.appearance(game.new(given))
+    return game.table.appearance(game.rules.new(given))
 
 
 def narrowed(
@@ -146,7 +146,7 @@ def narrowed(
 
 def _narrow(game: Game[StateT, TurnT], state: StateT, place: Place, facing: Mapping[str, str]) -> StateT | None:
     try:
-        return game.narrow(state, {place: facing})
+        return state if game.side_faces is None else game.side_faces.narrow(state, {place: facing})
     except ContradictionError:
         return None
 
@@ -156,7 +156,7 @@ def applied(game: Game[StateT, TurnT], states: Sequence[StateT], turn: TurnT) ->
     reached = []
     for state in states:
         try:
-            reached.append(game.apply(state, turn))
+            reached.append(game.rules.apply(state, turn))
         except IllegalTurnError:
             continue
     return tuple(dict.fromkeys(reached))

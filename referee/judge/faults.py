@@ -6,11 +6,11 @@ Pieces that only sensors noticed are named first, in every way they may look.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from engine.api import EMPTY, Appearance, Breach, LookName, Place, StateT, TurnT
+from engine.api import EMPTY, Appearance, Breach, Facing, Game, LookName, Place, StateT, TurnT
 from referee.judge.explanations import Changes, facing_score, sure_sides
 from referee.judge.explorer import Bench
 from referee.judge.pooled_reading import PIECE, PooledReading
@@ -40,11 +40,11 @@ def breaches_of(
 ) -> tuple[Breach, ...]:
     """Give the breaches under the believed state that needs the fewest; empty when one explains it after all."""
     game = bench.game
-    base = game.appearance(states[0])
+    base = game.table.appearance(states[0])
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], bench.settings.side)
     kept = {place: look for place, look in base.items() if place not in seen.hidden}
     tables = [kept | named for named in named_pieces(base, changes, game.looks)]
-    found = [min((game.explain(state, after, sides) for state in states), key=len) for after in tables]
+    found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
     # Where only sensors noticed a piece, the rule that is broken by most of what it may show is the one to name.
     often = Counter(breaches[0].rule for breaches in found if breaches)
     return min(found, key=lambda breaches: (len(breaches), -often[breaches[0].rule] if breaches else 0))
@@ -58,8 +58,10 @@ def turned_in_place(
     A piece is suspected when its side faces speak by at least ``least_against`` against every facing possible.
     """
     game = bench.game
-    appearance = game.appearance(states[0])
-    facings = [game.facings(state) for state in states]
+    if game.side_faces is None:
+        return ()
+    appearance = game.table.appearance(states[0])
+    facings = [game.side_faces.facings(state) for state in states]
     suspects = []
     for place, one in seen.places.items():
         if not one.sides or one.best != appearance[place]:
@@ -71,7 +73,16 @@ def turned_in_place(
     sides = sure_sides(seen, suspects, bench.settings.side)
     if not sides:
         return ()
-    return min((game.explain(state, appearance, sides) for state in states), key=len)
+    return min((game.side_faces.explain(state, appearance, sides) for state in states), key=len)
+
+
+def _explained(
+    game: Game[StateT, TurnT], state: StateT, after: Appearance, sides: Mapping[Place, Facing]
+) -> tuple[Breach, ...]:
+    """The breaches of a change, with the side faces seen where pieces have any."""
+    if game.side_faces is None:
+        return game.table.explain(state, after)
+    return game.side_faces.explain(state, after, sides)
 
 
 def still_odd(believed: Appearance, places: frozenset[Place], seen: PooledReading) -> frozenset[Place]:

@@ -52,7 +52,7 @@ def begin(
     belief = replace(belief, senses=belief.senses.after_looking(seen))
     if taken.states:
         belief = belief.believing(taken.states, taken.states_ignoring_sides)
-        belief = belief.doubting(seen.sensed, bench.game.appearance(taken.states[0]))
+        belief = belief.doubting(seen.sensed, bench.game.table.appearance(taken.states[0]))
         belief, _ = noticed(bench, belief, seen.dice)
     return belief, taken.ruling
 
@@ -73,7 +73,7 @@ def judge(
     if not seen.places:
         return belief, tell.ruling(VerdictKind.CANNOT_SEE, sentences.nothing_to_see(), seen)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
-    outcomes = [game.outcome(state) for state in belief.states]
+    outcomes = [game.rules.outcome(state) for state in belief.states]
     if outcomes[0] is not None and all(outcomes):
         return belief, tell.ruling(VerdictKind.UNCHANGED, sentences.game_over(outcomes[0].reason), seen)
     belief, notes = noticed(bench, belief, seen.dice)
@@ -96,7 +96,7 @@ def _look(
     bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT], seen: PooledReading, trigger: Trigger
 ) -> Look[StateT, TurnT]:
     """Settle what the table shows, and look at that."""
-    believed = bench.game.appearance(belief.states[0])
+    believed = bench.game.table.appearance(belief.states[0])
     disputes = belief.conversation.asked_disputes
     if trigger is Trigger.DECLARED and disputes & seen.disputed.keys():
         # Asked once, a player who declares it again says that the camera is right.
@@ -207,7 +207,7 @@ def _turn(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
             look = look.with_belief(replace(look.belief, pending=pending))
             if trigger.names_faults and weighed(look, resolved).leaning is not Leaning.FOR:
                 return take(look, resolved)
-        described = [look.game.describe(turn) for turn in resolved.turns or resolved.candidates]
+        described = [look.game.notation.describe(turn) for turn in resolved.turns or resolved.candidates]
         sentence = sentences.turn_waits(" ".join(described[:1]))
         return look.belief, look.tell.pending(sentence, resolved, decision, seen)
     parts = _of_kind(look, ExplanationKind.PART)

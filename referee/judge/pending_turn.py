@@ -53,7 +53,7 @@ def was_touched(
         return False
     if following.conclusion is Conclusion.FORBIDDEN:
         # A thing laid on its piece since does not undo it.
-        waited = seen.told(game.appearance(states[0]), pending.changes)
+        waited = seen.told(game.table.appearance(states[0]), pending.changes)
         return trigger is Trigger.TOUCH_RESTED and waited < decision.shown
     return following.best.kind is not ExplanationKind.NOTHING
 
@@ -85,5 +85,5 @@ def left_by(
     if pending.seen is None or len(turns) > 1:
         return seen
     after = applied(game, states, turns[0])
-    left = changes_between(game.appearance(states[0]), game.appearance(after[0]))
+    left = changes_between(game.table.appearance(states[0]), game.table.appearance(after[0]))
     return pending.seen if left == pending.changes else seen

@@ -20,7 +20,7 @@ def decide_as_asked(
     decision = decide(bench, states, visible)
     if trigger is Trigger.DECLARED:
         decision = whole_turn(decision)
-    return with_disputes(bench.game.appearance(states[0]), decision, visible)
+    return with_disputes(bench.game.table.appearance(states[0]), decision, visible)
 
 
 def whole_turn(decision: Decision[StateT, TurnT]) -> Decision[StateT, TurnT]:

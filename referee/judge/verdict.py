@@ -118,7 +118,7 @@ def verdict_about(
 ) -> Verdict:
     """Make a verdict that says what was expected and seen at the places it turns on; ``shown`` is what differs."""
     looks = dict(shown or {})
-    believed = game.appearance(belief[0]) if belief else {}
+    believed = game.table.appearance(belief[0]) if belief else {}
     return Verdict(
         kind,
         sentence,

@@ -31,7 +31,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
 
     def which_of(self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask which of several turns was played."""
-        described = [self.game.describe(turn) for turn in resolved.candidates]
+        described = [self.game.notation.describe(turn) for turn in resolved.candidates]
         verdict = verdict_about(
             self.game,
             self.belief,
@@ -40,7 +40,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             seen,
             places=self.changed(decision.best.changes),
             shown=dict(decision.best.changes),
-            candidates=tuple(self.game.format_turn(turn) for turn in resolved.candidates),
+            candidates=tuple(self.game.notation.format_turn(turn) for turn in resolved.candidates),
         )
         return Ruling((verdict,))
 
@@ -48,20 +48,20 @@ class VerdictFactory(Generic[StateT, TurnT]):
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask about turns whose side faces don't fit; a second declaration is to confirm them."""
-        described = " ".join(self.game.describe(turn) for turn in resolved.turns)
+        described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(sentences.against_sides(described), resolved.turns, decision, seen),))
 
     def left_the_board(
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask about a turn that takes a piece off the board, which sensors can't tell from one they miss."""
-        described = " ".join(self.game.describe(turn) for turn in resolved.turns)
+        described = " ".join(self.game.notation.describe(turn) for turn in resolved.turns)
         return Ruling((self._about_turns(sentences.left_the_board(described), resolved.turns, decision, seen),))
 
     def goes_on(self, decision: Decision[StateT, TurnT], seen: PooledReading) -> Ruling:
         """Ask about a turn after which the same piece was moved on, which may as well be one move against the rules."""
         best = decision.best
-        sentence = sentences.goes_on(self.game.describe(best.first[0]), best.to_do)
+        sentence = sentences.goes_on(self.game.notation.describe(best.first[0]), best.to_do)
         places = self.changed(decision.shown)
         return self.ruling(VerdictKind.AMBIGUOUS, sentence, seen, places=places, shown=dict(decision.shown))
 
@@ -75,7 +75,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         self, resolved: Resolved[TurnT], decision: Decision[StateT, TurnT], seen: PooledReading
     ) -> Ruling:
         """Ask what stands where, since the tops fit turns in a row that the side faces rule out."""
-        sentence = sentences.sides_forbid([self.game.describe(turn) for turn in resolved.turns])
+        sentence = sentences.sides_forbid([self.game.notation.describe(turn) for turn in resolved.turns])
         return Ruling((self._about_turns(sentence, resolved.turns, decision, seen),))
 
     def turned_besides(
@@ -126,7 +126,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             seen,
             places=tuple(dict.fromkeys(place for turn in turns for place in turn.places)),
             shown=dict(decision.best.changes),
-            candidates=tuple(self.game.format_turn(turn) for turn in turns),
+            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
         )
 
     def accepted(
@@ -134,10 +134,10 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Verdict:
         """Say what was played, where ``expected`` is what was believed before."""
         places = tuple(dict.fromkeys(place for step in moved.steps for place in step.places))
-        after = self.game.appearance(moved.states[0])
+        after = self.game.table.appearance(moved.states[0])
         return Verdict(
             VerdictKind.ACCEPTED,
-            " ".join(self.game.describe(turn) for turn in turns),
+            " ".join(self.game.notation.describe(turn) for turn in turns),
             seen.time_s,
             seen.sequence,
             turns=tuple(step.turn for step in moved.steps),
@@ -172,7 +172,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             seen,
             places=tuple(dict.fromkeys(place for turn in turns[:1] for place in turn.places)),
             shown=dict(decision.best.changes),
-            candidates=tuple(self.game.format_turn(turn) for turn in turns),
+            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
             margin=decision.margin,
         )
         return Ruling((verdict,))
@@ -191,7 +191,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         pressing = trigger.ends_by_touch and went_on and not seen.disputed.keys().isdisjoint(places)
         if not (trigger.names_faults or pressing):
             return self.quiet(sentences.doubtful(places, {}), places, shown, seen, decision.margin)
-        candidates = tuple(dict.fromkeys(self.game.format_turn(one.first[0]) for one in turns))
+        candidates = tuple(dict.fromkeys(self.game.notation.format_turn(one.first[0]) for one in turns))
         return Ruling((self.question_about(places, shown, seen, candidates),))
 
     def _alike(
@@ -207,7 +207,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
         resolved: Resolved[TurnT] = Resolved((), turns)
         part = next((one for one in every if one.kind is ExplanationKind.PART), None)
         if not trigger.names_faults:
-            described = self.game.describe(turns[0])
+            described = self.game.notation.describe(turns[0])
             sentence = (
                 sentences.turn_waits(described) if len(turns) == 1 else sentences.one_of(described, len(turns) - 1)
             )
@@ -231,7 +231,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
     ) -> Ruling:
         touched = tuple(dict.fromkeys(change.place for change in seen.changes))
         turns = sorted(turns, key=lambda turn: -len({*touched} & {*turn.places}))
-        described = [self.game.describe(turn) for turn in turns]
+        described = [self.game.notation.describe(turn) for turn in turns]
         sentence = sentences.which_sensed(described, touched, unchanged=unchanged)
         shown = dict(decision.shown)
         places = [place for turn in turns for place in turn.places if place in touched or place in shown]
@@ -243,7 +243,7 @@ class VerdictFactory(Generic[StateT, TurnT]):
             seen,
             places=tuple(dict.fromkeys(places)) or tuple(dict.fromkeys(p for turn in turns for p in turn.places)),
             shown=shown,
-            candidates=tuple(self.game.format_turn(turn) for turn in turns),
+            candidates=tuple(self.game.notation.format_turn(turn) for turn in turns),
         )
         return Ruling((verdict,))
 

@@ -79,7 +79,7 @@ class Report:
         if not belief:
             self._console.print("No game was set up.")
             return
-        outcome = game.outcome(belief[0])
+        outcome = game.rules.outcome(belief[0])
         ending = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
         tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
         self._console.print(f"{tally}; {ending}.", highlight=False, soft_wrap=True)

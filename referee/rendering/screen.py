@@ -68,7 +68,7 @@ class Screen:
     def appearance(self) -> dict[str, str]:
         """What stands where, as far as the referee knows."""
         belief = self.service.belief
-        return dict(self.game.appearance(belief[0])) if belief else {}
+        return dict(self.game.table.appearance(belief[0])) if belief else {}
 
     def remark(self, sentence: str) -> None:
         """Show a remark that is no verdict."""

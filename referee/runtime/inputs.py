@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from engine.api import Game
-from engine.capabilities import has_sheet
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal
 from referee.runtime.options import WatchOptions
@@ -85,11 +84,11 @@ def open_inputs(
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:
     """Say how much of the game switches tell; raises ConfigError where they tell nothing."""
     title = game.title
-    if has_sheet(game):
+    if game.sheet_file is not None:
         raise ConfigError(
             f"{title} can't be followed by sensors: it is written on sheets, where they feel nothing; {kept_by_text()}"
         )
-    told = occupancy_coverage(game, game.new())
+    told = occupancy_coverage(game, game.rules.new())
     if not told.any:
         raise ConfigError(
             f"{title} can't be followed by sensors alone: its turns leave the same squares occupied; {kept_by_text()}"

@@ -36,16 +36,16 @@ def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCov
     """
     start = state
     for attempt in range(_MOST_ROLLS):
-        if not game.awaits_roll(start):
+        if game.dice is None or not game.dice.awaits_roll(start):
             break
         # The highest rolls come last and rarely leave nothing to do; another each time, since a tie rolls again.
-        rolled = [game.rolled(start, one.roll) for one in reversed(game.possible_rolls(start))]
+        rolled = [game.dice.rolled(start, one.roll) for one in reversed(game.dice.possible_rolls(start))]
         start = next((one for one in rolled if not game.awaits_roll(one)), rolled[min(attempt, len(rolled) - 1)])
-    turns = game.legal_turns(start)
-    before = game.appearance(start)
+    turns = game.rules.legal_turns(start)
+    before = game.table.appearance(start)
     results: dict[tuple[tuple[Place, str], ...], frozenset[Place]] = {}
     for number in range(min(len(turns), _MOST_TURNS)):
-        after = game.appearance(game.apply(start, turns[number]))
+        after = game.table.appearance(game.rules.apply(start, turns[number]))
         results[tuple(after.items())] = frozenset(place for place, look in after.items() if look != EMPTY)
     same = frozenset(place for place, look in before.items() if look != EMPTY)
     counted = Counter(results.values())

@@ -104,7 +104,7 @@ def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -
 
 def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correction, time_s: float | None) -> Event:
     """A person put the game right."""
-    texts = [game.format_state(state) for state in done.states]
+    texts = [game.notation.format_state(state) for state in done.states]
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
 
 

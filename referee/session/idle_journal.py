@@ -69,7 +69,7 @@ def correct_journal(
     folded = fold(game, events)
     done = corrected(game, folded.states, correction, folded.options)
     journal.append(event_records.corrected_event(game, done, correction, None))
-    outcome = game.outcome(done.states[0])
+    outcome = game.rules.outcome(done.states[0])
     if outcome is not None:
         journal.append(event_records.end_event(outcome, None))
     return done.sentence
@@ -93,7 +93,7 @@ def enter_in_journal(journal: Journal, game: Game[Any, Any], events: Sequence[tu
     states = folded.states or usual_start(game, folded.options)
     done = entered(game, states, entry)
     if not folded.states:
-        texts: list[JsonValue] = [game.format_state(state) for state in states]
+        texts: list[JsonValue] = [game.notation.format_state(state) for state in states]
         journal.append(Event("set up", {"state": texts[0] if len(texts) == 1 else texts, "by": entry.by}))
     journal.append(done.event)
     if done.outcome is not None:

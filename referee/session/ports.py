@@ -56,7 +56,7 @@ def tell_reader(reader: object, game: Game[Any, Any], belief: Belief[Any, Any], 
     if not (isinstance(reader, Believer) and belief.states and ruling.verdicts):
         return
     kind = ruling.verdicts[-1].kind
-    appearance = dict(game.appearance(belief.states[0]))
+    appearance = dict(game.table.appearance(belief.states[0]))
     if kind in {VerdictKind.UNCHANGED, VerdictKind.PUT_RIGHT}:
         # Where a person's word holds against the table, the pieces may still follow.
         against = belief.override.left_out

@@ -242,7 +242,7 @@ class Service(Generic[StateT, TurnT]):
     def _hold(self, event: Event, states: Sequence[StateT], places: Sequence[str], sentence: str) -> None:
         """Record a person's word, and believe it."""
         self._journal.append(event)
-        outcome = self._game.outcome(states[0])
+        outcome = self._game.rules.outcome(states[0])
         if outcome is not None:
             self._journal.append(events.end_event(outcome, self._time_s))
         self._belief = believe_person(self._bench, self._belief, states, places)
@@ -310,7 +310,7 @@ class Service(Generic[StateT, TurnT]):
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
-        self._finished = self._game.outcome(self._belief.states[0]) is not None
+        self._finished = self._game.rules.outcome(self._belief.states[0]) is not None
         self._judged = self._shown = None
         self._question.close()
         self._light(signal, self._time_s)
@@ -348,7 +348,9 @@ class Service(Generic[StateT, TurnT]):
         places = self._stall.add(reading)
         if not places:
             return []
-        verdict = stall_verdict(self._game.appearance(self._belief.states[0]), places, reading, self._settings.stall_s)
+        verdict = stall_verdict(
+            self._game.table.appearance(self._belief.states[0]), places, reading, self._settings.stall_s
+        )
         return self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
@@ -378,7 +380,7 @@ class Service(Generic[StateT, TurnT]):
     def _record(self, verdict: Verdict, steps: Sequence[AcceptedTurn]) -> None:
         evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
         if verdict.kind is VerdictKind.SET_UP:
-            texts = [self._game.format_state(state) for state in self._belief.states]
+            texts = [self._game.notation.format_state(state) for state in self._belief.states]
             self._journal.append(events.set_up_event(texts, verdict))
         for step in steps:
             self._journal.append(events.turn_event(step, verdict), evidence)
@@ -389,7 +391,7 @@ class Service(Generic[StateT, TurnT]):
             self._recorded = key_of(verdict)
         if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
             self._crops.keep(self._reader, self._frame)
-        outcome = self._game.outcome(self._belief.states[0]) if steps else None
+        outcome = self._game.rules.outcome(self._belief.states[0]) if steps else None
         if outcome is not None:
             self._journal.append(events.end_event(outcome, verdict.time_s))
             self._finished = True

@@ -43,14 +43,14 @@ def signal_for(verdict: Verdict, game: Game[StateT, TurnT], state: StateT | None
     if verdict.kind is VerdictKind.ACCEPTED:
         places, state = _played(verdict, game, state)
         lights = _marked(places, LightRole.TURN)
-        outcome = None if state is None else game.outcome(state)
+        outcome = None if state is None else game.rules.outcome(state)
         if outcome is not None:
             mood, sound = Mood.FINISHED, Sound.FINISHED
             words = _joined(words, _ending(outcome))
     elif verdict.kind is VerdictKind.NOT_FINISHED:
         lights = _marked(verdict.places, LightRole.UNFINISHED)
     elif verdict.kind is VerdictKind.ILLEGAL:
-        lights = fault_lights(verdict, None if state is None else game.appearance(state))
+        lights = fault_lights(verdict, None if state is None else game.table.appearance(state))
         words = _with_remedy(verdict)
     elif verdict.kind is VerdictKind.AMBIGUOUS:
         lights = _marked(verdict.places, LightRole.QUESTION)
@@ -79,7 +79,7 @@ def fault_lights(verdict: Verdict, believed: Appearance | None = None) -> tuple[
 
 def waiting_signal(game: Game[StateT, TurnT], state: StateT) -> Signal:
     """Give the quiet signal between turns: whose turn it is, or how the game ended."""
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     if outcome is not None:
         return finished_signal(outcome)
     return Signal(Mood.WAITING, words=_to_move(state.to_move))
@@ -125,7 +125,7 @@ def hint_signal(places: Iterable[Place], words: str) -> Signal:
 
 def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
     """Say quietly that a person put something right, and where; a game that this ends is shown as ended."""
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome), words=_joined(words, _ending(outcome)))
     return Signal(Mood.WAITING, _marked(places, LightRole.HINT), Sound.READY, _joined(words, _to_move(state.to_move)))
@@ -133,7 +133,7 @@ def corrected_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[
 
 def entered_signal(game: Game[StateT, TurnT], state: StateT, places: Iterable[Place], words: str) -> Signal:
     """Show a turn, roll or announcement that a person typed as accepted, and whose turn it is."""
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     if outcome is not None:
         return replace(finished_signal(outcome, tuple(places)), words=_joined(words, _ending(outcome)))
     return Signal(
@@ -166,9 +166,9 @@ def _played(
     after = state
     try:
         for text in verdict.turns:
-            turn = game.parse_turn(after, text)
+            turn = game.notation.parse_turn(after, text)
             places.extend(turn.places)
-            after = game.apply(after, turn)
+            after = game.rules.apply(after, turn)
     except EngineError:
         # The turns do not fit: the state is already the one after them.
         return verdict.places, state

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from engine.api import Game, OptionValue
-from engine.capabilities import has_sheet
 from engine.errors import OptionError, UnreadableError
 from engine.options import read_options
 from referee.judge.explorer import EITHER, STARTS_OPTION
@@ -22,14 +21,15 @@ def with_sheet_file(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> d
     faults, OSError for one that cannot be read.
     """
     options = dict(given)
-    if not has_sheet(game) or game.sheet_option not in options:
+    sheet = game.sheet_file
+    if sheet is None or sheet.option is None or sheet.option not in options:
         return options
-    value = str(options[game.sheet_option]).strip()
+    value = str(options[sheet.option]).strip()
     if value.lower().endswith(SUFFIX) or _is_file(value):
         try:
-            options.update(game.read_sheet_file(read_text(Path(value))))
+            options.update(sheet.read(read_text(Path(value))))
         except UnreadableError as error:
-            raise OptionError(f"option {game.sheet_option} is the file {value}, which has faults:\n{error}") from error
+            raise OptionError(f"option {sheet.option} is the file {value}, which has faults:\n{error}") from error
     return options
 
 
@@ -61,7 +61,7 @@ def table_options(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> dic
     values = read_options(game.options, rules)
     read = {name: values[name] for name in rules}
     try:
-        game.new(read)
+        game.rules.new(read)
     except ValueError as error:
         raise OptionError(str(error)) from error
     return {name: read.get(name, EITHER) for name in given}

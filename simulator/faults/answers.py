@@ -77,7 +77,7 @@ class AnsweringGame(VirtualGame):
         )
         self._players = self._people
         if truth is not None:
-            truth.start = self._game.format_state(self._people.state)
+            truth.start = self._game.notation.format_state(self._people.state)
         self._fates = np.random.default_rng([seed, 47])
         self._in_step = True
         self.disturbances = Disturbances()
@@ -178,7 +178,7 @@ class AnsweringGame(VirtualGame):
         if looks:
             self.overrides.append(Override(self._planned_s, "", why, looks, self._people.to_move))
         else:
-            self.overrides.append(Override(self._planned_s, self._game.format_state(self._people.state), why))
+            self.overrides.append(Override(self._planned_s, self._game.notation.format_state(self._people.state), why))
         yield self._still(self._habits.settle_s)
 
     def _mood_since(

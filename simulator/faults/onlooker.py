@@ -34,16 +34,16 @@ class Onlooker:
         self._game = game
         self._by_occupancy = by_occupancy
         self._leaving: tuple[Any, frozenset[frozenset[Place]]] | None = None
-        self._states: tuple[Any, ...] = (game.set_up(start, options, anywhere=anywhere),)
+        self._states: tuple[Any, ...] = (game.table.set_up(start, options, anywhere=anywhere),)
         self._before = self._states
 
     def follow(self, after: Appearance) -> None:
         """Take a legal turn that left this; raises ValueError when no turn does."""
         reached: list[Any] = []
         for state in self._states:
-            legal = self._game.legal_turns(state)
-            turns = [turn for turn in legal if self._seen(self._game.apply(state, turn)) == after]
-            reached += [self._game.apply(state, turn) for turn in self._combined(turns)]
+            legal = self._game.rules.legal_turns(state)
+            turns = [turn for turn in legal if self._seen(self._game.rules.apply(state, turn)) == after]
+            reached += [self._game.rules.apply(state, turn) for turn in self._combined(turns)]
         if not reached:
             raise ValueError("no legal turn leaves the table like that; only legal turns can be followed")
         self._before, self._states = self._states, tuple(dict.fromkeys(reached))
@@ -63,12 +63,14 @@ class Onlooker:
         if self._leaving is None or self._leaving[0] is not self._states:
             reached = dict.fromkeys(self._states)
             for state in tuple(reached):
-                reached.update((self._game.apply(state, turn), None) for turn in self._game.legal_turns(state))
+                reached.update(
+                    (self._game.rules.apply(state, turn), None) for turn in self._game.rules.legal_turns(state)
+                )
             twice = [
-                self._game.apply(state, turn)
+                self._game.rules.apply(state, turn)
                 for state in reached
-                if self._game.outcome(state) is None
-                for turn in self._game.legal_turns(state)
+                if self._game.rules.outcome(state) is None
+                for turn in self._game.rules.legal_turns(state)
             ]
             found = frozenset(_taken(self._seen(state)) for state in (*reached, *twice))
             self._leaving = (self._states, found)
@@ -81,8 +83,8 @@ class Onlooker:
         changed = {place for place, look in after.items() if before[place] != look}
         if len(changed) > _MOST_CHANGED:
             return False
-        for turn in self._game.legal_turns(state):
-            reached = self._game.apply(state, turn)
+        for turn in self._game.rules.legal_turns(state):
+            reached = self._game.rules.apply(state, turn)
             seen = self._seen(reached)
             if seen == after:
                 return True
@@ -91,23 +93,25 @@ class Onlooker:
             covered = len(own - changed)
             if covered > 1 or (covered and reached.to_move != state.to_move):
                 continue
-            if self._game.outcome(reached) is None and self._next_leaves(reached, after):
+            if self._game.rules.outcome(reached) is None and self._next_leaves(reached, after):
                 return True
         return False
 
     def _next_leaves(self, state: Any, after: Appearance) -> bool:
-        return any(self._seen(self._game.apply(state, turn)) == after for turn in self._game.legal_turns(state))
+        return any(
+            self._seen(self._game.rules.apply(state, turn)) == after for turn in self._game.rules.legal_turns(state)
+        )
 
     def _combined(self, turns: Sequence[Any]) -> Iterator[Any]:
         if not turns:
             return
         try:
-            yield self._game.combine(turns)
+            yield self._game.rules.combine(turns)
         except AmbiguousError:
             yield from turns
 
     def _seen(self, state: Any) -> dict[str, str]:
-        return dict(self._game.appearance(state))
+        return dict(self._game.table.appearance(state))
 
 
 def _taken(looks: Appearance) -> frozenset[Place]:

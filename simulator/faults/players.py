@@ -177,7 +177,7 @@ class FaultyPlayers(Players):
         """A legal turn, and on the way another own block is put back with another side to the north."""
         if self._by_occupancy:
             return None
-        turns = self._game.legal_turns(self.state)
+        turns = self._game.rules.legal_turns(self.state)
         chosen = turns[int(self._rng.integers(len(turns)))]
         carries = self.carries_of(cast(RollAndHop, chosen))
         others = [
@@ -256,25 +256,25 @@ def turns_of_kind(game: Game[Any, Any], state: Any, kind: str) -> Sequence[Any]:
 
 def _out_of_turn(game: Game[Any, Any], state: Any) -> Sequence[Any]:
     """What the other player could play if it were their turn."""
-    text = game.format_state(state)
+    text = game.notation.format_state(state)
     other = next(player for player in game.players if player != state.to_move)
-    others = game.parse_state(other + text[len(state.to_move) :])
-    return [] if others.to_move != other else game.legal_turns(others)
+    others = game.notation.parse_state(other + text[len(state.to_move) :])
+    return [] if others.to_move != other else game.rules.legal_turns(others)
 
 
 def _forbidden_by_variant(game: Game[Any, Any], state: Any) -> Sequence[Any]:
     """What only the variant without side-by-side blocks forbids."""
-    text = game.format_state(state)
+    text = game.notation.format_state(state)
     if _VARIANT not in text:
         return []
-    allowed = {game.format_turn(turn) for turn in game.legal_turns(state)}
-    everything = game.legal_turns(game.parse_state(text.replace(_VARIANT, "")))
-    return [turn for turn in everything if game.format_turn(turn) not in allowed]
+    allowed = {game.notation.format_turn(turn) for turn in game.rules.legal_turns(state)}
+    everything = game.rules.legal_turns(game.notation.parse_state(text.replace(_VARIANT, "")))
+    return [turn for turn in everything if game.notation.format_turn(turn) not in allowed]
 
 
 def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) -> Sequence[Carry]:
     """Those of the rolls to open squares with which no legal turn begins, though another symbol than the star is up."""
-    begun = {(turn.start, place) for turn in game.legal_turns(state) for place in turn.rolled_to}
+    begun = {(turn.start, place) for turn in game.rules.legal_turns(state) for place in turn.rolled_to}
     return [roll for roll in rolls if roll.pose.up != "star" and (roll.start, roll.end) not in begun]
 
 

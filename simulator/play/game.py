@@ -63,7 +63,7 @@ class VirtualGame:
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._truth = truth
         if truth is not None:
-            truth.start = self._game.format_state(self._players.state)
+            truth.start = self._game.notation.format_state(self._players.state)
         self._heard: list[tuple[float, str]] = []
         self._presses: list[Press] = []
         self._script = self._play()
@@ -208,6 +208,6 @@ class VirtualGame:
             turn=action.turn,
             violation=action.violation,
             ended_s=ended_s,
-            state=self._game.format_state(self._players.state),
+            state=self._game.notation.format_state(self._players.state),
         )
         self._truth.events.append(event)

@@ -92,7 +92,9 @@ class Players:
         self.standing = Arrangement(blocks)
         seen = self.standing.appearance(self._game.places)
         known = {place: self._handler.facing(block) for place, block in blocks.items()}
-        self.state = self._game.narrow(self._game.set_up(seen, self._options, anywhere=self._anywhere), known)
+        self.state = self._game.table.set_up(seen, self._options, anywhere=self._anywhere)
+        if self._game.side_faces is not None:
+            self.state = self._game.side_faces.narrow(self.state, known)
 
     @property
     def _anywhere(self) -> bool:
@@ -101,14 +103,14 @@ class Players:
 
     def _starting_squares(self) -> Mapping[str, str]:
         """Whose block starts on which square."""
-        start = self._game.appearance(self._game.new(self._options))
+        start = self._game.table.appearance(self._game.rules.new(self._options))
         owners = {place: look.split(" ", 1)[0] for place, look in start.items()}
         return {place: owner for place, owner in owners.items() if owner in self._game.players}
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended or nobody can go on."""
-        return self._game.outcome(self.state) is not None or not self._game.legal_turns(self.state)
+        return self._game.rules.outcome(self.state) is not None or not self._game.rules.legal_turns(self.state)
 
     @property
     def to_move(self) -> str:
@@ -121,11 +123,11 @@ class Players:
 
     def turn(self) -> Action:
         """A random legal turn; ``state`` goes on at once, ``standing`` only by ``perform``."""
-        chosen = self._choose(self._game.legal_turns(self.state))
-        text = self._game.format_turn(chosen)
+        chosen = self._choose(self._game.rules.legal_turns(self.state))
+        text = self._game.notation.format_turn(chosen)
         carries = self.carries_of(cast(RollAndHop, chosen))
         player = chosen.player
-        self.state = self._game.apply(self.state, chosen)
+        self.state = self._game.rules.apply(self.state, chosen)
         return Action(ActionKind.TURN, player, carries, turn=text, ends_turn=True)
 
     def _choose(self, turns: Sequence[Any]) -> Any:
@@ -177,13 +179,13 @@ class Players:
     def _looks_allowed(self) -> set[tuple[str, ...]]:
         game = self._game
         allowed = {self._look(self.standing)}
-        for first in game.legal_turns(self.state):
-            after = game.apply(self.state, first)
-            allowed.add(self._told(game.appearance(after)))
-            if game.outcome(after) is not None:
+        for first in game.rules.legal_turns(self.state):
+            after = game.rules.apply(self.state, first)
+            allowed.add(self._told(game.table.appearance(after)))
+            if game.rules.outcome(after) is not None:
                 continue
-            for second in game.legal_turns(after):
-                allowed.add(self._told(game.appearance(game.apply(after, second))))
+            for second in game.rules.legal_turns(after):
+                allowed.add(self._told(game.table.appearance(game.rules.apply(after, second))))
         return allowed
 
     def put_right(self, before: Arrangement, player: str) -> Action:
@@ -204,7 +206,7 @@ class Players:
 
     def try_out(self) -> Action:
         """Play a turn, think again and put everything back before the turn is ended."""
-        turns = self._game.legal_turns(self.state)
+        turns = self._game.rules.legal_turns(self.state)
         chosen = cast(RollAndHop, turns[int(self._rng.integers(len(turns)))])
         carries = self.carries_of(chosen)
         back = self._handler.put_back(self.standing, self.standing.after_all(carries))

@@ -96,11 +96,11 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
         return count, count * 1e-6
 
     monkeypatch.setattr(engine_speed, "timed", by_count)
-    assert [each.count for each in counts_to_depth(load(name), load(name).new(), most_s)] == counts
+    assert [each.count for each in counts_to_depth(load(name), load(name).rules.new(), most_s)] == counts
 
 
 def test_random_games_are_as_many_as_take_long_enough():
-    games = RandomGames(load("deblockle"), load("deblockle").new(), 0.01, random.Random(1))
+    games = RandomGames(load("deblockle"), load("deblockle").rules.new(), 0.01, random.Random(1))
     assert games.rate() > 0
     assert games.played == games.games
     assert games.plain_rate(least_s=0.001) > 0

@@ -25,7 +25,6 @@ from benchmarks.parts.hint_games import (
 from benchmarks.parts.hint_scores import TimingScore, mean_interval, plot_strength, score_of, wilson
 from engine import registry
 from engine.registry import load
-from tests.engine.toy_harvest import Harvest
 
 RANDOM = Pairing("deblockle", "random", 0.01)
 POINTS = Pairing("harvest", "greedy", 0.01, (("players", 2), ("rounds", 2)), points=True)
@@ -34,7 +33,7 @@ POINTS = Pairing("harvest", "greedy", 0.01, (("players", 2), ("rounds", 2)), poi
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
         yield
 
 
@@ -96,7 +95,7 @@ def test_seats_alternate_and_two_games_share_their_opening(monkeypatch: pytest.M
 
     class Spy:
         def choose(self, game: Any, state: Any, player: str, rng: Random) -> Any:
-            turns = game.legal_turns(state)
+            turns = game.rules.legal_turns(state)
             choice = hint_games.RandomPlayer().choose(game, state, player, rng)
             seen[-1].append((player, turns.index(choice.turn)))
             return choice

@@ -14,13 +14,15 @@ from engine.perft import CountsResults, perft
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.announcements import RESIGN, format_announcement, parse_announcement
+from engine.support.dice import format_roll
 from tests.engine.whole_games import (
     COSTLY,
     CountingClock,
     any_roll,
     done,
-    is_light,
     play,
+    possible_rolls,
+    scores_of,
     states_along,
     steps_of,
     told,
@@ -51,21 +53,22 @@ def few(items, rng, count=12):
 def test_states_along_a_game_hold_together(game, options):
     rng = Random(1)
     for state in states_along(game, options, 1, most_steps=MOST_STEPS, some=6):
-        assert hash(state) == hash(game.parse_state(game.format_state(state)))
-        playing = game.players_to_move(state)
+        assert hash(state) == hash(game.notation.parse_state(game.notation.format_state(state)))
+        playing = game.rules.players_to_move(state)
         assert playing == tuple(dict.fromkeys(playing))
         assert set(playing) <= set(game.players)
         assert (playing[0] if playing else None) == state.to_move
-        assert (game.outcome(state) is None) == (state.to_move is not None)
-        assert set(game.scores(state)) <= set(game.players)
-        seen = game.appearance(state)
+        assert (game.rules.outcome(state) is None) == (state.to_move is not None)
+        assert set(scores_of(game, state)) <= set(game.players)
+        seen = game.table.appearance(state)
         assert [place for place in game.places if place in seen] == list(seen)
         assert set(seen.values()) <= set(game.looks)
         assert EMPTY in game.looks
         # Of a game that is over a person also has to say who plays on.
-        assert state.to_move is None or game.appearance(game.amend(state, {})) == seen
-        assert set(game.facings(state)) <= {place for place, look in seen.items() if look != EMPTY}
-        for position in few(game.unfinished(state), rng):
+        assert state.to_move is None or game.table.appearance(game.table.amend(state, {})) == seen
+        sides = {} if game.side_faces is None else game.side_faces.facings(state)
+        assert set(sides) <= {place for place, look in seen.items() if look != EMPTY}
+        for position in few(game.table.unfinished(state), rng):
             assert set(position.appearance) <= set(game.places)
             assert position.to_do
 
@@ -74,41 +77,43 @@ def test_states_along_a_game_hold_together(game, options):
 def test_legal_turns_are_lawful_and_told_apart(game, options):
     rng = Random(2)
     for state in states_along(game, options, 2, most_steps=MOST_STEPS, some=3):
-        turns = game.legal_turns(state)
+        turns = game.rules.legal_turns(state)
         assert bool(len(turns)) == (state.to_move is not None and not game.awaits_roll(state))
         if len(turns) <= FEW:
             assert len(set(turns)) == len(turns)
-            order = [game.players_to_move(state).index(turn.player) for turn in turns]
+            order = [game.rules.players_to_move(state).index(turn.player) for turn in turns]
             assert order == sorted(order)
         for turn in few(turns, rng, 5):
-            after = game.apply(state, turn)
-            assert after == game.apply(state, turn)
-            assert game.certainty(state, turn) is Certainty.CERTAIN
-            assert game.apply(state, game.combine([turn])) == after
-            assert turn.player in game.players_to_move(state)
+            after = game.rules.apply(state, turn)
+            assert after == game.rules.apply(state, turn)
+            assert game.rules.certainty(state, turn) is Certainty.CERTAIN
+            assert game.rules.apply(state, game.rules.combine([turn])) == after
+            assert turn.player in game.rules.players_to_move(state)
             assert set(turn.places) <= set(game.places)
             assert len(set(turn.places)) == len(turn.places)
-            assert game.explain(state, game.appearance(after)) == ()
-            assert game.describe(turn).endswith((".", "!"))
+            assert game.table.explain(state, game.table.appearance(after)) == ()
+            assert game.notation.describe(turn).endswith((".", "!"))
 
 
 @every_variant
 def test_texts_go_round(game, options):
     rng = Random(3)
     for state in states_along(game, options, 3, most_steps=MOST_STEPS, some=4):
-        text = game.format_state(state)
-        assert game.parse_state(text) == state
-        assert game.format_state(game.parse_state(f"  {text}\n")) == text
+        text = game.notation.format_state(state)
+        assert game.notation.parse_state(text) == state
+        assert game.notation.format_state(game.notation.parse_state(f"  {text}\n")) == text
         assert text.isprintable()
         assert not set(text) & set("{};")
-        for turn in few(game.legal_turns(state), rng):
-            written = game.format_turn(turn)
-            assert game.apply(state, game.parse_turn(state, written, turn.player)) == game.apply(state, turn)
-            assert game.format_turn(game.parse_turn(state, f" {written} ", turn.player)) == written
+        for turn in few(game.rules.legal_turns(state), rng):
+            written = game.notation.format_turn(turn)
+            assert game.rules.apply(state, game.notation.parse_turn(state, written, turn.player)) == game.rules.apply(
+                state, turn
+            )
+            assert game.notation.format_turn(game.notation.parse_turn(state, f" {written} ", turn.player)) == written
             assert not set(written) & set("{};")
-        for each in few(game.possible_rolls(state), rng):
-            assert game.parse_roll(state, game.format_roll(each.roll)) == each.roll
-        for said in game.announcements(state):
+        for each in few(possible_rolls(game, state), rng):
+            assert game.dice.parse_roll(state, format_roll(each.roll)) == each.roll
+        for said in game.rules.announcements(state):
             assert parse_announcement(format_announcement(said), game.players) == said
 
 
@@ -120,46 +125,43 @@ def test_perft_begins_with_the_counted_turns(game, options):
             roll = any_roll(game, state, Random(0))
             with pytest.raises(IllegalTurnError, match="waits for a roll"):
                 perft(game, state, 1)
-            state = game.rolled(state, roll)
+            state = done(game, state, roll)
         if game.awaits_roll(state):
             continue
-        counted = game.counted_turns(state)
+        counted = game.rules.perft_turns(state)
         assert perft(game, state, 1) == len(counted)
-        if isinstance(game, CountsResults):
-            assert game.count_results(state) == len(counted)
+        if isinstance(game.rules, CountsResults):
+            assert game.rules.count_results(state) == len(counted)
         assert all(turn.player == state.to_move for turn in islice(counted, FEW))
         if len(counted) <= FEW:
-            assert len({game.apply(state, turn) for turn in counted}) == len(counted)
+            assert len({game.rules.apply(state, turn) for turn in counted}) == len(counted)
 
 
 @every_variant
 def test_possible_rolls_are_all_there_is(game, options):
     rng = Random(5)
     for state in states_along(game, options, 5, most_steps=MOST_STEPS, some=6):
-        rolls = game.possible_rolls(state)
+        rolls = possible_rolls(game, state)
         assert bool(rolls) == game.awaits_roll(state)
         if not rolls:
             with pytest.raises((IllegalTurnError, UnreadableError)):
-                game.rolled(state, Roll(("1", "1")))
+                done(game, state, Roll(("1", "1")))
             continue
         assert sum((each.probability for each in rolls), Fraction(0)) == 1
         assert all(each.probability > 0 for each in rolls)
         assert len({each.roll for each in rolls}) == len(rolls)
         for each in few(rolls, rng, 5):
-            after = game.rolled(state, each.roll)
-            if is_light(game, each.roll) and not game.awaits_roll(after):
-                assert few(game.legal_turns(after), Random(0), 3) == few(
-                    game.legal_turns(state, each.roll), Random(0), 3
-                )
+            after = game.dice.rolled(state, each.roll)
+            assert game.rules.players_to_move(after) or game.rules.outcome(after) is not None
         with pytest.raises(IllegalTurnError):
-            game.rolled(state, Roll(("no face", *rolls[0].roll.faces[1:])))
+            game.dice.rolled(state, Roll(("no face", *rolls[0].roll.faces[1:])))
 
 
 @every_variant
 def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game, options):
     rng = Random(6)
     for _ in range(1 if game.name in COSTLY else 2):
-        start = game.new(options)
+        start = game.rules.new(options)
         steps = play(game, start, rng, most_steps=steps_of(game, MOST_STEPS), announcing=0.02)
         record = make(game, start, [(step.what, step.after, "") for step in steps], [("Event", "at random")])
         text = write(record)
@@ -167,39 +169,39 @@ def test_records_of_random_games_replay_and_are_written_again_byte_for_byte(game
         assert write(read(text)) == text
         again = replay(read(text))
         assert again.states == (start, *(step.after for step in steps))
-        assert again.outcome == game.outcome(steps[-1].after)
-        assert dict(record.scores) == dict(game.scores(steps[-1].after))
+        assert again.outcome == game.rules.outcome(steps[-1].after)
+        assert dict(record.scores) == dict(scores_of(game, steps[-1].after))
 
 
 def finished(game, options, seed):
     """The end of a game, and what led to it: played out where that takes few steps, else somebody resigns."""
-    start = game.new(options)
+    start = game.rules.new(options)
     steps = play(game, start, Random(seed), most_steps=steps_of(game, MOST_STEPS))
     state = steps[-1].after
     while state.to_move is not None:
-        state = game.announce(state, Announcement(RESIGN, state.to_move))
+        state = game.rules.announce(state, Announcement(RESIGN, state.to_move))
     return steps, state
 
 
 @every_variant
 def test_nothing_is_played_once_the_game_is_over(game, options):
     steps, end = finished(game, options, 7)
-    assert game.outcome(end) is not None
-    assert not game.players_to_move(end)
+    assert game.rules.outcome(end) is not None
+    assert not game.rules.players_to_move(end)
     assert not game.awaits_roll(end)
-    assert len(game.legal_turns(end)) == len(game.possible_rolls(end)) == len(game.announcements(end)) == 0
+    assert len(game.rules.legal_turns(end)) == len(possible_rolls(game, end)) == len(game.rules.announcements(end)) == 0
     for step in steps[-6:]:
         with pytest.raises(IllegalTurnError):
             done(game, end, step.what)
         if not isinstance(step.what, Roll | Announcement):
             with pytest.raises(IllegalTurnError):
-                game.parse_turn(end, game.format_turn(step.what))
-            assert game.certainty(end, step.what) is Certainty.IMPOSSIBLE
+                game.notation.parse_turn(end, game.notation.format_turn(step.what))
+            assert game.rules.certainty(end, step.what) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError):
-        game.announce(end, Announcement(RESIGN, game.players[0]))
+        game.rules.announce(end, Announcement(RESIGN, game.players[0]))
     with pytest.raises(IllegalTurnError):
-        game.hint(end, 0.1, Random(0), clock=CountingClock())
-    assert game.playouts(end, 3, Random(0)).plies == 0
+        game.advice.hint(end, 0.1, Random(0), clock=CountingClock())
+    assert game.advice.playouts(end, 3, Random(0)).plies == 0
 
 
 @every_variant
@@ -207,37 +209,37 @@ def test_anyone_who_plays_may_resign_at_any_time(game, options):
     for state in states_along(game, options, 8, most_steps=MOST_STEPS, some=3):
         if state.to_move is None:
             continue
-        resigning = [said.player for said in game.announcements(state) if said.kind == RESIGN]
+        resigning = [said.player for said in game.rules.announcements(state) if said.kind == RESIGN]
         assert state.to_move in resigning
         for player in resigning:
-            after = game.announce(state, Announcement(RESIGN, player))
-            assert player not in game.players_to_move(after)
-            assert game.parse_state(game.format_state(after)) == after
-            outcome = game.outcome(after)
+            after = game.rules.announce(state, Announcement(RESIGN, player))
+            assert player not in game.rules.players_to_move(after)
+            assert game.notation.parse_state(game.notation.format_state(after)) == after
+            outcome = game.rules.outcome(after)
             assert outcome is None or player not in (outcome.winner, *outcome.shared_by) or len(resigning) == 1
         with pytest.raises(IllegalTurnError):
-            game.announce(state, Announcement("no such thing", state.to_move))
+            game.rules.announce(state, Announcement("no such thing", state.to_move))
 
 
 @every_variant
 def test_turns_at_the_same_time_may_come_in_any_order(game, options):
     rng = Random(9)
     for state in states_along(game, options, 9, most_steps=MOST_STEPS, some=6):
-        playing = game.players_to_move(state)
-        turns = game.legal_turns(state)
+        playing = game.rules.players_to_move(state)
+        turns = game.rules.legal_turns(state)
         if len(playing) < 2 or not len(turns):
             continue
         firsts = {turn.player: turn for turn in few(turns, rng, 60)}
         one, other = rng.sample(list(firsts.values()), 2)
-        there = game.apply(game.apply(state, one), other)
-        assert there == game.apply(game.apply(state, other), one)
-        assert game.parse_turn(state, game.format_turn(other), other.player) == other
+        there = game.rules.apply(game.rules.apply(state, one), other)
+        assert there == game.rules.apply(game.rules.apply(state, other), one)
+        assert game.notation.parse_turn(state, game.notation.format_turn(other), other.player) == other
 
 
 @every_variant
 def test_the_diagram_fits_a_terminal(game, options):
     for state in states_along(game, options, 10, most_steps=MOST_STEPS, some=3):
-        lines = game.diagram(state).splitlines()
+        lines = game.notation.diagram(state).splitlines()
         assert len(lines) >= 3
         assert max(map(len, lines)) <= 100
         assert all(line.isprintable() and line == line.rstrip() for line in lines)
@@ -245,7 +247,7 @@ def test_the_diagram_fits_a_terminal(game, options):
 
 @every_variant
 def test_the_rules_in_short_are_told(game, options):
-    summary = game.summary(options)
+    summary = game.notation.summary(options)
     assert len(summary.split("\n\n")) >= 3
     assert all(paragraph.strip() == paragraph != "" for paragraph in summary.split("\n\n"))
 
@@ -253,7 +255,7 @@ def test_the_rules_in_short_are_told(game, options):
 @every_game
 def test_the_page_of_the_game_names_every_rule_and_option(game):
     page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
-    for rule, told_rule in game.rules.items():
+    for rule, told_rule in game.rules.catalogue.items():
         assert told_rule.id == rule
         assert f"`{rule}`" in page
     for option in game.options:
@@ -268,16 +270,18 @@ def test_hints_are_legal_and_repeatable(game):
             continue
         if game.awaits_roll(state):
             with pytest.raises(IllegalTurnError):
-                game.hint(state, 0.1, rng, clock=CountingClock())
+                game.advice.hint(state, 0.1, rng, clock=CountingClock())
             continue
         told_first = []
-        given = [game.hint(state, 0.1, Random(5), clock=CountingClock(), better=told_first.append) for _ in range(2)]
+        given = [
+            game.advice.hint(state, 0.1, Random(5), clock=CountingClock(), better=told_first.append) for _ in range(2)
+        ]
         assert isinstance(given[0], Hint)
         assert given[0] == given[1]
         assert told_first
         for hint in (given[0], told_first[0]):
             assert hint.turn.player == state.to_move
-            game.apply(state, hint.turn)
+            game.rules.apply(state, hint.turn)
             assert hint.reason
             assert hint.unit in ("win", "points")
             assert hint.unit == "points" or 0 <= hint.expected <= 1
@@ -286,25 +290,25 @@ def test_hints_are_legal_and_repeatable(game):
 
 @every_game
 def test_random_games_add_up(game):
-    tally = game.playouts(game.new(), 3, Random(12), most_plies=400)
+    tally = game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
     assert tally.games == 3
     assert sum(tally.wins.values()) + tally.draws + tally.unfinished == 3
     assert set(tally.wins) <= set(game.players)
     assert 0 < tally.plies <= 3 * 400
-    assert tally == game.playouts(game.new(), 3, Random(12), most_plies=400)
-    assert game.playouts(game.new(), 2, Random(12), most_plies=1).unfinished == 2
+    assert tally == game.advice.playouts(game.rules.new(), 3, Random(12), most_plies=400)
+    assert game.advice.playouts(game.rules.new(), 2, Random(12), most_plies=1).unfinished == 2
 
 
 @every_game
 def test_options_out_of_range_are_refused(game):
     with pytest.raises(OptionError, match="there is no option"):
-        game.new({"no such option": 1})
+        game.rules.new({"no such option": 1})
     for option in game.options:
         with pytest.raises(OptionError, match=option.name):
-            game.new({option.name: "no such value"})
+            game.rules.new({option.name: "no such value"})
         if option.choices and not isinstance(option.default, str):
             with pytest.raises(OptionError, match=option.name):
-                game.new({option.name: 99})
+                game.rules.new({option.name: 99})
 
 
 @every_game
@@ -325,5 +329,5 @@ def test_names_are_plain_words(game):
 
 def test_states_come_one_after_another():
     for game in GAMES:
-        steps = play(game, game.new(), Random(13), most_steps=10)
+        steps = play(game, game.rules.new(), Random(13), most_steps=10)
         assert all(one.after is other.before for one, other in pairwise(steps))

@@ -16,7 +16,8 @@ from engine.errors import EngineError, UnreadableError
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
 from engine.support.announcements import format_announcement, parse_announcement
-from tests.engine.whole_games import Played, any_turn, is_light, play
+from engine.support.dice import format_roll
+from tests.engine.whole_games import Played, any_turn, is_light, play, possible_rolls, roll_of, scores_of
 
 NAMES = games()
 LONG_CASES = 100_000
@@ -54,7 +55,7 @@ class Corpus:
         rng = random.Random(name)
         self.states, self.texts = [], {"state": [], "turn": [], "roll": [], "announcement": [], "record": []}
         for options in ({}, *({option.name: option.choices[-1]} for option in game.options if option.choices)):
-            start = game.new(options)
+            start = game.rules.new(options)
             steps = play(game, start, rng, most_steps=25)
             self.states += [start, *(rng.choice(steps).after for _ in range(3)), steps[-1].after]
             record = make(game, start, [(step.what, step.after, "") for step in steps[:8]], [("Event", "a")])
@@ -67,15 +68,15 @@ class Corpus:
 
     def _add(self, state, rng):
         game = self.game
-        self.texts["state"].append(game.format_state(state))
-        self.texts["roll"] += [game.format_roll(each.roll) for each in game.possible_rolls(state)[:5]]
-        self.texts["announcement"] += [format_announcement(said) for said in game.announcements(state)]
-        if len(game.legal_turns(state)):
+        self.texts["state"].append(game.notation.format_state(state))
+        self.texts["roll"] += [format_roll(each.roll) for each in possible_rolls(game, state)[:5]]
+        self.texts["announcement"] += [format_announcement(said) for said in game.rules.announcements(state)]
+        if len(game.rules.legal_turns(state)):
             turn = any_turn(game, state, rng)
-            self.texts["turn"].append(game.format_turn(turn))
-            over = game.announcements(state)
-            self.states.append(game.announce(state, over[0]))
-            self.states.append(Played(turn, state, game.apply(state, turn)).after)
+            self.texts["turn"].append(game.notation.format_turn(turn))
+            over = game.rules.announcements(state)
+            self.states.append(game.rules.announce(state, over[0]))
+            self.states.append(Played(turn, state, game.rules.apply(state, turn)).after)
 
 
 @functools.cache
@@ -120,25 +121,26 @@ def attempt(name, kind, text, at):
     try:
         match kind:
             case "state":
-                found = game.parse_state(text)
-                strict = game.format_state(found)
-                assert game.parse_state(strict) == found
-                assert game.format_state(game.parse_state(strict)) == strict
+                found = game.notation.parse_state(text)
+                strict = game.notation.format_state(found)
+                assert game.notation.parse_state(strict) == found
+                assert game.notation.format_state(game.notation.parse_state(strict)) == strict
                 check_position(game, found, is_thorough=at % 10 == 0)
             case "turn":
                 player = (None, *game.players)[player_number]
-                turn = game.parse_turn(state, text, player)
+                turn = game.notation.parse_turn(state, text, player)
                 assert player in (None, turn.player)
-                game.apply(state, turn)
+                game.rules.apply(state, turn)
             case "roll":
-                game.rolled(state, game.parse_roll(state, text))
+                dice = game.dice_for(text)
+                dice.rolled(state, dice.parse_roll(state, text))
             case "announcement":
-                game.announce(state, parse_announcement(text, game.players))
+                game.rules.announce(state, parse_announcement(text, game.players))
             case "record":
                 replay(read(text))
             case "option":
                 option, _, value = text.partition("=")
-                game.format_state(game.new({option: value}))
+                game.notation.format_state(game.rules.new({option: value}))
     except EngineError as error:
         check_refusal(error, text)
         return False
@@ -147,18 +149,18 @@ def attempt(name, kind, text, at):
 
 def check_position(game, state, *, is_thorough):
     """A position that was read can be shown and played on."""
-    assert (game.outcome(state) is None) == (state.to_move is not None)
-    assert set(game.appearance(state).values()) <= set(game.looks)
-    assert game.diagram(state)
-    assert set(game.scores(state)) <= set(game.players)
+    assert (game.rules.outcome(state) is None) == (state.to_move is not None)
+    assert set(game.table.appearance(state).values()) <= set(game.looks)
+    assert game.notation.diagram(state)
+    assert set(scores_of(game, state)) <= set(game.players)
     if is_thorough and game.awaits_roll(state):
-        game.rolled(state, game.possible_rolls(state)[-1].roll)
-    elif is_thorough and state.to_move is not None and is_light(game, game.roll_of(state)):
-        turns = game.legal_turns(state)
+        game.dice.rolled(state, possible_rolls(game, state)[-1].roll)
+    elif is_thorough and state.to_move is not None and is_light(game, roll_of(game, state)):
+        turns = game.rules.legal_turns(state)
         for number in {0, len(turns) // 2, len(turns) - 1}:
-            assert hash(game.apply(state, turns[number])) is not None
-    for said in game.announcements(state) if is_thorough else ():
-        assert hash(game.announce(state, said)) is not None
+            assert hash(game.rules.apply(state, turns[number])) is not None
+    for said in game.rules.announcements(state) if is_thorough else ():
+        assert hash(game.rules.announce(state, said)) is not None
 
 
 def check_refusal(error, text):
@@ -204,7 +206,7 @@ def test_what_cannot_be_read_names_its_column(name):
     for text in held.texts["state"][:1]:
         for at in (0, len(text) // 2, len(text)):
             with pytest.raises(UnreadableError) as raised:
-                held.game.parse_state(f"{text[:at]}§{text[at:]}")
+                held.game.notation.parse_state(f"{text[:at]}§{text[at:]}")
             assert raised.value.column is not None
             assert raised.value.column <= at + 1
 

@@ -6,8 +6,8 @@ import pytest
 
 from engine.records.record import make, read, replay, write
 from engine.registry import games, load
-from engine.support.traits import play_random_games
-from tests.engine.whole_games import done, play
+from engine.support.playouts import play_random_games
+from tests.engine.whole_games import done, play, possible_rolls, scores_of
 
 MANY = 10_000
 STRETCH = 24
@@ -22,25 +22,25 @@ every_game = pytest.mark.parametrize("name", games())
 def look(game, start, steps):
     """What has to hold after a stretch of random play from ``start``."""
     end = steps[-1].after if steps else start
-    assert game.parse_state(game.format_state(end)) == end
-    assert (game.outcome(end) is None) == bool(game.players_to_move(end))
-    again = game.parse_state(game.format_state(start))
+    assert game.notation.parse_state(game.notation.format_state(end)) == end
+    assert (game.rules.outcome(end) is None) == bool(game.rules.players_to_move(end))
+    again = game.notation.parse_state(game.notation.format_state(start))
     for step in steps:
         assert again == step.before, "going back gives the state as it was"
         again = done(game, again, step.what)
     assert again == end
-    if game.outcome(end) is not None:
-        assert not len(game.legal_turns(end))
-        assert not game.possible_rolls(end)
+    if game.rules.outcome(end) is not None:
+        assert not len(game.rules.legal_turns(end))
+        assert not possible_rolls(game, end)
 
 
 def stretches(game, count, seed):
     """Stretches of random games, each going on from where the last one stopped until that game is over."""
     rng = Random(seed)
-    state = game.new()
+    state = game.rules.new()
     for _ in range(count):
-        if not game.players_to_move(state):
-            state = game.new()
+        if not game.rules.players_to_move(state):
+            state = game.rules.new()
         steps = play(game, state, rng, most_steps=STRETCH, announcing=0.001)
         yield state, steps
         state = steps[-1].after
@@ -49,7 +49,7 @@ def stretches(game, count, seed):
 def record_adds_up(game, start, steps):
     """The scores of the record are those of the state, and playing the record again gives them."""
     record = make(game, start, [(step.what, step.after, "") for step in steps])
-    assert dict(record.scores) == dict(game.scores(steps[-1].after))
+    assert dict(record.scores) == dict(scores_of(game, steps[-1].after))
     assert replay(read(write(record))).states[-1] == steps[-1].after
 
 
@@ -76,7 +76,7 @@ def test_ten_thousand_stretches_keep_every_invariant(name):
 @every_game
 def test_ten_thousand_playouts_end_as_the_rules_say(name):
     game = load(name)
-    tally = game.playouts(game.new(), MANY, Random(name), most_plies=1_000_000)
+    tally = game.advice.playouts(game.rules.new(), MANY, Random(name), most_plies=1_000_000)
     assert tally.games == MANY
     assert sum(tally.wins.values()) + tally.draws + tally.unfinished == MANY
     assert tally.unfinished == 0
@@ -88,8 +88,14 @@ def test_fast_playouts_are_as_long_as_plain_ones(name):
     """The mean length of fast playouts lies where plain ones through the interface put it, within five sigma."""
     game = load(name)
     cut = 100
-    plain = [play_random_games(game, game.new(), 1, Random(f"{name} {seed}"), cut).plies for seed in range(60)]
-    fast = [game.playouts(game.new(), 1, Random(f"{name} {seed} fast"), most_plies=cut).plies for seed in range(60)]
+    plain = [
+        play_random_games(game, game.rules.new(), 1, Random(f"{name} {seed}"), most_plies=cut).plies
+        for seed in range(60)
+    ]
+    fast = [
+        game.advice.playouts(game.rules.new(), 1, Random(f"{name} {seed} fast"), most_plies=cut).plies
+        for seed in range(60)
+    ]
     means = [sum(plies) / len(plies) for plies in (plain, fast)]
     spread = [
         sum((one - mean) ** 2 for one in plies) / len(plies) ** 2

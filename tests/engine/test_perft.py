@@ -1,17 +1,17 @@
 """Counting turns in games with dice, from a roll and a colour."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.api import Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.perft import perft, read_faces, split, start_of_count
 from engine.registry import load
-from tests.engine.toy_harvest import Choice, Harvest
-
-GAME = Harvest()
+from tests.engine.toy_harvest import GAME, Choice, HarvestDice, HarvestRules
 
 
-class Coloured(Harvest):
+class Coloured(HarvestRules):
     """Counts from the second round, for red only."""
 
     def count_from(self, state, roll, colour):
@@ -19,13 +19,13 @@ class Coloured(Harvest):
             raise IllegalTurnError(f"got the colour {colour!r}; expected red")
         if roll is None:
             raise IllegalTurnError("no roll was given; expected one such as 4")
-        state = self.rolled(state, Roll(("1",)))
+        state = GAME.dice.rolled(state, Roll(("1",)))
         for player in ("p1", "p2"):
             state = self.apply(state, Choice(player, True))
-        return self.rolled(state, roll)
+        return GAME.dice.rolled(state, roll)
 
 
-class Counting(Harvest):
+class Counting(HarvestRules):
     """Says how many results there are without listing them."""
 
     asked = 0
@@ -36,34 +36,34 @@ class Counting(Harvest):
 
 
 def test_the_same_roll_is_thrown_wherever_one_is_awaited():
-    start, roll = start_of_count(GAME, GAME.new(), "4")
+    start, roll = start_of_count(GAME, GAME.rules.new(), "4")
     assert start.die == "4"
     assert [perft(GAME, start, depth, roll) for depth in range(6)] == [1, 2, 4, 8, 16, 0]
     assert split(GAME, start, 3, roll) == [("keep", 4), ("leave", 4)]
 
 
 def test_a_roll_already_on_the_table_counts():
-    state = GAME.rolled(GAME.new(), Roll(("4",)))
+    state = GAME.dice.rolled(GAME.rules.new(), Roll(("4",)))
     start, roll = start_of_count(GAME, state)
     assert (start, roll) == (state, Roll(("4",)))
     assert perft(GAME, start, 4, roll) == 16
 
 
 def test_leaves_may_be_counted_without_listing():
-    game = Counting()
-    start, roll = start_of_count(game, game.new(), "4")
+    game = replace(GAME, rules=Counting())
+    start, roll = start_of_count(game, game.rules.new(), "4")
     assert perft(game, start, 2, roll) == 2000
     assert Counting.asked == 2
 
 
 def test_a_game_may_say_where_counting_begins():
-    game = Coloured()
-    start, roll = start_of_count(game, game.new(), " 4 ", "red")
+    game = replace(GAME, rules=Coloured())
+    start, roll = start_of_count(game, game.rules.new(), " 4 ", "red")
     assert (start.rounds, start.die, roll) == (1, "4", Roll(("4",)))
     assert perft(game, start, 2, roll) == 4
     for text, colour, message in [(None, "red", "no roll was given"), ("4", "blue", "got the colour 'blue'")]:
         with pytest.raises(IllegalTurnError, match=message):
-            start_of_count(game, game.new(), text, colour)
+            start_of_count(game, game.rules.new(), text, colour)
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,11 @@ def test_a_game_may_say_where_counting_begins():
 )
 def test_a_roll_or_colour_of_no_use_is_refused(game, roll, colour, error, message):
     with pytest.raises(error, match=message):
-        start_of_count(game, game.new(), roll, colour)
+        start_of_count(game, game.rules.new(), roll, colour)
 
 
 def test_a_roll_that_is_missing_is_asked_for():
-    start, roll = start_of_count(GAME, GAME.new())
+    start, roll = start_of_count(GAME, GAME.rules.new())
     assert roll is None
     for depth in (1, 2):
         with pytest.raises(IllegalTurnError, match="Harvest waits for a roll, and none is given"):
@@ -89,13 +89,13 @@ def test_a_roll_that_is_missing_is_asked_for():
 
 
 def test_rolls_that_lead_to_no_turn_are_told():
-    class AgainAndAgain(Harvest):
+    class AgainAndAgain(HarvestDice):
         def rolled(self, state, roll):
             return state
 
-    game = AgainAndAgain()
+    game = replace(GAME, dice=AgainAndAgain())
     with pytest.raises(IllegalTurnError, match="rolling 4 again and again leads to no turn"):
-        perft(game, game.new(), 1, Roll(("4",)))
+        perft(game, game.rules.new(), 1, Roll(("4",)))
 
 
 @pytest.mark.parametrize("text", ["4,1,t", " 4 , 1 T", "4 1 T"])

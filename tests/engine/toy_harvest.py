@@ -6,12 +6,12 @@ Whoever leaves the die gets two points instead. After so many rounds the most po
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from engine.api import EMPTY, Announcement, Breach, Certainty, Hint, Option, Outcome, Roll, Rule
+from engine.api import EMPTY, Announcement, Breach, Certainty, Game, Hint, Option, Outcome, Roll, Rule
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.options import read_options
 from engine.support.announcements import RESIGN, format_announcement
-from engine.support.dice import ORDINARY_DIE, possible_rolls
-from engine.support.traits import play_random_games
+from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
+from engine.support.playouts import play_random_games
 
 PLAYERS = ("p1", "p2", "p3")
 LEFT = 2
@@ -46,20 +46,21 @@ class Field:
         return waiting[0] if waiting and self.rounds and len(self.active) > 1 else None
 
 
-class Harvest:
-    name = "harvest"
-    title = "Harvest"
-    players = PLAYERS
-    options = (
-        Option("players", 2, "How many play.", (2, 3)),
-        Option("rounds", 2, "How many dice there are.", (1, 2, 3)),
-    )
-    places = PLAYERS
-    looks = (EMPTY,)
-    rules = MappingProxyType({"one-choice": Rule("one-choice", "Choose once a round.")})
+OPTIONS = (
+    Option("players", 2, "How many play.", (2, 3)),
+    Option("rounds", 2, "How many dice there are.", (1, 2, 3)),
+)
+
+
+def scores_of(state):
+    return dict(zip(PLAYERS, state.points, strict=False))
+
+
+class HarvestRules:
+    catalogue = MappingProxyType({"one-choice": Rule("one-choice", "Choose once a round.")})
 
     def new(self, options=None):
-        values = read_options(self.options, options)
+        values = read_options(OPTIONS, options)
         return Field((0,) * values["players"], values["rounds"])
 
     def players_to_move(self, state):
@@ -67,36 +68,12 @@ class Harvest:
             return ()
         return tuple(player for player in state.active if player not in state.chosen)
 
-    def awaits_roll(self, state):
-        return state.to_move is not None and state.die is None
-
-    def possible_rolls(self, state):
-        return ROLLS if self.awaits_roll(state) else ()
-
-    def rolled(self, state, roll):
-        if not self.awaits_roll(state) or roll not in [one.roll for one in ROLLS]:
-            raise IllegalTurnError(f"{self.format_roll(roll)} can't be rolled now")
-        return replace(state, die=roll.faces[0])
-
-    def roll_of(self, state):
-        return None if state.die is None else Roll((state.die,))
-
-    def format_roll(self, roll):
-        return ",".join(roll.faces)
-
-    def parse_roll(self, state, text):
-        if text.strip() not in ORDINARY_DIE:
-            raise UnreadableError(f"cannot read {text!r}; expected 1 to 6", 1)
-        return Roll((text.strip(),))
-
-    def legal_turns(self, state, roll=None):
-        if roll is not None:
-            state = self.rolled(state, roll)
+    def legal_turns(self, state):
         if state.die is None:
             return ()
         return tuple(Choice(player, kept) for player in self.players_to_move(state) for kept in (True, False))
 
-    def counted_turns(self, state):
+    def perft_turns(self, state):
         return tuple(turn for turn in self.legal_turns(state) if turn.player == state.to_move)
 
     def apply(self, state, turn):
@@ -123,9 +100,6 @@ class Harvest:
         resigned = tuple(p for p in PLAYERS if p in state.resigned or p == announcement.player)
         return self._settled(replace(state, resigned=resigned))
 
-    def scores(self, state):
-        return dict(zip(PLAYERS, state.points, strict=False))
-
     def outcome(self, state):
         if state.to_move is not None:
             return None
@@ -133,30 +107,40 @@ class Harvest:
         winners = tuple(player for player in state.active if state.points[PLAYERS.index(player)] == best)
         return Outcome(winners[0], "most points") if len(winners) == 1 else Outcome(None, "a tie", winners)
 
-    def playouts(self, state, count, rng, *, most_plies=10_000):
-        return play_random_games(self, state, count, rng, most_plies)
-
-    def hint(self, state, deadline_s, rng, *, clock, strength=None, better=None):
-        turns = self.counted_turns(state)
-        if not turns:
-            raise IllegalTurnError("there is nothing to choose")
-        best = Hint(turns[int(int(state.die) <= LEFT)], "gives more points", 5.0, "points", 1.0, 0)
-        if better is not None:
-            better(best)
-        return best
-
     def certainty(self, state, turn):
         return Certainty.CERTAIN if turn in self.legal_turns(state) else Certainty.IMPOSSIBLE
+
+
+class HarvestDice:
+    def awaits_roll(self, state):
+        return state.to_move is not None and state.die is None
+
+    def possible_rolls(self, state):
+        return ROLLS if self.awaits_roll(state) else ()
+
+    def rolled(self, state, roll):
+        if not self.awaits_roll(state) or roll not in [one.roll for one in ROLLS]:
+            raise IllegalTurnError(f"{format_roll(roll)} can't be rolled now")
+        return replace(state, die=roll.faces[0])
+
+    def roll_of(self, state):
+        return None if state.die is None else Roll((state.die,))
+
+    def parse_roll(self, state, text):
+        if text.strip() not in ORDINARY_DIE:
+            raise UnreadableError(f"cannot read {text!r}; expected 1 to 6", 1)
+        return Roll((text.strip(),))
+
+
+class HarvestTable:
+    def appearance(self, state):
+        return dict.fromkeys(PLAYERS, EMPTY)
 
     def unfinished(self, state):
         return ()
 
-    def appearance(self, state):
-        return dict.fromkeys(self.places, EMPTY)
 
-    def facings(self, state):
-        return {}
-
+class HarvestNotation:
     def format_state(self, state):
         words = [",".join(map(str, state.points)), str(state.rounds), state.die or "-"]
         return " ".join([*words, ",".join(state.chosen) or "-", ",".join(state.resigned) or "-"])
@@ -185,16 +169,46 @@ class Harvest:
         if word not in ("keep", "leave"):
             raise UnreadableError(f"cannot read {text!r}; expected keep or leave", 1)
         turn = Choice(player or state.to_move or "p1", word == "keep")
-        self.apply(state, turn)
+        HarvestRules().apply(state, turn)
         return turn
 
     def describe(self, turn):
         return f"{turn.player} {'keeps' if turn.kept else 'leaves'} the die."
 
     def diagram(self, state):
-        return "\n".join(f"{player} {points}" for player, points in self.scores(state).items())
+        return "\n".join(f"{player} {points}" for player, points in scores_of(state).items())
 
     def summary(self, options=None):
-        values = read_options(self.options, options)
+        values = read_options(OPTIONS, options)
         told = ", ".join(f"{name}={value}" for name, value in values.items())
         return f"Keep the die or leave it.\n\nOptions: {told}."
+
+
+class HarvestAdvice:
+    def playouts(self, state, count, rng, *, most_plies=10_000):
+        return play_random_games(GAME, state, count, rng, most_plies=most_plies)
+
+    def hint(self, state, deadline_s, rng, *, clock, strength=None, better=None):
+        turns = HarvestRules().perft_turns(state)
+        if not turns:
+            raise IllegalTurnError("there is nothing to choose")
+        best = Hint(turns[int(int(state.die) <= LEFT)], "gives more points", 5.0, "points", 1.0, 0)
+        if better is not None:
+            better(best)
+        return best
+
+
+GAME = Game(
+    name="harvest",
+    title="Harvest",
+    players=PLAYERS,
+    options=OPTIONS,
+    places=PLAYERS,
+    looks=(EMPTY,),
+    rules=HarvestRules(),
+    table=HarvestTable(),
+    notation=HarvestNotation(),
+    advice=HarvestAdvice(),
+    dice=HarvestDice(),
+    scores=scores_of,
+)

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from engine.api import Announcement, Roll
-from engine.support.dice import drawn
+from engine.support.dice import drawn, format_roll
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,32 @@ def told(options):
 def done(game, state, what):
     """The state after a turn, roll or announcement."""
     if isinstance(what, Roll):
-        return game.rolled(state, what)
+        return game.dice_for(format_roll(what)).rolled(state, what)
     if isinstance(what, Announcement):
-        return game.announce(state, what)
-    return game.apply(state, what)
+        return game.rules.announce(state, what)
+    return game.rules.apply(state, what)
+
+
+def possible_rolls(game, state):
+    """The rolls that may come up now, none in a game without dice."""
+    return () if game.dice is None else game.dice.possible_rolls(state)
+
+
+def roll_of(game, state):
+    """The roll that lies on the table, if there is one."""
+    return None if game.dice is None else game.dice.roll_of(state)
+
+
+def scores_of(game, state):
+    """The points as they stand, none in a game without points."""
+    return {} if game.scores is None else game.scores(state)
 
 
 def any_turn(game, state, rng):
     """A legal turn; of several players' the player is drawn first, so that nobody's many turns drown the others'."""
-    turns = game.legal_turns(state)
+    turns = game.rules.legal_turns(state)
     turn = turns[rng.randrange(len(turns))]
-    player = rng.choice(game.players_to_move(state))
+    player = rng.choice(game.rules.players_to_move(state))
     for _ in range(20):
         if turn.player == player:
             break
@@ -54,7 +69,7 @@ def any_turn(game, state, rng):
 
 def any_roll(game, state, rng):
     """A possible roll by its probability; where many pips cost much, one of few."""
-    rolls = game.possible_rolls(state)
+    rolls = possible_rolls(game, state)
     return drawn([each for each in rolls if is_light(game, each.roll)] or rolls, rng)
 
 
@@ -67,7 +82,7 @@ def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
     """Play at random from a state; ``announcing`` is the chance that somebody says something instead."""
     steps = []
     while state.to_move is not None and len(steps) < most_steps:
-        said = game.announcements(state)
+        said = game.rules.announcements(state)
         if said and rng.random() < announcing:
             what = rng.choice(said)
         elif game.awaits_roll(state):
@@ -82,7 +97,7 @@ def play(game, state, rng, *, most_steps=10_000, announcing=0.0):
 def states_along(game, options, seed, *, most_steps, some):
     """Some of the states of a game at random, the start and the last among them."""
     rng = Random(seed)
-    start = game.new(options)
+    start = game.rules.new(options)
     states = [start, *(step.after for step in play(game, start, rng, most_steps=steps_of(game, most_steps)))]
     chosen = sorted({0, len(states) - 1, *(rng.randrange(len(states)) for _ in range(some))})
     return [states[number] for number in chosen]

@@ -107,7 +107,7 @@ class Table:
         """Give a legal turn and the appearance after it."""
         state = self.service.belief[0]
         turn = known_turn(self.game, state, **wanted)
-        return turn, self.game.appearance(self.game.apply(state, turn))
+        return turn, self.game.table.appearance(self.game.rules.apply(state, turn))
 
 
 def wall_clock() -> datetime:
@@ -121,5 +121,7 @@ def kinds_of(verdicts: Sequence[Verdict]) -> list[VerdictKind]:
 def known_turn(game: Any, state: Any, **wanted: Any) -> Any:
     """Give a legal turn of which some fields are known."""
     return next(
-        turn for turn in game.legal_turns(state) if all(getattr(turn, key) == value for key, value in wanted.items())
+        turn
+        for turn in game.rules.legal_turns(state)
+        if all(getattr(turn, key) == value for key, value in wanted.items())
     )

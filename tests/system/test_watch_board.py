@@ -78,7 +78,7 @@ class Sitting:
     def play(self) -> None:
         """Play a turn that no other turn could be taken for, and end it with the board's button."""
         turn = _turn_told_by_occupancy(self.state)
-        self.state = GAME.apply(self.state, turn)
+        self.state = GAME.rules.apply(self.state, turn)
         self.stand(_occupied(self.state))
         self.device.press(0)
 
@@ -89,11 +89,11 @@ class Sitting:
 
 
 def _occupied(state: Any) -> set[str]:
-    return {place for place, look in GAME.appearance(state).items() if look != "empty"}
+    return {place for place, look in GAME.table.appearance(state).items() if look != "empty"}
 
 
 def _turn_told_by_occupancy(state: Any) -> Any:
-    ends = {turn: frozenset(_occupied(GAME.apply(state, turn))) for turn in GAME.legal_turns(state)}
+    ends = {turn: frozenset(_occupied(GAME.rules.apply(state, turn))) for turn in GAME.rules.legal_turns(state)}
     counts = Counter(ends.values())
     return next(turn for turn, end in ends.items() if counts[end] == 1 and end != frozenset(_occupied(state)))
 
@@ -103,7 +103,7 @@ def sitting(tmp_path: Path) -> Any:
     pin_map = parse_pin_map(PINS, button_roles=BUTTON_ROLES)
     sensor_map = SensorMap({place: number for number, place in enumerate(PLACES)}, 49, pin_map.crc32)
     with VirtualMicrocontroller(pin_map.device_json(), seed=4) as device:
-        yield Sitting(device, Heard(), tmp_path / "journal.sqlite", sensor_map, GAME.parse_state(START))
+        yield Sitting(device, Heard(), tmp_path / "journal.sqlite", sensor_map, GAME.notation.parse_state(START))
 
 
 def options(sitting: Sitting, eyes: str) -> WatchOptions:
@@ -240,19 +240,21 @@ def test_a_sensor_is_put_back_while_the_game_goes_on_and_when_it_does_not(sittin
 
 def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sitting) -> None:
     game: Any = load("diaballik")
-    state = game.new()
-    turn = next(turn for turn in game.legal_turns(state) if game.format_turn(turn) == "b1-b2 b2-b3 d1*a1")
+    state = game.rules.new()
+    turn = next(
+        turn for turn in game.rules.legal_turns(state) if game.notation.format_turn(turn) == "b1-b2 b2-b3 d1*a1"
+    )
 
     def standing(at: Any) -> set[str]:
-        return {place for place, look in game.appearance(at).items() if look != "empty"}
+        return {place for place, look in game.table.appearance(at).items() if look != "empty"}
 
     def person() -> None:
         sitting.stand(standing(state))
         sitting.heard.wait_for("The board is set up.")
-        sitting.stand(standing(game.apply(state, turn)))
+        sitting.stand(standing(game.rules.apply(state, turn)))
         sitting.device.press(0)
         sitting.heard.wait_for("Please say which")
-        answer = ask(sitting.journal, asked_to_enter(Entry("turn", game.format_turn(turn), "Ann", None)))
+        answer = ask(sitting.journal, asked_to_enter(Entry("turn", game.notation.format_turn(turn), "Ann", None)))
         assert "done" in answer, answer
 
     watching = replace(options(sitting, "sensors"), game="diaballik")

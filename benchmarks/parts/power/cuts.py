@@ -280,7 +280,7 @@ class PlayedOnDisk:
             events = journal.events(summary.number)
             folded = fold(self._game, events)
             recorded = [event.data["state"] for _, event in events if "state" in event.data]
-            states = [self._game.format_state(state) for state in folded.states]
+            states = [self._game.notation.format_state(state) for state in folded.states]
             if recorded and states != (recorded[-1] if isinstance(recorded[-1], list) else [recorded[-1]]):
                 raise CutError(f"the events give {states}, the last recorded state is {recorded[-1]}")
         self._folded.add(key)

@@ -381,6 +381,6 @@ class KilledGame:
         before: Folded[Any] = Folded()
         for (number, event), after in zip(events, steps, strict=True):
             if event.kind == "turn":
-                places[number] = self._game.parse_turn(before.states[0], str(event.data["turn"])).places
+                places[number] = self._game.notation.parse_turn(before.states[0], str(event.data["turn"])).places
             before = after
         return places

@@ -122,16 +122,16 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
         return False
     last = turns[-1]
     before = [event.state for event in events if event.gone_s < last.began_s and event.state]
-    state = game.parse_state(before[-1] if before else truth.start)
+    state = game.notation.parse_state(before[-1] if before else truth.start)
     taken = _taken(last.after)
     if taken == _taken(last.before) or len(taken) < len(_taken(last.before)):
         return True
     if len(turns) > 1 and last.began_s - turns[-2].gone_s < _QUICK_S:
         return True
     results = {
-        tuple(sorted(game.appearance(after).items()))
-        for turn in game.legal_turns(state)
-        if _taken(game.appearance(after := game.apply(state, turn))) == taken
+        tuple(sorted(game.table.appearance(after).items()))
+        for turn in game.rules.legal_turns(state)
+        if _taken(game.table.appearance(after := game.rules.apply(state, turn))) == taken
     }
     return len(results) > 1
 

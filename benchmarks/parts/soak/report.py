@@ -160,7 +160,7 @@ class SoakReport:
             for rule in item.rules[:1]:
                 named[rule] += 1
                 agreed[rule] += rule in item.expected_rules
-        rules = load("deblockle").rules
+        rules = load("deblockle").rules.catalogue
         never = ", ".join(rule for rule in rules if rule not in named)
         title = f"{len(named)} of {len(rules)} rules named; never {never}"
         table = Table(title=title, title_justify="left", width=_RULES_WIDTH)

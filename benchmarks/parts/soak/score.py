@@ -273,7 +273,7 @@ def narrowed_wrongly(game: Game[Any, Any], played: GameRecord, turns: Sequence[T
 
 
 def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str]:
-    possible = game.facings(game.parse_state(_text(event)))
+    possible = game.side_faces.facings(game.notation.parse_state(_text(event)))
     found = []
     for place, facing in truth.facings.items():
         known = possible.get(place, ())
@@ -289,7 +289,7 @@ def _text(event: Event) -> str:
 
 def board_of(game: Game[Any, Any], event: Event) -> Mapping[str, str]:
     """What the board shows after an accepted turn."""
-    return dict(game.appearance(game.parse_state(_text(event))))
+    return dict(game.table.appearance(game.notation.parse_state(_text(event))))
 
 
 def behind_s(frames: Sequence[tuple[int, float, float]]) -> dict[int, float]:

@@ -102,13 +102,15 @@ def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) 
     """Give the rules that a violation breaks as one who knows every face names them."""
     if event.violation.startswith("set-up"):
         try:
-            game.set_up(event.after, played.plan.options)
+            game.table.set_up(event.after, played.plan.options)
         except IllegalTurnError as error:
             return tuple(breach.rule for breach in error.breaches)
     if not event.state:
         return ()
     facings = {place: facing for place, facing in event.facings.items() if event.after.get(place) != "empty"}
-    return tuple(breach.rule for breach in game.explain(game.parse_state(event.state), event.after, facings))
+    return tuple(
+        breach.rule for breach in game.side_faces.explain(game.notation.parse_state(event.state), event.after, facings)
+    )
 
 
 def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard: Responses) -> tuple[Outcome, str]:
@@ -157,20 +159,20 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
     """Whether a side face in plain view contradicts all that was known of the block before the violation."""
     if not believed:
         return False
-    state = game.parse_state(believed)
-    looks = game.appearance(state)
+    state = game.notation.parse_state(believed)
+    looks = game.table.appearance(state)
     possible: dict[str, list[Mapping[str, str]]] = {
         place: [dict(facing) for facing in facings]
-        for place, facings in game.facings(state).items()
+        for place, facings in game.side_faces.facings(state).items()
         # Where touch ends a turn, what is believed is a turn behind.
         if looks[place] == event.before[place]
     }
     if event.violation == "turned while hopping":
         possible = {}
-        for turn in game.legal_turns(state):
-            after = game.apply(state, turn)
-            if dict(game.appearance(after)) == dict(event.after):
-                for place, facings in game.facings(after).items():
+        for turn in game.rules.legal_turns(state):
+            after = game.rules.apply(state, turn)
+            if dict(game.table.appearance(after)) == dict(event.after):
+                for place, facings in game.side_faces.facings(after).items():
                     possible.setdefault(place, []).extend(dict(facing) for facing in facings)
     hidden = _hidden_by_things(played, event.gone_s)
     for place, facing in event.facings.items():

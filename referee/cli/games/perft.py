@@ -51,7 +51,7 @@ def command(
     given = checked_options(game, options)
     if position is not None and given:
         raise click.UsageError("a position carries its own options; give --position or --option, not both.")
-    state = game.new(given) if position is None else game.parse_state(position)
+    state = game.rules.new(given) if position is None else game.notation.parse_state(position)
     start, thrown = start_of_count(game, state, roll, colour)
     if depth == 0 or (depth == 1 and not is_split):
         total = perft(game, start, depth, thrown)
@@ -72,5 +72,5 @@ def _counted_by_first_turn(game: Game[Any, Any], start: Any, depth: int, roll: R
         for turn, count in zip(turns, shown, strict=True):
             total += count
             if is_split:
-                click.echo(f"{game.format_turn(turn)} {count}")
+                click.echo(f"{game.notation.format_turn(turn)} {count}")
     return total

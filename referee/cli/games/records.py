@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from engine.support.dice import format_roll
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand
 from referee.cli.options import WRITABLE_FILE, game_number_option, journal_option
@@ -74,8 +75,9 @@ def _replay_record(console: Console, text: str) -> None:
     for number, step in enumerate(played.steps, start=1):
         console.print(f"{number:4}. {_told(game, step)}".rstrip(), markup=False)
     result = record.result if played.outcome is None else result_of(played.outcome)
-    scores = "".join(f", {player} {points}" for player, points in game.scores(played.states[-1]).items())
-    points = f" Points: {scores.removeprefix(', ')}." if scores else ""
+    scores = {} if game.scores is None else game.scores(played.states[-1])
+    listed = ", ".join(f"{player} {points}" for player, points in scores.items())
+    points = f" Points: {listed}." if scores else ""
     console.print(f"{len(played.turns)} turns, all legal.{points} Result: {result}", markup=False)
 
 
@@ -88,11 +90,11 @@ def _told(game: Game[Any, Any], step: Any) -> str:
         case None:
             return "the position is set"
         case Roll():
-            return f"rolls {game.format_roll(step)}"
+            return f"rolls {format_roll(step)}"
         case Announcement():
             return format_announcement(step)
         case turn:
-            return f"{game.format_turn(turn):24} {game.describe(turn)}"
+            return f"{game.notation.format_turn(turn):24} {game.notation.describe(turn)}"
 
 
 def _replay_journal(

@@ -41,7 +41,7 @@ def told(game: Game[Any, Any], given: Mapping[str, OptionValue]) -> Iterator[str
     from engine.options import read_options
 
     yield f"{game.title}\n"
-    for paragraph in game.summary(given).split("\n\n"):
+    for paragraph in game.notation.summary(given).split("\n\n"):
         yield textwrap.fill(paragraph, _COLUMNS) + "\n"
     yield "Options in force:"
     values = read_options(game.options, given)

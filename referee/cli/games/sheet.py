@@ -11,7 +11,7 @@ from referee.cli.group import ExampleCommand
 from referee.cli.options import READABLE_FILE, WRITABLE_FILE
 
 if TYPE_CHECKING:
-    from engine.capabilities import HasSheet
+    from engine.api import SheetFile
 
 _GAME = click.option(
     "--game", "game_name", default="blokus-dice", show_default=True, metavar="GAME", help="The game it belongs to."
@@ -36,7 +36,7 @@ def new(game_name: str, output: Path | None, force: bool) -> None:
     Examples:
       referee sheet new --output ours.toml
     """
-    text = _game(game_name).sheet_file()
+    text = _sheet_file(game_name).text()
     if output is None:
         click.echo(text, nl=False)
         return
@@ -59,12 +59,12 @@ def check(file: Path, game_name: str) -> None:
     """
     from referee.settings.game_options import read_text
 
-    game = _game(game_name)
-    values = game.read_sheet_file(read_text(file))
+    sheet = _sheet_file(game_name)
+    values = sheet.read(read_text(file))
     written = " ".join(f"--option {name}={value}" for name, value in values.items())
     click.echo(f"{file} is good for {game_name}: {written}")
-    if game.sheet_option:
-        click.echo(f"In short: --option {game.sheet_option}={file}")
+    if sheet.option is not None:
+        click.echo(f"In short: --option {sheet.option}={file}")
 
 
 @command.command(cls=ExampleCommand)
@@ -79,16 +79,15 @@ def show(file: Path | None, game_name: str) -> None:
     """
     from referee.settings.game_options import read_text
 
-    game = _game(game_name)
-    click.echo(game.draw_sheet(game.sheet_file() if file is None else read_text(file)))
+    sheet = _sheet_file(game_name)
+    click.echo(sheet.draw(sheet.text() if file is None else read_text(file)))
 
 
-def _game(name: str) -> HasSheet:
+def _sheet_file(name: str) -> SheetFile:
     from engine import registry
-    from engine.capabilities import has_sheet
 
     game = registry.load(name)
-    if not has_sheet(game):
-        with_one = [each for each in registry.games() if has_sheet(registry.load(each))]
+    if game.sheet_file is None:
+        with_one = [each for each in registry.games() if registry.load(each).sheet_file is not None]
         raise click.UsageError(f"{game.title} has no sheet file; these have: {', '.join(with_one)}.")
-    return game
+    return game.sheet_file

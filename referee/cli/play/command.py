@@ -136,14 +136,16 @@ def _begun(
         except UnicodeDecodeError as error:
             raise UnreadableError(f"{load} is no game record (it is not UTF-8 text)") from error
     given = checked_options(game, options)
-    return GameSoFar(game, game.new(given) if position is None else game.parse_state(position), tags=tags)
+    return GameSoFar(
+        game, game.rules.new(given) if position is None else game.notation.parse_state(position), tags=tags
+    )
 
 
 def _playing(so_far: GameSoFar) -> list[str]:
     """Who is in the game: whoever could give it up."""
     from engine.support.announcements import RESIGN
 
-    said = so_far.game.announcements(so_far.state)
+    said = so_far.game.rules.announcements(so_far.state)
     return [str(each.player) for each in said if each.kind == RESIGN]
 
 

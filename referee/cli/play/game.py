@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.api import Announcement, Game, Player, Roll
 from engine.records import record
+from engine.support.dice import format_roll
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,11 @@ class GameSoFar:
     def played(self, what: Any, *, by_person: bool) -> GameSoFar:
         """Give the game after a turn, roll or announcement; raises IllegalTurnError."""
         if isinstance(what, Roll):
-            after = self.game.rolled(self.state, what)
+            after = self.game.dice_for(format_roll(what)).rolled(self.state, what)
         elif isinstance(what, Announcement):
-            after = self.game.announce(self.state, what)
+            after = self.game.rules.announce(self.state, what)
         else:
-            after = self.game.apply(self.state, what)
+            after = self.game.rules.apply(self.state, what)
         return replace(self, steps=(*self.steps, Step(what, after, by_person)))
 
     def taken_back(self) -> GameSoFar | None:
@@ -90,6 +91,6 @@ def player_meant(game: Game[Any, Any], state: Any, text: str) -> tuple[Player | 
     """Part ``p2 keep`` into the player who may play now and the rest; no player where none is named."""
     first, _, rest = text.partition(" ")
     name = first.rstrip(":").lower()
-    if name in game.players_to_move(state) and rest.strip():
+    if name in game.rules.players_to_move(state) and rest.strip():
         return name, rest.strip()
     return None, text

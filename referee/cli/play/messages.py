@@ -41,7 +41,7 @@ def reasons(game: Game[Any, Any], error: EngineError | PlayError) -> Iterator[st
     yield str(error)
     for breach in error.breaches if isinstance(error, IllegalTurnError) else ():
         where = f" ({', '.join(breach.places)})" if breach.places else ""
-        yield f"  {breach.rule}: {game.rules[breach.rule].sentence}{where}"
+        yield f"  {breach.rule}: {game.rules.catalogue[breach.rule].sentence}{where}"
 
 
 def said(announcement: Announcement) -> str:
@@ -55,12 +55,13 @@ def said(announcement: Announcement) -> str:
 
 def ended(game: Game[Any, Any], state: Any) -> str:
     """Say how the game ended, with the points where there are any."""
-    outcome = game.outcome(state)
+    outcome = game.rules.outcome(state)
     if outcome is None:
         return "The game is not over."
     if outcome.shared_by:
         who = f"{listed(outcome.shared_by).capitalize()} share the victory"
     else:
         who = f"{outcome.winner.capitalize()} wins" if outcome.winner else "The game is a draw"
-    scores = ", ".join(f"{player} {points}" for player, points in game.scores(state).items())
+    points_of = {} if game.scores is None else game.scores(state)
+    scores = ", ".join(f"{player} {points}" for player, points in points_of.items())
     return f"{who}: {outcome.reason}." + (f" Points: {scores}." if scores else "")

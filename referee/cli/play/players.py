@@ -51,7 +51,7 @@ class HintPlayer:
 
     def choose(self, game: Game[Any, Any], state: Any, player: Player, rng: Random) -> Choice:  # noqa: ARG002 - a hint is always for who is to move
         """Choose one of the player's legal turns."""
-        hint: Hint[Any] = game.hint(state, self.seconds, rng, clock=self.clock, strength=self.strength)
+        hint: Hint[Any] = game.advice.hint(state, self.seconds, rng, clock=self.clock, strength=self.strength)
         return Choice(hint.turn, hint.reason)
 
 
@@ -77,8 +77,8 @@ class PlayersTurns(Sequence[Any]):
 
 def turns_of(game: Game[Any, Any], state: Any, player: Player) -> Sequence[Any]:
     """Give one player's legal turns; where several may play they are found without walking all turns."""
-    turns = game.legal_turns(state)
-    playing = game.players_to_move(state)
+    turns = game.rules.legal_turns(state)
+    playing = game.rules.players_to_move(state)
     if len(playing) < 2:
         return turns
     place = {name: number for number, name in enumerate(playing)}
@@ -109,8 +109,12 @@ def read_players(
 
 
 def draw_roll(game: Game[Any, Any], state: Any, seed: int, number: int) -> Roll:
-    """Draw the game's roll of that number; the same seed and number draw alike, so that taking back changes no luck."""
-    return drawn(game.possible_rolls(state), Random(f"{seed} roll {number}"))
+    """Draw the game's roll of that number; the same seed and number draw alike, so that taking back changes no luck.
+
+    Raises ValueError when no roll is awaited.
+    """
+    possible = () if game.dice is None else game.dice.possible_rolls(state)
+    return drawn(possible, Random(f"{seed} roll {number}"))
 
 
 def program_rng(seed: int, player: Player, number: int) -> Random:

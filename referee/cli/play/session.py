@@ -12,8 +12,9 @@ from typing import Any
 from engine.api import Announcement, Clock, Hint, Player, Strength
 from engine.errors import EngineError
 from engine.options import written_options
-from engine.records.record import is_costly_to_count, write
+from engine.records.record import write
 from engine.support.announcements import DRAW, REPETITION, RESIGN, parse_announcement
+from engine.support.dice import format_roll
 from referee.cli.games.rules import told
 from referee.cli.play import messages as words
 from referee.cli.play.game import GameSoFar, game_of_record, player_meant
@@ -92,12 +93,12 @@ class PlaySession:
 
     def run(self) -> None:
         """Play to the end of the game or of the input, or until somebody stops."""
-        while self._going_on and self._game.players_to_move(self._state):
+        while self._going_on and self._game.rules.players_to_move(self._state):
             if self.so_far.turns >= self._settings.most_turns:
-                self._say(self._game.diagram(self._state))
+                self._say(self._game.notation.diagram(self._state))
                 self._say(f"Stopped after {self.so_far.turns} turns.")
                 return
-            player = self._game.players_to_move(self._state)[0]
+            player = self._game.rules.players_to_move(self._state)[0]
             program = self._settings.programs.get(player)
             if self._game.awaits_roll(self._state) and self._settings.draws_dice:
                 self._roll()
@@ -105,8 +106,8 @@ class PlaySession:
                 self._prompt(player)
             else:
                 self._let_play(player, program)
-        if not self._game.players_to_move(self._state):
-            self._say(self._game.diagram(self._state))
+        if not self._game.rules.players_to_move(self._state):
+            self._say(self._game.notation.diagram(self._state))
             self._say(words.ended(self._game, self._state))
 
     def _let_play(self, player: Player, program: Program) -> None:
@@ -115,7 +116,8 @@ class PlaySession:
             choice = program.choose(self._game, self._state, player, rng)
         self.so_far = self.so_far.played(choice.turn, by_person=False)
         because = f" That {choice.reason.rstrip('.')}." if choice.reason else ""
-        self._say(f"{player}: {self._game.format_turn(choice.turn)}  {self._game.describe(choice.turn)}{because}")
+        notation = self._game.notation
+        self._say(f"{player}: {notation.format_turn(choice.turn)}  {notation.describe(choice.turn)}{because}")
 
     def _prompt(self, player: Player) -> None:
         if self._shown != len(self.so_far.steps):
@@ -143,24 +145,24 @@ class PlaySession:
         elif line.partition(":")[2].strip().lower() in self._announced_kinds():
             self._announce(parse_announcement(line, self._game.players))
         elif awaits_roll:
-            self._play(self._game.parse_roll(self._state, line))
+            self._play(self._game.dice_for(line).parse_roll(self._state, line))
         else:
             self._play(self._typed_turn(line))
 
     def _announced_kinds(self) -> set[str]:
         """What may be said after a colon; what can't be said just now is refused with the rules' reason."""
-        return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.announcements(self._state))}
+        return {RESIGN, DRAW, REPETITION, *(each.kind for each in self._game.rules.announcements(self._state))}
 
     def _typed_turn(self, line: str) -> Any:
         named, text = player_meant(self._game, self._state, line)
         if named in self._settings.programs:
             raise PlayError(f"{named} is played by a program; it plays when its turn comes")
-        player = named or self._game.players_to_move(self._state)[0]
+        player = named or self._game.rules.players_to_move(self._state)[0]
         if text.isascii() and text.isdecimal() and len(text) < 6:
             numbered = self._numbered(player)
             if 1 <= int(text) <= len(numbered):
                 return numbered[int(text) - 1]
-        return self._game.parse_turn(self._state, text, named)
+        return self._game.notation.parse_turn(self._state, text, named)
 
     def _play(self, what: Any) -> None:
         self.so_far = self.so_far.played(what, by_person=True)
@@ -177,32 +179,33 @@ class PlaySession:
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
         self._say("")
-        self._say(self._game.diagram(self._state))
+        self._say(self._game.notation.diagram(self._state))
         if self._game.awaits_roll(self._state):
             return
-        for number, turn in enumerate(self._numbered(self._game.players_to_move(self._state)[0]), 1):
-            self._say(f"{number:4}  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
+        for number, turn in enumerate(self._numbered(self._game.rules.players_to_move(self._state)[0]), 1):
+            self._say(f"{number:4}  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
 
     def _numbered(self, player: Player) -> Sequence[Any]:
         """The legal turns that are listed unasked with their numbers, none where they are many or cost seconds."""
-        if self._settings.most_listed == 0 or is_costly_to_count(self._game):
+        if self._settings.most_listed == 0 or self._game.is_slow_to_list:
             return ()
         turns = turns_of(self._game, self._state, player)
         return turns if len(turns) <= self._settings.most_listed else ()
 
     def _list_turns(self, part: str) -> None:
         """List the first legal turns, or the first whose text has ``part`` in it."""
-        if self._game.awaits_roll(self._state):
-            rolls = self._game.possible_rolls(self._state)
-            such_as = self._game.format_roll(rolls[0].roll)
+        dice = self._game.dice
+        if dice is not None and dice.awaits_roll(self._state):
+            rolls = dice.possible_rolls(self._state)
+            such_as = format_roll(rolls[0].roll)
             self._say(f"The dice come first; {len(rolls)} rolls are possible, such as {such_as}.")
             return
-        turns = turns_of(self._game, self._state, self._game.players_to_move(self._state)[0])
+        turns = turns_of(self._game, self._state, self._game.rules.players_to_move(self._state)[0])
         searched = (turns[number] for number in range(min(len(turns), _MOST_SEARCHED)))
-        fitting = (turn for turn in searched if part.lower() in self._game.format_turn(turn).lower())
+        fitting = (turn for turn in searched if part.lower() in self._game.notation.format_turn(turn).lower())
         listed = list(islice(fitting, _MOST_LISTED_ON_DEMAND))
         for turn in listed:
-            self._say(f"  {self._game.format_turn(turn)}  {self._game.describe(turn)}")
+            self._say(f"  {self._game.notation.format_turn(turn)}  {self._game.notation.describe(turn)}")
         if len(listed) == len(turns):
             self._say(f"{len(turns)} legal turns.")
         elif part:
@@ -219,23 +222,23 @@ class PlaySession:
         else:
             rng = program_rng(self._settings.seed, "hint", at)
             with self._waiting("looking for a hint"):
-                hint = self._game.hint(
+                hint = self._game.advice.hint(
                     self._state, self._settings.seconds, rng, clock=self._clock, strength=self._settings.strength
                 )
             self._hint, is_first = (at, hint), True
         stage: Stage = "piece" if is_first and self._settings.strength is Strength.GENTLE else "whole"
         self._say(told_hint(self._game, self._state, advice_of(self._game, hint), stage).words)
         if stage == "whole":
-            self._say(f"  {self._game.format_turn(hint.turn)}")
+            self._say(f"  {self._game.notation.format_turn(hint.turn)}")
 
     def _roll(self) -> None:
         if not self._game.awaits_roll(self._state):
             raise PlayError("no roll is awaited now; play a turn")
         number = self.so_far.rolls
         roll = draw_roll(self._game, self._state, self._settings.seed, number)
-        player = self._game.players_to_move(self._state)[0]
+        player = self._game.rules.players_to_move(self._state)[0]
         self.so_far = self.so_far.played(roll, by_person=False)
-        self._say(f"{player} rolls {self._game.format_roll(roll)}")
+        self._say(f"{player} rolls {format_roll(roll)}")
 
     def _undo(self) -> None:
         before = self.so_far.taken_back()
@@ -247,7 +250,7 @@ class PlaySession:
         self._say("Taken back.")
 
     def _tell_rules(self) -> None:
-        options = written_options(self._game.options, self._game.format_state(self._state))
+        options = written_options(self._game.options, self._game.notation.format_state(self._state))
         for line in told(self._game, options):
             self._say(line)
 
@@ -259,7 +262,7 @@ class PlaySession:
             self._say(line)
 
     def _resign(self, player: str) -> None:
-        who = player.lower() or self._game.players_to_move(self._state)[0]
+        who = player.lower() or self._game.rules.players_to_move(self._state)[0]
         if who not in self._game.players:
             raise PlayError(f"there is no player {player!r}; there are {', '.join(self._game.players)}")
         self._announce(Announcement(RESIGN, who))
@@ -270,7 +273,7 @@ class PlaySession:
     def _claim(self, kind: str) -> None:
         claims = [
             each
-            for each in self._game.announcements(self._state)
+            for each in self._game.rules.announcements(self._state)
             if each.kind not in (RESIGN, DRAW) and kind.lower() in ("", each.kind)
         ]
         if not claims:

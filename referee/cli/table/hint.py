@@ -74,11 +74,12 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
     from referee.hints.advice import Question, Stage, answer_question, hint_text
 
     game = registry.load(name)
-    state = game.parse_state(position)
+    state = game.notation.parse_state(position)
     if roll is not None:
-        state = game.rolled(state, game.parse_roll(state, roll))
+        dice = game.dice_for(roll)
+        state = dice.rolled(state, dice.parse_roll(state, roll))
     answer = answer_question(
-        Question(0, game.name, game.format_state(state), settings.strength, settings.seconds), time.monotonic
+        Question(0, game.name, game.notation.format_state(state), settings.strength, settings.seconds), time.monotonic
     )
     if answer.advice is None:
         raise CorrectionError(f"No hint: {answer.refused}")

@@ -28,7 +28,7 @@ def accept_ignoring_sides(look: Look[StateT, TurnT], turns: Sequence[TurnT]) -> 
     """Accept turns, and withdraw what side faces told before."""
     states = look.belief.states_ignoring_sides
     belief, ruling = _accept_from(look, turns, states)
-    return belief, replace(ruling, withdrawn=tuple(look.game.format_state(state) for state in states))
+    return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
 
 
 def _accept_from(
@@ -37,7 +37,7 @@ def _accept_from(
     bench, belief, decision, seen = look.bench, look.belief, look.decision, look.seen
     left = left_by(bench.game, states, turns, belief.pending, seen)
     moved = advance(bench, states, turns, left)
-    before, after = bench.game.appearance(states[0]), bench.game.appearance(moved.states[0])
+    before, after = bench.game.table.appearance(states[0]), bench.game.table.appearance(moved.states[0])
     accepted = look.tell.accepted(turns, moved, before, decision.margin, seen)
     believed = belief.believing(moved.states, advance(bench, belief.states_ignoring_sides, turns, None).states)
     since_s = sensor_evidence.last_sensed(before, after, seen, left.time_s)

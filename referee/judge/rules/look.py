@@ -58,7 +58,7 @@ class Look(Generic[StateT, TurnT]):
     @property
     def believed(self) -> Appearance:
         """What the table should show."""
-        return self.game.appearance(self.belief.states[0])
+        return self.game.table.appearance(self.belief.states[0])
 
     @property
     def tell(self) -> VerdictFactory[StateT, TurnT]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from engine.api import StateT, TurnT
+from engine.api import Dice, StateT, TurnT
+from engine.support.dice import format_roll
 from referee.judge import sentences
 from referee.judge.belief import Belief
 from referee.judge.dice import SeenDice, WeighedRoll, best_score, weighed_rolls
@@ -19,12 +20,13 @@ class _Roll(Generic[StateT, TurnT]):
     """Dice that may be the roll that is awaited, and what they may show, the most probable first."""
 
     look: Look[StateT, TurnT]
+    rules: Dice[StateT]
     dice: SeenDice
     weighed: tuple[WeighedRoll, ...]
 
     @property
     def text(self) -> str:
-        return self.look.game.format_roll(self.weighed[0].roll)
+        return format_roll(self.weighed[0].roll)
 
     @property
     def lead(self) -> float:
@@ -39,7 +41,7 @@ class _Roll(Generic[StateT, TurnT]):
         """The rolls that come near the best one."""
         margin = self.look.bench.settings.margin
         near = [one for one in self.weighed if self.weighed[0].score - one.score < margin]
-        return tuple(self.look.game.format_roll(one.roll) for one in near[:_MOST_NAMED])
+        return tuple(format_roll(one.roll) for one in near[:_MOST_NAMED])
 
 
 _MOST_NAMED = 4
@@ -51,13 +53,13 @@ def rolled(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     Dice that lay there before, whoever's they were, are no roll. Each die must rest, flat and in sight; the roll must
     lead the next one by the margin.
     """
-    dice, known = look.seen.dice, look.belief.dice
-    if dice is None or not dice.dice or known is None or not awaits_roll(look.bench, look.belief):
+    rules, dice, known = look.game.dice, look.seen.dice, look.belief.dice
+    if rules is None or dice is None or not dice.dice or known is None or not awaits_roll(look.bench, look.belief):
         return None
     if not dice.left_place(known):
         return _quiet(look, sentences.dice_lay_there()) if look.declared else None
-    weighed = weighed_rolls(look.game, look.states[0], dice, look.bench.settings.probability_floor)
-    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, dice, weighed))
+    weighed = weighed_rolls(rules, look.states[0], dice, look.bench.settings.probability_floor)
+    return first_answer((_no_roll_yet, _same_as_before, _taken, _unclear), _Roll(look, rules, dice, weighed))
 
 
 def awaits_roll(bench: Bench[StateT, TurnT], belief: Belief[StateT, TurnT]) -> bool:
@@ -84,11 +86,11 @@ def _taken(case: _Roll[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if case.lead < look.bench.settings.margin:
         return None
     roll = case.weighed[0].roll
-    states = tuple(look.game.rolled(state, roll) for state in belief.states)
-    ignoring_sides = tuple(look.game.rolled(state, roll) for state in belief.states_ignoring_sides)
+    states = tuple(case.rules.rolled(state, roll) for state in belief.states)
+    ignoring_sides = tuple(case.rules.rolled(state, roll) for state in belief.states_ignoring_sides)
     said = look.tell.ruling(VerdictKind.ACCEPTED, sentences.rolled(case.text), look.seen, margin=case.lead)
     verdict: Verdict = replace(said.verdict, roll=case.text)
-    texts = tuple(look.game.format_state(state) for state in states)
+    texts = tuple(look.game.notation.format_state(state) for state in states)
     accepted = AcceptedRoll(case.text, belief.states[0].to_move, texts)
     believed = replace(belief, states=states, states_ignoring_sides=ignoring_sides, dice=case.dice)
     return believed, Ruling((verdict,), rolls=(accepted,))
@@ -118,9 +120,9 @@ def noticed(
     known = belief.dice
     if known is None:
         return replace(belief, dice=dice), ()
-    roll = bench.game.roll_of(belief.states[0])
+    roll = None if bench.game.dice is None else bench.game.dice.roll_of(belief.states[0])
     if roll is None or len(dice.dice) != len(known.dice) or dice.left_place(known):
         return belief, ()
     is_new = dice.faces != known.faces and dice.surest_by(bench.settings.margin)
-    notes = (sentences.dice_changed(bench.game.format_roll(roll)),) if is_new else ()
+    notes = (sentences.dice_changed(format_roll(roll)),) if is_new else ()
     return replace(belief, dice=dice), notes

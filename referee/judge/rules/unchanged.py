@@ -70,7 +70,7 @@ def _standing_as_they_did(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
     if look.belief.fault is not None:
         kind, said = VerdictKind.PUT_RIGHT, sentences.put_right()
     ruling = look.with_belief(belief).tell.ruling(kind, said, look.seen, margin=look.decision.margin)
-    return belief, replace(ruling, withdrawn=tuple(look.game.format_state(state) for state in states))
+    return belief, replace(ruling, withdrawn=tuple(look.game.notation.format_state(state) for state in states))
 
 
 def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:

@@ -1,15 +1,18 @@
 """Playthroughs of games with dice, and of games with very many turns."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine import registry
 from engine.records.playthrough import playthrough, replayed
-from tests.engine.toy_harvest import Choice, Harvest
+from tests.engine import toy_harvest
+from tests.engine.toy_harvest import Choice, HarvestRules
 
 
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch):
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
 
 
 def test_a_choice_is_a_roll_where_one_is_awaited():
@@ -30,7 +33,7 @@ def test_a_choice_is_a_roll_where_one_is_awaited():
     assert "outcome: Outcome(winner=None, reason='a tie', shared_by=('p1', 'p2'))" in text
 
 
-class ManyChoices(Harvest):
+class ManyChoices(HarvestRules):
     """The toy game with ten thousand legal turns in a lazy sequence."""
 
     walked = 0
@@ -43,15 +46,15 @@ class ManyChoices(Harvest):
             ManyChoices.walked += 1
             return Choice("p1", index % 2 == 0)
 
-    def legal_turns(self, state, roll=None):
-        return self.Turns() if super().legal_turns(state, roll) else ()
+    def legal_turns(self, state):
+        return self.Turns() if super().legal_turns(state) else ()
 
     def certainty(self, state, turn):
-        return Harvest().certainty(state, turn)
+        return HarvestRules().certainty(state, turn)
 
 
 def test_of_very_many_turns_some_are_listed_and_the_rest_is_not_walked(monkeypatch):
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": ManyChoices})
+    monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, rules=ManyChoices()))
     monkeypatch.setattr(ManyChoices, "walked", 0)
     text = playthrough("harvest", [4, 9999], {"rounds": 1})
     assert "legal 10000, of which 40:" in text

@@ -13,19 +13,19 @@ GAME = load("deblockle")
 
 def a_game(seed=1, turns=6, *, hidden=False, options=None):
     rng = random.Random(seed)
-    start = GAME.new(options)
+    start = GAME.rules.new(options)
     if hidden:
-        start = GAME.set_up(GAME.appearance(start), options)
+        start = GAME.table.set_up(GAME.table.appearance(start), options)
     state, steps = start, []
     for _ in range(turns):
-        if GAME.outcome(state) is not None:
+        if GAME.rules.outcome(state) is not None:
             break
-        turn = rng.choice(GAME.legal_turns(state))
-        state = GAME.apply(state, turn)
+        turn = rng.choice(GAME.rules.legal_turns(state))
+        state = GAME.rules.apply(state, turn)
         why = ""
         if hidden:
-            place, facings = rng.choice(list(GAME.facings(state).items()))
-            state = GAME.narrow(state, {place: facings[0]})
+            place, facings = rng.choice(list(GAME.side_faces.facings(state).items()))
+            state = GAME.side_faces.narrow(state, {place: facings[0]})
             why = "a side was seen"
         steps.append((turn, state, why))
     return make(GAME, start, steps, [("Gold", 'Ann "A" \\ Lee'), ("Teal", "Ben")])
@@ -44,10 +44,10 @@ def test_records_round_trip_byte_for_byte_and_replay(seed, turns, hidden, option
     assert write(read(text)) == text
     played = replay(read(text))
     assert len(played.turns) == turns or played.outcome is not None
-    assert [GAME.format_turn(turn) for turn in played.turns] == [
+    assert [GAME.notation.format_turn(turn) for turn in played.turns] == [
         entry.turn for entry in record.entries if isinstance(entry, PlayedTurn)
     ]
-    assert GAME.format_state(played.states[0]) == record.start
+    assert GAME.notation.format_state(played.states[0]) == record.start
 
 
 def test_strict_form():
@@ -55,7 +55,7 @@ def test_strict_form():
     (entry,) = record.entries
     assert write(record) == (
         '[Game "deblockle"]\n[Result "*"]\n'
-        f'[Start "{GAME.format_state(GAME.new())}"]\n'
+        f'[Start "{GAME.notation.format_state(GAME.rules.new())}"]\n'
         '[Gold "Ann \\"A\\" \\\\ Lee"]\n[Teal "Ben"]\n\n'
         f"1. gold {entry.turn} {{58 {entry.digest}}}\n"
     )
@@ -67,7 +67,7 @@ def test_lenient_reading():
         "C1 -> C2 hoops A1 ; well played\r\n  2.  TEAL  c7 c6 b6 { 44   DEADBEEF00000000 }\r\n"
     )
     assert record.tags == (("Event", "Club"),)
-    assert record.start == GAME.format_state(GAME.new())
+    assert record.start == GAME.notation.format_state(GAME.rules.new())
     assert [entry.line for entry in record.entries] == [5, 6]
     assert record.entries[1].player == "teal"
     assert record.entries[1].legal_turns == 44
@@ -123,15 +123,15 @@ def test_illegal_turn_tells_the_rule():
 
 
 def test_result_must_be_what_the_rules_say():
-    start = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=3,0")
-    turn = GAME.parse_turn(start, "c6 off")
-    record = make(GAME, start, [(turn, GAME.apply(start, turn), "")])
+    start = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=3,0")
+    turn = GAME.notation.parse_turn(start, "c6 off")
+    record = make(GAME, start, [(turn, GAME.rules.apply(start, turn), "")])
     assert record.result == "gold"
     assert replay(record).outcome.winner == "gold"
     for result, message in [("teal", "by the rules it is 'gold'"), ("blue", "expected gold, teal, draw")]:
         with pytest.raises(RecordError, match=message):
             replay(read(write(record).replace('[Result "gold"]', f'[Result "{result}"]')))
-    resigned = Record("deblockle", GAME.format_state(GAME.new()), result="teal")
+    resigned = Record("deblockle", GAME.notation.format_state(GAME.rules.new()), result="teal")
     assert replay(resigned).outcome is None
 
 
@@ -141,10 +141,10 @@ def test_bad_start_is_named():
 
 
 def test_corrections_stand_in_the_record():
-    start = GAME.new()
-    corrected = GAME.parse_state("teal a1:G.x? g7:T.x? removed=3,3")
+    start = GAME.rules.new()
+    corrected = GAME.notation.parse_state("teal a1:G.x? g7:T.x? removed=3,3")
     record = make(GAME, start, [(None, corrected, "Ann put it right")])
-    assert record.entries == (PositionSet(GAME.format_state(corrected), "Ann put it right"),)
+    assert record.entries == (PositionSet(GAME.notation.format_state(corrected), "Ann put it right"),)
     assert replay(read(write(record))).states == (start, corrected)
 
 
@@ -164,9 +164,9 @@ def test_what_would_not_read_back_is_not_written(record):
 
 
 def test_digest_tells_states_apart():
-    states = [GAME.new(), GAME.new({"starts": "teal"}), GAME.new({"side_by_side": False})]
+    states = [GAME.rules.new(), GAME.rules.new({"starts": "teal"}), GAME.rules.new({"side_by_side": False})]
     assert len({digest(GAME, state) for state in states}) == 3
-    assert digest(GAME, GAME.new()) == digest(GAME, GAME.new())
+    assert digest(GAME, GAME.rules.new()) == digest(GAME, GAME.rules.new())
 
 
 DRAWN_WITHOUT_A_CLAIM = """\
@@ -195,8 +195,8 @@ def test_in_an_older_record_the_third_time_of_a_position_ended_the_game_by_itsel
     assert write(record) == DRAWN_WITHOUT_A_CLAIM
     # The same turns in today's format go on until somebody claims the draw.
     steps = list(zip(played.turns, played.states[1:], strict=True))
-    state = GAME.apply(steps[-2][1], steps[-1][0])
-    assert GAME.outcome(state) is None
+    state = GAME.rules.apply(steps[-2][1], steps[-1][0])
+    assert GAME.rules.outcome(state) is None
     wrong = DRAWN_WITHOUT_A_CLAIM.replace(record.entries[-1].digest, "0" * 16)
     with pytest.raises(RecordError, match=r"line 13: after .* the digest is"):
         replay(read(wrong))

@@ -1,6 +1,7 @@
 """Records with rolls, announcements, players who play at the same time, scores and shared victories."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -24,16 +25,15 @@ from engine.records.record import (
 )
 from engine.support.announcements import RESIGN
 from engine.support.dice import drawn
-from tests.engine.toy_harvest import Choice, Harvest
-
-GAME = Harvest()
+from tests.engine import toy_harvest
+from tests.engine.toy_harvest import GAME, Choice
 
 
 @pytest.fixture(autouse=True, scope="module")
 def registered():
     """Let the registry know the toy game."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
         yield
 
 
@@ -41,26 +41,26 @@ def steps_of(start, *steps):
     state, made = start, []
     for step in steps:
         if isinstance(step, Roll):
-            state = GAME.rolled(state, step)
+            state = GAME.dice.rolled(state, step)
         elif isinstance(step, Announcement):
-            state = GAME.announce(state, step)
+            state = GAME.rules.announce(state, step)
         else:
-            state = GAME.apply(state, step)
+            state = GAME.rules.apply(state, step)
         made.append((step, state, ""))
     return made
 
 
 def random_steps(seed, options):
     rng = random.Random(seed)
-    start = GAME.new(options)
+    start = GAME.rules.new(options)
     state, steps = start, []
     while state.to_move is not None and rng.random() > 0.05:
         if rng.random() < 0.1:
-            steps.append(rng.choice(GAME.announcements(state)))
+            steps.append(rng.choice(GAME.rules.announcements(state)))
         elif GAME.awaits_roll(state):
-            steps.append(drawn(GAME.possible_rolls(state), rng))
+            steps.append(drawn(GAME.dice.possible_rolls(state), rng))
         else:
-            steps.append(rng.choice(GAME.legal_turns(state)))
+            steps.append(rng.choice(GAME.rules.legal_turns(state)))
         state = steps_of(state, steps[-1])[0][1]
     return start, steps
 
@@ -69,7 +69,7 @@ ONE_ROUND = {"rounds": 1}
 
 
 def test_strict_form():
-    start = GAME.new(ONE_ROUND)
+    start = GAME.rules.new(ONE_ROUND)
     steps = steps_of(start, Roll(("5",)), Choice("p2", True), Choice("p1", True))
     after = [digest(GAME, state) for _, state, _ in steps]
     assert write(make(GAME, start, steps, [("Date", "2026-11-20")])) == (
@@ -92,8 +92,8 @@ def test_records_round_trip_byte_for_byte_and_replay(seed, options):
     played = replay(read(text))
     assert list(played.steps) == steps
     assert played.turns == tuple(step for step in steps if isinstance(step, Choice))
-    assert [GAME.format_state(state) for state in played.states[1:]] == [
-        GAME.format_state(state) for _, state, _ in steps_of(start, *steps)
+    assert [GAME.notation.format_state(state) for state in played.states[1:]] == [
+        GAME.notation.format_state(state) for _, state, _ in steps_of(start, *steps)
     ]
 
 
@@ -104,7 +104,7 @@ def test_turns_at_the_same_time_may_stand_in_any_order(seed, rng):
     for at in range(len(swapped) - 1):
         pair = swapped[at : at + 2]
         same_round = all(isinstance(step, Choice) for step in pair) and pair[0].player != pair[1].player
-        if same_round and pair[1] in GAME.legal_turns(_before(start, swapped[:at])) and rng.random() < 0.5:
+        if same_round and pair[1] in GAME.rules.legal_turns(_before(start, swapped[:at])) and rng.random() < 0.5:
             swapped[at : at + 2] = pair[::-1]
     ends = [replay(read(write(make(GAME, start, steps_of(start, *each))))).states[-1] for each in (steps, swapped)]
     assert ends[0] == ends[1]
@@ -176,7 +176,7 @@ def test_replay_names_the_first_wrong_line(lines, error, message):
 
 
 def test_scores_are_checked():
-    start = GAME.new(ONE_ROUND)
+    start = GAME.rules.new(ONE_ROUND)
     record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True), Choice("p2", False)))
     assert record.scores == (("p1", 5), ("p2", 2))
     assert replay(record).outcome.winner == "p1"
@@ -195,7 +195,7 @@ def test_scores_are_checked():
     ],
 )
 def test_a_shared_victory_names_those_who_share_it(result, message):
-    start = GAME.new(ONE_ROUND)
+    start = GAME.rules.new(ONE_ROUND)
     record = make(GAME, start, steps_of(start, Roll(("2",)), Choice("p1", True), Choice("p2", False)))
     assert record.result == "p1+p2"
     told = read(write(record).replace('"p1+p2"', f'"{result}"'))
@@ -207,26 +207,27 @@ def test_a_shared_victory_names_those_who_share_it(result, message):
 
 
 def test_a_roll_that_a_person_corrected_is_followed_by_the_position():
-    start = GAME.new(ONE_ROUND)
-    rolled = GAME.rolled(start, Roll(("5",)))
-    corrected = GAME.rolled(start, Roll(("6",)))
+    start = GAME.rules.new(ONE_ROUND)
+    rolled = GAME.dice.rolled(start, Roll(("5",)))
+    corrected = GAME.dice.rolled(start, Roll(("6",)))
     record = make(GAME, start, [(Roll(("5",)), corrected, "it lay askew")])
     assert record.entries == (
         RolledDice("5", digest(GAME, rolled)),
-        PositionSet(GAME.format_state(corrected), "it lay askew"),
+        PositionSet(GAME.notation.format_state(corrected), "it lay askew"),
     )
     assert replay(read(write(record))).states[-1] == corrected
 
 
 def test_a_game_that_counts_slowly_leaves_the_counts_out(monkeypatch):
-    start = GAME.new(ONE_ROUND)
+    start = GAME.rules.new(ONE_ROUND)
     steps = steps_of(start, Roll(("5",)), Announcement(RESIGN, "p2"))
-    monkeypatch.setattr(Harvest, "legal_turns_cost_seconds", True, raising=False)
-    record = make(GAME, start, steps_of(start, Roll(("5",)), Choice("p1", True)))
+    slow = replace(GAME, is_slow_to_list=True)
+    monkeypatch.setattr(toy_harvest, "GAME", slow)
+    record = make(slow, start, steps_of(start, Roll(("5",)), Choice("p1", True)))
     assert [entry.legal_turns for entry in record.entries if isinstance(entry, PlayedTurn)] == [None]
     assert write(read(write(record))) == write(record)
     assert replay(read(write(record))).states[-1].points == (5, 0)
-    assert make(GAME, start, steps).result == "p1"
+    assert make(slow, start, steps).result == "p1"
 
 
 def test_a_tag_that_means_something_is_not_written_as_a_free_one():

@@ -12,7 +12,6 @@ from engine.records.record import read, replay
 from engine.registry import load
 from referee.journal import Journal, fold
 from tests.commands import Run, runner_in
-from tests.engine.toy_harvest import Harvest
 
 GAME = load("deblockle")
 NEXT = "No referee is running; the next one goes on from here."
@@ -26,7 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def harvest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
 
 
 def kinds() -> list[str]:
@@ -67,7 +66,7 @@ def test_a_game_kept_by_text_alone(run: Run, harvest: None, tmp_path: Path) -> N
 
 def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
     run("new", "deblockle")
-    turn = GAME.format_turn(GAME.legal_turns(GAME.new())[0])
+    turn = GAME.notation.format_turn(GAME.rules.legal_turns(GAME.rules.new())[0])
     assert run("turn", turn).exit_code == 0
     before = kinds()
     for arguments, words in (
@@ -86,19 +85,21 @@ def test_a_turn_the_rules_forbid_is_refused_with_the_reason(run: Run) -> None:
 
 
 def test_a_hint_for_any_position(run: Run) -> None:
-    start = GAME.format_state(GAME.new())
+    start = GAME.notation.format_state(GAME.rules.new())
     whole = run("hint", "--game", "deblockle", "--position", start)
     assert whole.exit_code == 0, whole.stderr
     assert whole.stdout.startswith("Hint: Gold rolls ")
     words, turn = whole.stdout.rstrip("\n").split("\n")
-    assert GAME.describe(GAME.parse_turn(GAME.new(), turn)) in words
+    assert GAME.notation.describe(GAME.notation.parse_turn(GAME.rules.new(), turn)) in words
     piece = run("hint", "--position", start, "--strength", "gentle").stdout
     assert piece.startswith("Hint: look at ")
     assert piece.endswith(", gold block, star up.\n")
     told = run("hint", "--position", start, "--strength", "gentle", "--whole").stdout
     assert told.startswith(f"Hint: Gold rolls {piece.split()[3].rstrip(',')} to ")
     assert not Path("game.sqlite").exists()
-    over = GAME.format_state(GAME.announce(GAME.new(), GAME.announcements(GAME.new())[0]))
+    over = GAME.notation.format_state(
+        GAME.rules.announce(GAME.rules.new(), GAME.rules.announcements(GAME.rules.new())[0])
+    )
     for arguments, code, words in (
         (("--position", over), 4, "No hint: "),
         (("--position", "rubbish"), 4, "rubbish"),
@@ -129,7 +130,7 @@ def test_where_hints_are_ruled_out_no_flag_brings_them_back(run: Run) -> None:
     Path("referee.toml").write_text('[journal]\npath = "game.sqlite"\n[hints]\nstrength = "none"\n')
     run("new", "deblockle")
     ruled_out = (4, "referee: error: The players ruled hints out.\n")
-    for arguments in ((), ("--strength", "strong"), ("--position", GAME.format_state(GAME.new()))):
+    for arguments in ((), ("--strength", "strong"), ("--position", GAME.notation.format_state(GAME.rules.new()))):
         done = run("hint", *arguments)
         assert (done.exit_code, done.stderr) == ruled_out
     # A game that was begun so stays so, whatever the settings say later.

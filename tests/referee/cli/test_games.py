@@ -20,19 +20,19 @@ def journal_path(tmp_path: Path) -> Path:
     """A journal of two games, the second with two turns, one of them taken back."""
     path = tmp_path / "journal.sqlite"
     options: dict[str, Any] = {"blocks_gold": 1, "blocks_teal": 1}
-    start = GAME.new(options)
-    turn = GAME.legal_turns(start)[0]
-    after = GAME.apply(start, turn)
-    reply = GAME.legal_turns(after)[0]
-    last = GAME.apply(after, reply)
+    start = GAME.rules.new(options)
+    turn = GAME.rules.legal_turns(start)[0]
+    after = GAME.rules.apply(start, turn)
+    reply = GAME.rules.legal_turns(after)[0]
+    last = GAME.rules.apply(after, reply)
     events = [
         Event("new game", {"game": "deblockle", "options": {}}),
         Event("new game", {"game": "deblockle", "options": options, "players": {"gold": "Ann {A}"}}),
-        Event("set up", {"state": GAME.format_state(start)}),
-        Event("turn", {"turn": GAME.format_turn(turn), "state": GAME.format_state(after)}),
+        Event("set up", {"state": GAME.notation.format_state(start)}),
+        Event("turn", {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}),
         Event("illegal", {"sentence": "No block was rolled."}),
         Event("put right", {"sentence": "Thank you."}),
-        Event("turn", {"turn": GAME.format_turn(reply), "state": GAME.format_state(last)}),
+        Event("turn", {"turn": GAME.notation.format_turn(reply), "state": GAME.notation.format_state(last)}),
         Event("take back", {"by": "Ben"}),
     ]
     with Journal.open(path, wall_clock=utc_now) as journal:
@@ -62,7 +62,7 @@ def test_perft_from_a_roll(run: Run) -> None:
 
 
 def test_perft_from_a_position_and_with_options(run: Run) -> None:
-    position = GAME.format_state(GAME.new({"blocks_gold": 1, "blocks_teal": 1}))
+    position = GAME.notation.format_state(GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1}))
     by_position = run("perft", "deblockle", "--depth", "2", "--position", position).output
     by_options = run(
         "perft", "deblockle", "--depth", "2", "--option", "blocks_gold=1", "--option", "blocks_teal=1"

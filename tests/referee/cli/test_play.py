@@ -5,6 +5,7 @@ import os
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from hypothesis import strategies as st
 from engine import registry
 from engine.api import Strength
 from engine.records.record import PlayedTurn, RolledDice, read, replay, write
+from engine.support.dice import format_roll
 from referee.cli.play.game import GameSoFar
 from referee.cli.play.session import PlaySession, PlaySettings
 from referee.cli.root import root
-from tests.engine.toy_harvest import Harvest
-from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light
+from tests.engine import toy_harvest
+from tests.engine.whole_games import COSTLY, CountingClock, any_roll, any_turn, is_light, roll_of
 
 ONE_EACH = ("--option", "blocks_gold=1", "--option", "blocks_teal=1")
 Play = Callable[..., Result]
@@ -28,7 +30,7 @@ Play = Callable[..., Result]
 @pytest.fixture
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Run ``referee play`` in an empty folder with lines typed."""
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     # click 8.1 mixes both outputs unless told not to; from 8.2 on it never does and can't be told.
@@ -182,7 +184,7 @@ def test_legal_turns_are_listed_and_searched(play):
 def test_turns_that_cost_seconds_to_list_are_not_listed_unasked(play, monkeypatch):
     listed = "   1  keep  p1 keeps the die."
     assert listed in play("harvest", typed="4\n").output
-    monkeypatch.setattr(Harvest, "legal_turns_cost_seconds", True, raising=False)
+    monkeypatch.setattr(toy_harvest, "GAME", replace(toy_harvest.GAME, is_slow_to_list=True))
     said = play("harvest", "--no-record", typed="4\n1\nturns\n").output
     assert listed not in said
     assert "Not possible: cannot read '1'; expected keep or leave" in said
@@ -294,7 +296,7 @@ def test_a_game_that_cannot_be_kept_is_shown(play, tmp_path, monkeypatch):
 @pytest.mark.parametrize("game", registry.games())
 def test_every_game_is_played_at_the_terminal(play, game, tmp_path):
     """Programs play, and the record of it replays; then a person types turns as the record has them."""
-    rules = registry.load(game)
+    rules = registry.load(game).rules
     turns = 4 if game in COSTLY else 12
     active = [said.player for said in rules.announcements(rules.new()) if said.kind == "resign"]
     programs = [part for player in active for part in ("--player", f"{player}=random")]
@@ -358,17 +360,17 @@ def test_whatever_is_typed_the_game_goes_on(name, seed, tmp_path, monkeypatch):
         kind = rng.randrange(4)
         if left < 0:
             return None
-        if kind == 0 and not game.awaits_roll(state) and is_light(game, game.roll_of(state)):
-            return game.format_turn(any_turn(game, state, rng))
+        if kind == 0 and not game.awaits_roll(state) and is_light(game, roll_of(game, state)):
+            return game.notation.format_turn(any_turn(game, state, rng))
         if kind == 1 and game.awaits_roll(state):
-            return game.format_roll(any_roll(game, state, rng))
+            return format_roll(any_roll(game, state, rng))
         if kind == 2:
             return "".join(chr(rng.randrange(0x3000)) for _ in range(rng.randrange(12)))
         return " ".join(rng.choice(WORDS.split()) for _ in range(rng.randint(1, 3)))
 
     clock = CountingClock()
     how = PlaySettings({}, rng.random() < 0.5 and name not in COSTLY, seed, Strength.FAIR, 0.02, True, 12, 20)
-    session = PlaySession(GameSoFar(game, game.new()), how, ask, said.append, clock)
+    session = PlaySession(GameSoFar(game, game.rules.new()), how, ask, said.append, clock)
     session.run()
     assert said
     assert replay(read(write(session.so_far.record()))).states[-1] == session.so_far.state

@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def written(*changes: tuple[str, str]) -> str:
     """Write ``ours.toml``, the sheet that ships with these changes."""
-    text = load("blokus-dice").sheet_file()
+    text = load("blokus-dice").sheet_file.text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -37,7 +37,7 @@ def written(*changes: tuple[str, str]) -> str:
 def test_a_new_sheet_is_a_copy_of_the_one_that_ships(run):
     printed = run("sheet", "new").output
     run("sheet", "new", "--output", "ours.toml")
-    assert Path("ours.toml").read_text(encoding="utf-8") == printed == load("blokus-dice").sheet_file()
+    assert Path("ours.toml").read_text(encoding="utf-8") == printed == load("blokus-dice").sheet_file.text()
     assert "--option sheet=house\nIn short: --option sheet=ours.toml" in run("sheet", "check", "ours.toml").output
 
 
@@ -117,7 +117,7 @@ def test_games_without_a_sheet_file_say_which_have_one(run):
 def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
     game, ours = load("blokus-dice"), written(("strikes = 3", "strikes = 1"))
     value = with_sheet_file(game, {"sheet": ours, "players": 2})
-    assert value == {"sheet": game.new(value).settings.sheet.text, "players": 2}
+    assert value == {"sheet": game.rules.new(value).settings.sheet.text, "players": 2}
     assert table_options(game, {"sheet": ours}) == {"sheet": value["sheet"]}
     assert with_sheet_file(game, {"sheet": "house"}) == {"sheet": "house"}
     assert with_sheet_file(game, {"players": 2}) == {"players": 2}
@@ -133,7 +133,7 @@ def test_a_sheets_file_becomes_its_text_wherever_options_are_given(run):
 
 def parts(*changes: tuple[str, str]) -> str:
     """Write ``parts.json``, Number Drop's file that ships with these changes."""
-    text = load("number-drop").sheet_file()
+    text = load("number-drop").sheet_file.text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -143,7 +143,7 @@ def parts(*changes: tuple[str, str]) -> str:
 
 def test_dice_and_tiles_of_number_drop_are_checked_and_shown(run):
     of_it = ("--game", "number-drop")
-    assert run("sheet", "new", *of_it).output == load("number-drop").sheet_file()
+    assert run("sheet", "new", *of_it).output == load("number-drop").sheet_file.text()
     shown = run("sheet", "show", *of_it).output
     assert "die 1: 1 * 3 4 5 7\n" in shown
     assert "shape die: I O T L S *" in shown

@@ -46,7 +46,7 @@ def test_a_correction_says_one_thing() -> None:
 
 
 def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
-    belief = tuple(deblockle.new({"starts": player}) for player in deblockle.players)
+    belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
     done = corrected(deblockle, belief, Correction("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
     assert [state.to_move for state in done.states] == ["gold", "teal"]
     assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
@@ -56,12 +56,12 @@ def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
 
 
 def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
-    state = deblockle.new({})
-    text = deblockle.format_state(deblockle.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
+    state = deblockle.rules.new({})
+    text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
     done = corrected(deblockle, (state,), Correction("Ann", position=text, to_move="teal"), {})
     assert done.places == ("c1", "d1")
     assert done.states[0].to_move == "teal"
-    same = corrected(deblockle, (state,), Correction("Ann", position=deblockle.format_state(state)), {})
+    same = corrected(deblockle, (state,), Correction("Ann", position=deblockle.notation.format_state(state)), {})
     assert same.sentence == "Ann says: the position stands."
 
 
@@ -75,13 +75,13 @@ def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
 )
 def test_what_cannot_be_is_refused(deblockle: Any, correction: Correction) -> None:
     with pytest.raises(CorrectionError):
-        corrected(deblockle, (deblockle.new({}),), correction, {})
+        corrected(deblockle, (deblockle.rules.new({}),), correction, {})
 
 
 def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
     done = corrected(deblockle, (), Correction("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
-    assert "side_by_side=false" in deblockle.format_state(done.states[0])
+    assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
     with pytest.raises(CorrectionError, match="starts with 1"):
         corrected(deblockle, (), Correction("Ann", {"c1": "gold block, x up"}), {})

@@ -20,7 +20,7 @@ from engine.records import record
 from engine.registry import load
 from engine.search.budget import CountingClock
 from engine.support.announcements import format_announcement
-from engine.support.dice import drawn
+from engine.support.dice import drawn, format_roll
 from referee.cli.play.players import RandomPlayer
 from referee.commands.entries import Entry, entered, refusal, usual_start
 from referee.errors import CorrectionError, EventError, FoldError
@@ -31,16 +31,15 @@ from referee.journal.exports import record_of
 from referee.journal.fold import read_step
 from referee.journal.narration import event_lines
 from referee.session.idle_journal import enter_in_journal, hint_in_journal, take_back_in_journal
-from tests.engine.toy_harvest import Harvest
+from tests.engine.toy_harvest import GAME as HARVEST
 
-HARVEST = Harvest()
 DEBLOCKLE = load("deblockle")
 
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
+        patch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
         yield
 
 
@@ -105,7 +104,7 @@ def test_a_game_with_dice_and_turns_at_the_same_time(harvest: Kept) -> None:
 
 
 def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
-    start = HARVEST.new({"players": 3, "rounds": 1})
+    start = HARVEST.rules.new({"players": 3, "rounds": 1})
     harvest.enter("rolled", "5")
     harvest.enter("turn", "keep", "p2")
     before = harvest.state
@@ -124,32 +123,32 @@ def test_each_kind_of_step_is_taken_back(harvest: Kept) -> None:
 def test_any_game_kept_by_text_folds_to_its_state_and_replays_as_a_record(seed: int) -> None:
     rng = random.Random(seed)
     kept = Kept(HARVEST, players=rng.choice((2, 3)), rounds=rng.choice((1, 2, 3)))
-    state = HARVEST.new(fold(HARVEST, kept.events).options)
+    state = HARVEST.rules.new(fold(HARVEST, kept.events).options)
     stack: list[Any] = []
     for _ in range(rng.randrange(15)):
         if stack and rng.random() < 0.2:
             kept.take_back()
             state = stack.pop()
             continue
-        if HARVEST.outcome(state) is not None:
+        if HARVEST.rules.outcome(state) is not None:
             break
         stack.append(state)
         if rng.random() < 0.1:
-            said = rng.choice(HARVEST.announcements(state))
+            said = rng.choice(HARVEST.rules.announcements(state))
             kept.enter("announced", format_announcement(said))
-            state = HARVEST.announce(state, said)
+            state = HARVEST.rules.announce(state, said)
         elif HARVEST.awaits_roll(state):
-            roll = drawn(HARVEST.possible_rolls(state), rng)
-            kept.enter("rolled", HARVEST.format_roll(roll))
-            state = HARVEST.rolled(state, roll)
+            roll = drawn(HARVEST.dice.possible_rolls(state), rng)
+            kept.enter("rolled", format_roll(roll))
+            state = HARVEST.dice.rolled(state, roll)
         else:
-            turn = rng.choice(HARVEST.legal_turns(state))
-            kept.enter("turn", HARVEST.format_turn(turn), turn.player)
-            state = HARVEST.apply(state, turn)
+            turn = rng.choice(HARVEST.rules.legal_turns(state))
+            kept.enter("turn", HARVEST.notation.format_turn(turn), turn.player)
+            state = HARVEST.rules.apply(state, turn)
     folded = fold(HARVEST, kept.events)
     if folded.started:
         assert folded.states == (state,)
-        assert folded.outcome == HARVEST.outcome(state)
+        assert folded.outcome == HARVEST.rules.outcome(state)
         text = record.write(record_of(HARVEST, kept.events))
         assert record.replay(record.read(text)).states[-1] == state
     kept.journal.close()
@@ -192,7 +191,7 @@ def test_a_refusal_says_the_rule_and_the_remedy(harvest: Kept) -> None:
 
 
 def test_whoever_announces_is_named_or_the_one_to_move() -> None:
-    state = DEBLOCKLE.new()
+    state = DEBLOCKLE.rules.new()
     said = {
         text: entered(DEBLOCKLE, (state,), Entry("announced", text, "Ann", player)).event.data["announcement"]
         for text, player in (("resign", None), ("Resign ", "teal"), ("draw", None), ("teal:resign", None))
@@ -212,12 +211,12 @@ def test_whoever_announces_is_named_or_the_one_to_move() -> None:
 def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
     kept = Kept(DEBLOCKLE, starts="either")
     assert [state.to_move for state in usual_start(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
-    turn = DEBLOCKLE.legal_turns(DEBLOCKLE.new({"starts": "teal"}))[0]
-    kept.enter("turn", DEBLOCKLE.format_turn(turn))
+    turn = DEBLOCKLE.rules.legal_turns(DEBLOCKLE.rules.new({"starts": "teal"}))[0]
+    kept.enter("turn", DEBLOCKLE.notation.format_turn(turn))
     data = kept.events[-1][1].data
     assert (data["player"], data["by"], data["legal_turns"]) == ("teal", "Ann", 48)
     assert len(fold(DEBLOCKLE, kept.events).start) == 2
-    assert kept.state == DEBLOCKLE.apply(DEBLOCKLE.new({"starts": "teal"}), turn)
+    assert kept.state == DEBLOCKLE.rules.apply(DEBLOCKLE.rules.new({"starts": "teal"}), turn)
     kept.journal.close()
 
 
@@ -270,8 +269,8 @@ def test_a_game_that_is_begun_without_hints_stays_so() -> None:
 
 
 def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
-    state = HARVEST.new({"players": 3, "rounds": 1})
-    text = HARVEST.format_state(state)
+    state = HARVEST.rules.new({"players": 3, "rounds": 1})
+    text = HARVEST.notation.format_state(state)
     start = [*harvest.events, (2, Event("set up", {"state": text}))]
     for event, words in (
         (Event("rolled", {"roll": "5", "state": text}), r"event 3 \(rolled\): after 5 the journal has"),
@@ -289,7 +288,7 @@ def test_steps_that_do_not_follow_are_named(harvest: Kept) -> None:
 
 
 def test_steps_are_read_as_they_were_written() -> None:
-    state = HARVEST.new()
+    state = HARVEST.rules.new()
     assert read_step(HARVEST, state, "rolled", "3") == Roll(("3",))
     assert read_step(HARVEST, state, "announced", "p1:resign") == Announcement("resign", "p1")
 
@@ -298,8 +297,11 @@ def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     raw = sqlite3.connect(path)
     database.upgrade(raw, database.MIGRATIONS[:1])
-    start = DEBLOCKLE.new()
-    events = [("new game", '{"game":"deblockle"}'), ("set up", f'{{"state":"{DEBLOCKLE.format_state(start)}"}}')]
+    start = DEBLOCKLE.rules.new()
+    events = [
+        ("new game", '{"game":"deblockle"}'),
+        ("set up", f'{{"state":"{DEBLOCKLE.notation.format_state(start)}"}}'),
+    ]
     for number, (kind, data) in enumerate(events, 1):
         raw.execute("INSERT INTO event VALUES (?, 1, ?, ?, NULL, '2025-01-01T00:00:00.000Z')", (number, kind, data))
     raw.commit()
@@ -321,22 +323,22 @@ def test_every_game_can_be_kept_by_text_alone(name: str) -> None:
     game = load(name)
     kept = Kept(game)
     rng = random.Random(name)
-    state = game.new()
+    state = game.rules.new()
     for _ in range(8):
-        if game.outcome(state) is not None:
+        if game.rules.outcome(state) is not None:
             break
         if game.awaits_roll(state):
-            roll = drawn(game.possible_rolls(state), rng)
-            kept.enter("rolled", game.format_roll(roll))
-            state = game.rolled(state, roll)
+            roll = drawn(game.dice.possible_rolls(state), rng)
+            kept.enter("rolled", format_roll(roll))
+            state = game.dice.rolled(state, roll)
             continue
         # Where several play at the same time, the last may be first.
-        player = game.players_to_move(state)[-1]
+        player = game.rules.players_to_move(state)[-1]
         choice = RandomPlayer().choose(game, state, player, rng).turn
-        kept.enter("turn", game.format_turn(choice), player)
-        state = game.apply(state, choice)
+        kept.enter("turn", game.notation.format_turn(choice), player)
+        state = game.rules.apply(state, choice)
     before = state
-    if game.outcome(state) is None:
+    if game.rules.outcome(state) is None:
         kept.enter("announced", "resign")
         kept.take_back()
     assert kept.state == before

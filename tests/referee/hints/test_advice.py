@@ -19,18 +19,18 @@ from engine.search.budget import CountingClock
 from referee.hints.advice import Advice, Answer, Question, advice_in, answer_question, hint_data, hint_text
 from referee.hints.process import HintProcess
 from referee.hints.worker import serve
-from tests.engine.toy_harvest import Harvest
+from tests.engine.toy_harvest import GAME as HARVEST
 from tests.guard import GUARD_S
 
 GAME = load("deblockle")
-START = GAME.format_state(GAME.new())
+START = GAME.notation.format_state(GAME.rules.new())
 QUESTION = Question(3, "deblockle", START, "fair", 0.05)
 
 
 @pytest.fixture
 def harvest(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": Harvest})
-    return Harvest()
+    monkeypatch.setattr(registry, "_GAMES", {**registry._GAMES, "harvest": "tests.engine.toy_harvest"})
+    return HARVEST
 
 
 def answers_of(hints: HintProcess, count: int) -> list[Answer]:
@@ -50,7 +50,7 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert first == again
     assert first.number == 3
     assert first.advice is not None
-    turn = GAME.parse_turn(GAME.new(), first.advice.turn)
+    turn = GAME.notation.parse_turn(GAME.rules.new(), first.advice.turn)
     assert first.advice.player == turn.player == "gold"
 
 
@@ -60,7 +60,12 @@ def test_the_same_question_has_the_same_answer() -> None:
         (replace(QUESTION, game="halma"), "halma"),
         (replace(QUESTION, state="rubbish"), "rubbish"),
         (
-            replace(QUESTION, state=GAME.format_state(GAME.announce(GAME.new(), GAME.announcements(GAME.new())[0]))),
+            replace(
+                QUESTION,
+                state=GAME.notation.format_state(
+                    GAME.rules.announce(GAME.rules.new(), GAME.rules.announcements(GAME.rules.new())[0])
+                ),
+            ),
             "over",
         ),
     ],
@@ -75,7 +80,7 @@ ADVICE = Advice("c1-c2=hoops-a1", "gold", "takes a block off", 0.714, "win", 0.4
 
 
 def test_a_hint_is_told_as_a_piece_or_whole() -> None:
-    state = GAME.new()
+    state = GAME.rules.new()
     piece = hint_text(GAME, state, ADVICE, "piece")
     assert piece.words == "Hint: look at c1, gold block, star up."
     assert piece.places == ("c1",)
@@ -91,7 +96,7 @@ def test_a_hint_is_told_as_a_piece_or_whole() -> None:
 
 
 def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
-    state = harvest.parse_state("0,0 1 5 - -")
+    state = harvest.notation.parse_state("0,0 1 5 - -")
     advice = Advice("keep", "p2", "gives more points", 1.0, "points", 0.5, 0)
     assert hint_text(harvest, state, advice, "whole").words == (
         "Hint: p2 keeps the die. Take the die that shows 5. That gives more points. Expected: 1 point."
@@ -102,7 +107,7 @@ def test_where_dice_decide_the_die_to_take_is_told(harvest: Any) -> None:
 
 def test_advice_comes_back_from_the_journal() -> None:
     for advice in (ADVICE, replace(ADVICE, die=2, unit="points", expected=30.5)):
-        data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.new(), advice, "whole"))
+        data = hint_data("Ann", advice, "fair", "whole", hint_text(GAME, GAME.rules.new(), advice, "whole"))
         assert advice_in(json.loads(json.dumps(data))) == advice
 
 

@@ -93,7 +93,7 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
     found(table)
     event = table.journal.events()[-1][1]
     assert event.kind == "hint given"
-    turn = table.game.parse_turn(table.service.belief[0], event.data["turn"])
+    turn = table.game.notation.parse_turn(table.service.belief[0], event.data["turn"])
     assert lit(table) == [(place, "hint") for place in turn.places]
     assert table.lamp.signals[-1].words == table.said[-1] == event.data["sentence"]
     assert table.lamp.signals[-1].sound is Sound.SILENCE

@@ -19,18 +19,18 @@ from referee.journal.narration import event_lines
 
 GAME = load("deblockle")
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
-LOOKS = GAME.appearance(GAME.new(OPTIONS))
-GOLD = GAME.set_up(LOOKS, OPTIONS)
-TEAL = GAME.set_up(LOOKS, {**OPTIONS, "starts": "teal"})
+LOOKS = GAME.table.appearance(GAME.rules.new(OPTIONS))
+GOLD = GAME.table.set_up(LOOKS, OPTIONS)
+TEAL = GAME.table.set_up(LOOKS, {**OPTIONS, "starts": "teal"})
 NEW_GAME = Event(
     "new game", {"game": "deblockle", "players": {"gold": "Ann", "teal": 'B"en\n'}}, None, "2026-05-01T18:30"
 )
 
 
 def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
-    turn = chance.choice(GAME.legal_turns(state))
-    after = GAME.apply(state, turn)
-    return Event("turn", {"turn": GAME.format_turn(turn), "state": GAME.format_state(after)}), after
+    turn = chance.choice(GAME.rules.legal_turns(state))
+    after = GAME.rules.apply(state, turn)
+    return Event("turn", {"turn": GAME.notation.format_turn(turn), "state": GAME.notation.format_state(after)}), after
 
 
 @settings(max_examples=25)
@@ -38,15 +38,15 @@ def played(state: Any, chance: random.Random) -> tuple[Event, Any]:
 def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool, both: bool) -> None:
     chance = random.Random(seed)
     starts = [GOLD, TEAL] if both else [GOLD]
-    events = [NEW_GAME, Event("set up", {"state": [GAME.format_state(state) for state in starts]})]
+    events = [NEW_GAME, Event("set up", {"state": [GAME.notation.format_state(state) for state in starts]})]
     state = chance.choice(starts)
     count = 0
     for number in range(turns):
-        if GAME.outcome(state) is not None:
+        if GAME.rules.outcome(state) is not None:
             break
         if corrected and number == turns // 2 and number:
             state = GOLD
-            text = GAME.format_state(state)
+            text = GAME.notation.format_state(state)
             events.append(Event("correction", {"by": "Ann", "state": text, "why": "a {strange}; lamp\n"}))
         event, state = played(state, chance)
         events.append(event)
@@ -63,7 +63,7 @@ def test_a_record_of_the_journal_replays(seed: int, turns: int, corrected: bool,
 
 def test_a_game_that_was_given_up_has_its_result() -> None:
     end = Event("end", {"winner": "teal", "reason": "gold gave up"})
-    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.format_state(GOLD)}), end], 1))
+    events = list(enumerate([NEW_GAME, Event("set up", {"state": GAME.notation.format_state(GOLD)}), end], 1))
     record = record_of(GAME, events)
     assert record.result == "teal"
     assert ("Termination", "gold gave up") in record.tags
@@ -71,7 +71,12 @@ def test_a_game_that_was_given_up_has_its_result() -> None:
 
 def test_turns_taken_back_are_not_in_the_record() -> None:
     event, _ = played(GOLD, random.Random(1))
-    events = [NEW_GAME, Event("set up", {"state": GAME.format_state(GOLD)}), event, Event("take back", {"by": "Ann"})]
+    events = [
+        NEW_GAME,
+        Event("set up", {"state": GAME.notation.format_state(GOLD)}),
+        event,
+        Event("take back", {"by": "Ann"}),
+    ]
     assert record_of(GAME, list(enumerate(events, 1))).entries == ()
 
 
@@ -84,12 +89,12 @@ def test_every_kind_of_event_is_told() -> None:
     turn, after = played(TEAL, random.Random(2))
     events = [
         NEW_GAME,
-        Event("set up", {"state": [GAME.format_state(GOLD), GAME.format_state(TEAL)]}),
+        Event("set up", {"state": [GAME.notation.format_state(GOLD), GAME.notation.format_state(TEAL)]}),
         Event("question", {"sentence": "Is that a star?"}),
         turn,
         Event("illegal", {"sentence": "That was not a roll."}),
         Event("put right", {}),
-        Event("correction", {"by": "Ann", "state": GAME.format_state(after), "why": "the lamp"}),
+        Event("correction", {"by": "Ann", "state": GAME.notation.format_state(after), "why": "the lamp"}),
         Event("note", {"text": "a remark"}),
         Event("take back", {"by": "Ben"}),
         Event("end", {"winner": None, "reason": "agreed"}),

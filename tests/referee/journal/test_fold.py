@@ -17,9 +17,9 @@ GAME = load("deblockle")
 START = datetime(2026, 5, 1, tzinfo=UTC)
 NEW_GAME = Event("new game", {"game": "deblockle", "options": {"blocks_gold": 2, "blocks_teal": 2}})
 OPTIONS = {"blocks_gold": 2, "blocks_teal": 2}
-KNOWN = GAME.new(OPTIONS)
-GOLD = GAME.set_up(GAME.appearance(KNOWN), OPTIONS)
-TEAL = GAME.set_up(GAME.appearance(KNOWN), {**OPTIONS, "starts": "teal"})
+KNOWN = GAME.rules.new(OPTIONS)
+GOLD = GAME.table.set_up(GAME.table.appearance(KNOWN), OPTIONS)
+TEAL = GAME.table.set_up(GAME.table.appearance(KNOWN), {**OPTIONS, "starts": "teal"})
 
 
 def numbered(*events: Event) -> list[tuple[int, Event]]:
@@ -27,15 +27,19 @@ def numbered(*events: Event) -> list[tuple[int, Event]]:
 
 
 def set_up(*states: Any) -> Event:
-    texts = [GAME.format_state(state) for state in states]
+    texts = [GAME.notation.format_state(state) for state in states]
     return Event("set up", {"state": texts[0] if len(texts) == 1 else list(texts)})
 
 
 def turn_from(state: Any, choice: int) -> tuple[Event, Any]:
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     turn = turns[choice % len(turns)]
-    after = GAME.apply(state, turn)
-    data = {"turn": GAME.format_turn(turn), "state": GAME.format_state(after), "legal_turns": len(turns)}
+    after = GAME.rules.apply(state, turn)
+    data = {
+        "turn": GAME.notation.format_turn(turn),
+        "state": GAME.notation.format_state(after),
+        "legal_turns": len(turns),
+    }
     return Event("turn", data), after
 
 
@@ -59,43 +63,47 @@ def test_two_states_until_the_first_turn_tells_who_starts() -> None:
 
 def test_a_state_in_which_less_is_hidden_is_accepted_and_kept() -> None:
     event, after = turn_from(GOLD, 0)
-    place, facings = next((place, seen) for place, seen in GAME.facings(after).items() if len(seen) > 1)
-    narrowed = GAME.narrow(after, {place: {"north": facings[0]["north"]}})
+    place, facings = next((place, seen) for place, seen in GAME.side_faces.facings(after).items() if len(seen) > 1)
+    narrowed = GAME.side_faces.narrow(after, {place: {"north": facings[0]["north"]}})
     assert narrowed != after
-    seen = Event("turn", {**event.data, "state": GAME.format_state(narrowed)})
+    seen = Event("turn", {**event.data, "state": GAME.notation.format_state(narrowed)})
     assert fold(GAME, numbered(NEW_GAME, set_up(GOLD), seen)).states == (narrowed,)
 
 
 def test_side_faces_that_show_the_next_player_to_be_blocked_are_accepted() -> None:
-    before = GAME.parse_state("teal a1:T.x? a2:T.cross? a6:T.stop/north=x a7:G.x? b7:T.x/north=hoops removed=0,0")
-    after = GAME.apply(before, GAME.parse_turn(before, "a6-b6=hoops-c6"))
-    seen = GAME.narrow(after, {"a7": {"north": "star"}})
+    before = GAME.notation.parse_state(
+        "teal a1:T.x? a2:T.cross? a6:T.stop/north=x a7:G.x? b7:T.x/north=hoops removed=0,0"
+    )
+    after = GAME.rules.apply(before, GAME.notation.parse_turn(before, "a6-b6=hoops-c6"))
+    seen = GAME.side_faces.narrow(after, {"a7": {"north": "star"}})
     assert (after.to_move, seen.to_move) == ("gold", "teal")
-    elsewhere = GAME.narrow(after, {"a7": {"north": "slider"}})
+    elsewhere = GAME.side_faces.narrow(after, {"a7": {"north": "slider"}})
     assert elsewhere.to_move == "gold"
-    changed = Event("correction", {"by": "Ann", "state": GAME.format_state(before)})
+    changed = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(before)})
 
     def folded(text: str) -> tuple[Any, ...]:
         turn = Event("turn", {"turn": "a6-b6=hoops-c6", "state": text, "legal_turns": 1})
         return fold(GAME, numbered(NEW_GAME, changed, turn)).states
 
-    assert folded(GAME.format_state(seen)) == (seen,)
+    assert folded(GAME.notation.format_state(seen)) == (seen,)
     with pytest.raises(FoldError, match="the rules give 'gold "):
-        folded(GAME.format_state(elsewhere).replace("gold ", "teal ", 1))
+        folded(GAME.notation.format_state(elsewhere).replace("gold ", "teal ", 1))
 
 
 def test_a_state_in_which_more_is_hidden_is_not() -> None:
     event, _ = turn_from(KNOWN, 0)
-    hidden_after = GAME.apply(GOLD, GAME.parse_turn(GOLD, str(event.data["turn"])))
-    assert GAME.appearance(hidden_after) == GAME.appearance(GAME.parse_state(str(event.data["state"])))
-    less_known = Event("turn", {**event.data, "state": GAME.format_state(hidden_after)})
+    hidden_after = GAME.rules.apply(GOLD, GAME.notation.parse_turn(GOLD, str(event.data["turn"])))
+    assert GAME.table.appearance(hidden_after) == GAME.table.appearance(
+        GAME.notation.parse_state(str(event.data["state"]))
+    )
+    less_known = Event("turn", {**event.data, "state": GAME.notation.format_state(hidden_after)})
     with pytest.raises(FoldError, match="event 3"):
         fold(GAME, numbered(NEW_GAME, set_up(KNOWN), less_known))
 
 
 def test_a_correction_outranks_what_was_there() -> None:
     event, _ = turn_from(GOLD, 0)
-    correction = Event("correction", {"by": "Ann", "state": GAME.format_state(TEAL), "why": "the lamp"})
+    correction = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(TEAL), "why": "the lamp"})
     folded = fold(GAME, numbered(NEW_GAME, set_up(GOLD), event, Event("illegal", {}), correction))
     assert folded.states == (TEAL,)
     assert folded.corrections == 1
@@ -105,7 +113,7 @@ def test_a_correction_outranks_what_was_there() -> None:
 
 
 def test_a_correction_before_the_set_up_is_the_set_up() -> None:
-    correction = Event("correction", {"by": "Ann", "state": GAME.format_state(TEAL)})
+    correction = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(TEAL)})
     assert fold(GAME, numbered(NEW_GAME, correction)).start == (TEAL,)
 
 
@@ -138,7 +146,11 @@ def test_an_end_stands_until_it_is_taken_back() -> None:
         ([NEW_GAME, Event("set up", {"state": []})], "expected a state's text"),
         ([NEW_GAME, set_up(GOLD), Event("turn", {"turn": "a1-a2=stop", "state": ""})], r"event 3 \(turn\) does not"),
         (
-            [NEW_GAME, set_up(GOLD), Event("turn", {**turn_from(GOLD, 0)[0].data, "state": GAME.format_state(GOLD)})],
+            [
+                NEW_GAME,
+                set_up(GOLD),
+                Event("turn", {**turn_from(GOLD, 0)[0].data, "state": GAME.notation.format_state(GOLD)}),
+            ],
             "the rules give",
         ),
     ],
@@ -166,7 +178,7 @@ def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], se
     for step in steps:
         if step == "turn":
             state = chance.choice(belief)
-            if not GAME.legal_turns(state):
+            if not GAME.rules.legal_turns(state):
                 break
             event, after = turn_from(state, chance.randrange(10_000))
             undo.append(belief)
@@ -178,7 +190,7 @@ def test_the_fold_is_what_was_played_wherever_it_is_cut(steps: Sequence[str], se
             event = Event("take back", {"by": "Ann"})
         elif step == "correction":
             belief = (chance.choice([GOLD, TEAL, *belief]),)
-            event = Event("correction", {"by": "Ann", "state": GAME.format_state(belief[0])})
+            event = Event("correction", {"by": "Ann", "state": GAME.notation.format_state(belief[0])})
         else:
             event = Event(step, {"text": "said"})  # type: ignore[arg-type]
         events.append(event)

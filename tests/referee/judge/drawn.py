@@ -30,7 +30,7 @@ def drawn(
     readings: int = 2,
 ) -> list[Reading]:
     """Give readings of a table at rest; ``dice`` lie in a row from ``at_mm`` on."""
-    looks = {**game.appearance(state), **(differing or {})}
+    looks = {**game.table.appearance(state), **(differing or {})}
     places = {place: _place(game, look) for place, look in looks.items()}
     rolls = () if dice is None else (roll_drawn(dice, at_mm),)
     return [Reading(number, time_s + number / 10, places, rolls=rolls) for number in range(readings)]

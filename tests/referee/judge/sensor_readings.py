@@ -57,10 +57,10 @@ def both(
 
 
 def after(game: Any, state: Any, text: str) -> tuple[Any, dict[str, str]]:
-    turn = game.parse_turn(state, text)
-    return turn, dict(game.appearance(game.apply(state, turn)))
+    turn = game.notation.parse_turn(state, text)
+    return turn, dict(game.table.appearance(game.rules.apply(state, turn)))
 
 
 def known_start(game: Any) -> Any:
     """A Deblockle start in which every net is known, so that few turns leave the same squares taken."""
-    return game.new()
+    return game.rules.new()

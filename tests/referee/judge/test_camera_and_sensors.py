@@ -22,14 +22,16 @@ def test_a_sensor_adds_to_what_a_camera_is_torn_about(deblockle: Any, make_readi
 
 
 def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: Any) -> None:
-    state = deblockle.set_up(deblockle.appearance(deblockle.new()))
+    state = deblockle.table.set_up(deblockle.table.appearance(deblockle.rules.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
     alone = JudgedGame(deblockle, belief=(state,))
     readings = [make_reading(looks, time_s=10 + number / 10, hidden=["a2"]) for number in range(4)]
     assert alone.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
     state = known_start(deblockle)
-    unique = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
-    looks = deblockle.appearance(deblockle.apply(state, unique))
+    unique = next(
+        one for one in deblockle.rules.legal_turns(state) if deblockle.notation.format_turn(one) == "c1-c2=hoops-a1"
+    )
+    looks = deblockle.table.appearance(deblockle.rules.apply(state, unique))
     for trigger in (Trigger.RESTED, Trigger.DECLARED):
         judge = JudgedGame(deblockle, belief=(state,))
         ruling = judge.consider(both(make_reading, looks, looks, hidden=["a1"]), trigger)
@@ -59,7 +61,7 @@ def test_a_dispute_is_asked_about_aloud_once_the_next_player_has_gone_on(deblock
     judge = JudgedGame(deblockle, belief=(state,))
     quiet = judge.consider(both(make_reading, looks, looks, wrong=["a1"]), Trigger.TOUCH)
     assert quiet.verdict.kind is VerdictKind.NOT_FINISHED
-    _, later = after(deblockle, deblockle.apply(state, first), "c5-c4=slider-g4")
+    _, later = after(deblockle, deblockle.rules.apply(state, first), "c5-c4=slider-g4")
     asked = judge.consider(both(make_reading, later, later, wrong=["a1"]), Trigger.TOUCH)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert "sensors disagree about a1" in asked.verdict.sentence
@@ -85,9 +87,9 @@ def test_a_piece_that_left_a_sensor_stuck_closed_is_accepted_by_the_camera(deblo
 
 def test_a_piece_the_camera_sees_and_a_sensor_does_not_is_set_aside(deblockle: Any, make_reading: Any) -> None:
     state = known_start(deblockle)
-    looks = {**deblockle.appearance(state), "g4": "gold block, x up"}
+    looks = {**deblockle.table.appearance(state), "g4": "gold block, x up"}
     judge = JudgedGame(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, looks, deblockle.appearance(state)), Trigger.DECLARED)
+    ruling = judge.consider(both(make_reading, looks, deblockle.table.appearance(state)), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("g4",)
 
@@ -98,16 +100,16 @@ def test_a_whole_turn_that_sensors_feel_and_the_camera_does_not_see_is_asked_abo
     state = known_start(deblockle)
     _, looks = after(deblockle, state, "c1-c2=hoops-a1")
     judge = JudgedGame(deblockle, belief=(state,))
-    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Trigger.RESTED)
+    ruling = judge.consider(both(make_reading, deblockle.table.appearance(state), looks), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert set(ruling.verdict.places) == {"a1", "c1"}
     assert judge.belief == (state,)
-    ruling = judge.consider(both(make_reading, deblockle.appearance(state), looks), Trigger.DECLARED)
+    ruling = judge.consider(both(make_reading, deblockle.table.appearance(state), looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockle: Any, make_reading: Any) -> None:
-    looks = deblockle.appearance(deblockle.new())
+    looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
     ruling = judge.begin(both(make_reading, looks, looks, wrong=["c3"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
@@ -116,7 +118,7 @@ def test_a_set_up_the_camera_sees_well_counts_although_a_sensor_says_no(deblockl
 
 def test_a_sensor_that_a_person_overruled_says_nothing_until_it_agrees(deblockle: Any) -> None:
     state = known_start(deblockle)
-    looks = deblockle.appearance(state)
+    looks = deblockle.table.appearance(state)
     wrong, right = felt(deblockle, looks, wrong=["g4"]), felt(deblockle, looks)
     judge = JudgedGame(deblockle, belief=(state,))
     assert judge.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
@@ -133,9 +135,9 @@ def test_two_sensors_that_were_wrong_before_do_not_make_a_turn(deblockle: Any) -
     judge = JudgedGame(game, belief=(state,))
     assert judge.consider(felt(game, looks), Trigger.GLANCE).verdict.kind is VerdictKind.NOT_FINISHED
     judge.correct((state,))
-    first = felt(game, game.appearance(state), wrong=["c1", "a1"])
+    first = felt(game, game.table.appearance(state), wrong=["c1", "a1"])
     assert judge.consider(first, Trigger.RESTED).verdict.kind is not VerdictKind.ACCEPTED
-    other = next(one for one in game.legal_turns(state) if not {"c1", "a1"} & set(one.places))
-    after_it = game.appearance(game.apply(state, other))
+    other = next(one for one in game.rules.legal_turns(state) if not {"c1", "a1"} & set(one.places))
+    after_it = game.table.appearance(game.rules.apply(state, other))
     ruling = judge.consider(felt(game, after_it, wrong=["c1", "a1"]), Trigger.RESTED)
     assert "c1-c2=hoops-a1" not in ruling.verdict.turns

@@ -25,7 +25,7 @@ FAR_MM = 200.0
 
 def waiting_for_a_roll(game: Any, dice_before: str = "", options: Any = None) -> JudgedGame:
     """A game that was looked at once, with these dice lying there."""
-    judged = JudgedGame(game, belief=(game.new(options),))
+    judged = JudgedGame(game, belief=(game.rules.new(options),))
     ruling = judged.consider(drawn(game, judged.belief[0], dice=dice_before), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
     assert not ruling.rolls
@@ -43,10 +43,10 @@ def look(judged: JudgedGame, dice: str, trigger: Trigger = Trigger.RESTED, **how
 
 def moving_turn(state: Any) -> tuple[Any, Any]:
     """A turn of Blockade after which the table looks as after no other and not as before, and the state after it."""
-    ends = [(turn, BLOCKADE.apply(state, turn)) for turn in BLOCKADE.legal_turns(state)]
-    alike = Counter(tuple(BLOCKADE.appearance(end).values()) for _, end in ends)
-    alike[tuple(BLOCKADE.appearance(state).values())] = 2
-    return next((turn, end) for turn, end in ends if alike[tuple(BLOCKADE.appearance(end).values())] == 1)
+    ends = [(turn, BLOCKADE.rules.apply(state, turn)) for turn in BLOCKADE.rules.legal_turns(state)]
+    alike = Counter(tuple(BLOCKADE.table.appearance(end).values()) for _, end in ends)
+    alike[tuple(BLOCKADE.table.appearance(state).values())] = 2
+    return next((turn, end) for turn, end in ends if alike[tuple(BLOCKADE.table.appearance(end).values())] == 1)
 
 
 @pytest.mark.parametrize("trigger", list(Trigger))
@@ -55,9 +55,9 @@ def test_dice_that_came_to_rest_are_the_roll(blokus: JudgedGame, trigger: Trigge
     assert [(verdict.kind, verdict.roll, verdict.sentence) for verdict in ruling.verdicts] == [
         (VerdictKind.ACCEPTED, "1,2,4,6", "1,2,4,6 is rolled.")
     ]
-    assert BLOKUS.roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
+    assert BLOKUS.dice.roll_of(blokus.belief[0]) == Roll(("1", "2", "4", "6"))
     assert [roll.roll for roll in ruling.rolls] == ["1,2,4,6"]
-    assert ruling.rolls[0].states == tuple(BLOKUS.format_state(state) for state in blokus.belief)
+    assert ruling.rolls[0].states == tuple(BLOKUS.notation.format_state(state) for state in blokus.belief)
     assert ruling.verdict.margin >= 3
 
 
@@ -67,7 +67,7 @@ def test_dice_that_lean_move_hide_or_are_too_few_or_many_are_no_roll_yet(blokus:
         ruling = look(blokus, dice, trigger)
         assert (ruling.verdict.kind, ruling.rolls) == (VerdictKind.NOT_FINISHED, ())
         assert ruling.verdict.sentence.startswith("That is no roll yet")
-    assert BLOKUS.roll_of(blokus.belief[0]) is None
+    assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
 
 
 def test_no_dice_say_nothing(blokus: JudgedGame) -> None:
@@ -100,12 +100,12 @@ def test_an_unsure_die_is_asked_about_once_somebody_waits_for_an_answer(blokus: 
         "I can't read the dice for certain. They could show 1,2,4,6 or 2,2,4,6. "
         "Please say what was rolled (referee roll)."
     )
-    assert BLOKUS.roll_of(blokus.belief[0]) is None
+    assert BLOKUS.dice.roll_of(blokus.belief[0]) is None
 
 
 def test_what_a_person_said_was_rolled_stays_whatever_the_dice_show(blokus: JudgedGame) -> None:
     look(blokus, "6 2 4 1?")
-    said = BLOKUS.rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
+    said = BLOKUS.dice.rolled(blokus.belief[0], Roll(("2", "2", "4", "6")))
     blokus.correct((said,))
     for dice in ("6 2 4 1?", "6 2 4 1"):
         assert look(blokus, dice).verdict.kind is VerdictKind.UNCHANGED
@@ -162,12 +162,12 @@ def test_dice_whose_names_can_not_be_told_are_asked_about() -> None:
 
 def test_a_turn_after_the_roll_is_found_in_the_same_look() -> None:
     judged = waiting_for_a_roll(BLOCKADE, options={"starts": "warm"})
-    rolled = BLOCKADE.rolled(judged.belief[0], Roll(("1", "1")))
+    rolled = BLOCKADE.dice.rolled(judged.belief[0], Roll(("1", "1")))
     turn, after = moving_turn(rolled)
     ruling = judged.consider(drawn(BLOCKADE, after, dice="red:1 yellow:1"), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED]
     assert ruling.rolls[0].roll == "1,1"
-    assert ruling.steps[0].turn == BLOCKADE.format_turn(turn)
+    assert ruling.steps[0].turn == BLOCKADE.notation.format_turn(turn)
     assert judged.belief == (after,)
 
 
@@ -178,7 +178,7 @@ def test_the_next_player_may_roll_before_the_turn_counts() -> None:
     both = judged.consider(drawn(BLOCKADE, after, dice="green:2 blue:3", at_mm=FAR_MM), Trigger.DECLARED)
     assert [(verdict.turns != (), verdict.roll) for verdict in both.verdicts] == [(True, ""), (False, "2,3")]
     assert both.notes == ()
-    assert judged.belief == (BLOCKADE.rolled(after, Roll(("2", "3"))),)
+    assert judged.belief == (BLOCKADE.dice.rolled(after, Roll(("2", "3"))),)
 
 
 def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
@@ -193,7 +193,7 @@ def test_the_old_dice_are_no_roll_of_the_next_player() -> None:
 def test_rolls_are_weighed_as_sets_of_faces() -> None:
     seen = pool_dice([Reading(0, 0.0, {}, rolls=(roll_drawn("1? 1 1 3"),))], 1e-5)
     assert seen is not None
-    weighed = weighed_rolls(BLOKUS, BLOKUS.new(), seen, 1e-5)
+    weighed = weighed_rolls(BLOKUS.dice, BLOKUS.rules.new(), seen, 1e-5)
     assert {one.roll.faces for one in weighed[:2]} == {("1", "1", "1", "3"), ("1", "1", "2", "3")}
     by_faces = {one.roll.faces: one.score for one in weighed}
     assert by_faces["1", "1", "1", "3"] == pytest.approx(math.log(0.5) + 3 * math.log(0.98))
@@ -204,7 +204,7 @@ def test_dice_that_are_rolled_are_a_table_to_look_at_anew() -> None:
     settling = StabilityFilter()
 
     def views(dice: str, from_s: float) -> list[Any]:
-        readings = drawn(BLOKUS, BLOKUS.new(), dice=dice, time_s=from_s, readings=6)
+        readings = drawn(BLOKUS, BLOKUS.rules.new(), dice=dice, time_s=from_s, readings=6)
         return [view for view in map(settling.add, readings) if view is not None]
 
     first = views("6 2 4 1", 0.0)[-1]

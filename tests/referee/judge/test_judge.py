@@ -20,7 +20,7 @@ def test_a_set_up_gives_the_belief_and_says_who_plays(deblockle: Any, make_readi
     judge = JudgedGame(deblockle)
     ruling = judge.begin([make_reading(start)])
     assert ruling.verdict.sentence == "The board is set up. Gold to play."
-    assert deblockle.appearance(judge.belief[0]) == start
+    assert deblockle.table.appearance(judge.belief[0]) == start
 
 
 def test_an_illegal_set_up_is_explained(deblockle: Any, make_reading: Any, start: Any) -> None:
@@ -53,8 +53,8 @@ def test_either_may_start_until_the_first_turn(deblockle: Any, make_reading: Any
     judge.begin([make_reading(start)], {"starts": "either"})
     assert {state.to_move for state in judge.belief} == {"gold", "teal"}
     teal = next(state for state in judge.belief if state.to_move == "teal")
-    turn = deblockle.legal_turns(teal)[0]
-    after = deblockle.appearance(deblockle.apply(teal, turn))
+    turn = deblockle.rules.legal_turns(teal)[0]
+    after = deblockle.table.appearance(deblockle.rules.apply(teal, turn))
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert [state.to_move for state in judge.belief] == ["gold"]
@@ -67,21 +67,21 @@ def test_nothing_changed(judge: JudgedGame, make_reading: Any, start: Any) -> No
 def test_a_turn_is_accepted_when_it_ends_and_only_then(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")
-    after = deblockle.appearance(deblockle.apply(state, turn))
+    after = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     glance = judge.consider([make_reading(after)], Trigger.GLANCE)
     assert glance.verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.belief == (state,)
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.steps[0].turn == ruling.verdict.turns[0]
-    assert ruling.steps[0].legal_turns == len(deblockle.legal_turns(state))
-    assert deblockle.format_state(judge.belief[0]) == ruling.steps[0].states[0]
+    assert ruling.steps[0].legal_turns == len(deblockle.rules.legal_turns(state))
+    assert deblockle.notation.format_state(judge.belief[0]) == ruling.steps[0].states[0]
 
 
 def test_a_rolled_block_is_not_finished_but_a_fault_once_the_turn_is_declared_over(
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
-    part = next(part for part in deblockle.unfinished(judge.belief[0]) if len(part.places) > 1)
+    part = next(part for part in deblockle.table.unfinished(judge.belief[0]) if len(part.places) > 1)
     reading = make_reading(part.appearance)
     assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.NOT_FINISHED
     declared = judge.consider([reading], Trigger.DECLARED)
@@ -107,7 +107,7 @@ def test_after_a_fault_a_legal_turn_is_accepted(
 ) -> None:
     judge.consider([make_reading({**start, "c1": "empty", "a5": START["c1"]})], Trigger.RESTED)
     state = judge.belief[0]
-    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1")))
+    after = deblockle.table.appearance(deblockle.rules.apply(state, known_turn(deblockle, state, start="c1")))
     assert judge.consider([make_reading(after)], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     assert judge.fault is None
 
@@ -125,7 +125,9 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
-    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    after = deblockle.table.appearance(
+        deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    )
     odd = {"g6": {"teal block, star up": 0.94, "empty": 0.04}}
     ruling = judge.consider([make_reading(after, overrides=odd)], Trigger.RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
@@ -133,7 +135,7 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
     assert judge.set_aside == ("g6",)
     following = judge.belief[0]
     turn = known_turn(deblockle, following, start="e5", player="teal")
-    later = deblockle.appearance(deblockle.apply(following, turn))
+    later = deblockle.table.appearance(deblockle.rules.apply(following, turn))
     assert judge.consider([make_reading(later, overrides=odd)], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     assert judge.set_aside == ("g6",)
     judge.consider([make_reading(later)], Trigger.GLANCE)
@@ -142,15 +144,19 @@ def test_an_unsure_square_elsewhere_is_set_aside_and_asked_about(
 
 def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
-    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    after = deblockle.table.appearance(
+        deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    )
     ruling = judge.consider([make_reading(after, unreadable=["g6"])], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
 
 
 def test_a_turn_that_ends_out_of_sight_is_asked_about(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
-    turn = next(turn for turn in deblockle.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None})
-    after = deblockle.appearance(deblockle.apply(state, turn))
+    turn = next(
+        turn for turn in deblockle.rules.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None}
+    )
+    after = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     ruling = judge.consider([make_reading(after, hidden=[turn.end])], Trigger.DECLARED)
     assert ruling.verdict.kind in {VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL}
     assert judge.belief == (state,)
@@ -162,23 +168,25 @@ def test_a_turn_that_starts_out_of_sight_is_accepted(
 ) -> None:
     state = judge.belief[0]
     played = known_turn(deblockle, state, start="c1", top="hoops")
-    after = deblockle.apply(state, played)
+    after = deblockle.rules.apply(state, played)
     if turns == 2:
-        after = deblockle.apply(after, known_turn(deblockle, after, start="e5", player="teal"))
-    reading = make_reading(deblockle.appearance(after), hidden=["c1"])
+        after = deblockle.rules.apply(after, known_turn(deblockle, after, start="e5", player="teal"))
+    reading = make_reading(deblockle.table.appearance(after), hidden=["c1"])
     ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(after)
+    assert deblockle.table.appearance(judge.belief[0]) == deblockle.table.appearance(after)
 
 
 def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
     judge: JudgedGame, deblockle: Any, make_reading: Any
 ) -> None:
     state = judge.belief[0]
-    looks = deblockle.appearance(state)
+    looks = deblockle.table.appearance(state)
     judge.consider([make_reading(looks)], Trigger.GLANCE)
     judge.correct((state,), ("c1", "e5"))
-    after = deblockle.appearance(deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops")))
+    after = deblockle.table.appearance(
+        deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    )
     ruling = judge.consider([make_reading(after)], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert judge.against_camera == ()
@@ -187,22 +195,22 @@ def test_a_word_that_the_camera_bears_out_holds_nothing_against_the_next_turn(
 def test_two_quick_turns_are_both_found(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
-    second = known_turn(deblockle, deblockle.apply(state, first), player="teal", start="e5")
-    after = deblockle.appearance(deblockle.apply(deblockle.apply(state, first), second))
+    second = known_turn(deblockle, deblockle.rules.apply(state, first), player="teal", start="e5")
+    after = deblockle.table.appearance(deblockle.rules.apply(deblockle.rules.apply(state, first), second))
     ruling = judge.consider([make_reading(after)], Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert [step.player for step in ruling.steps] == ["gold", "teal"]
-    assert deblockle.appearance(judge.belief[0]) == after
+    assert deblockle.table.appearance(judge.belief[0]) == after
 
 
 def test_touching_the_next_players_block_ends_a_turn(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
-    middle = deblockle.apply(state, first)
-    reading = make_reading(deblockle.appearance(middle))
+    middle = deblockle.rules.apply(state, first)
+    reading = make_reading(deblockle.table.appearance(middle))
     assert judge.consider([reading], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.consider([reading], Trigger.TOUCH_RESTED).verdict.kind is VerdictKind.NOT_FINISHED
-    lifted = next(part for part in deblockle.unfinished(middle) if part.places == ("e5",))
+    lifted = next(part for part in deblockle.table.unfinished(middle) if part.places == ("e5",))
     ruling = judge.consider([make_reading(lifted.appearance)], Trigger.TOUCH)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
     assert judge.belief[0].to_move == "teal"
@@ -213,42 +221,42 @@ def test_a_turn_seen_at_rest_and_two_quick_ones_after_it_are_all_found(
 ) -> None:
     state = judge.belief[0]
     for start, player in (("c1", "gold"), ("e5", "teal"), ("e3", "gold")):
-        before, state = state, deblockle.apply(state, known_turn(deblockle, state, start=start, player=player))
+        before, state = state, deblockle.rules.apply(state, known_turn(deblockle, state, start=start, player=player))
         if player == "teal":
             continue
-        ruling = judge.consider([make_reading(deblockle.appearance(state))], Trigger.TOUCH)
+        ruling = judge.consider([make_reading(deblockle.table.appearance(state))], Trigger.TOUCH)
     kinds = [verdict.kind for verdict in ruling.verdicts]
     assert kinds == [VerdictKind.ACCEPTED, VerdictKind.ACCEPTED, VerdictKind.NOT_FINISHED]
-    assert deblockle.appearance(judge.belief[0]) == deblockle.appearance(before)
+    assert deblockle.table.appearance(judge.belief[0]) == deblockle.table.appearance(before)
 
 
 def test_a_person_outranks_the_camera(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
-    after = deblockle.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
-    reading = make_reading(deblockle.appearance(after))
+    after = deblockle.rules.apply(state, known_turn(deblockle, state, start="c1", top="hoops"))
+    reading = make_reading(deblockle.table.appearance(after))
     judge.consider([reading], Trigger.RESTED)
     judge.correct([state])
     assert judge.belief == (state,)
     refused = judge.consider([reading], Trigger.RESTED)
     assert refused.verdict.kind is VerdictKind.NOT_FINISHED
     assert judge.belief == (state,)
-    assert judge.consider([make_reading(deblockle.appearance(state))], Trigger.RESTED).steps == ()
+    assert judge.consider([make_reading(deblockle.table.appearance(state))], Trigger.RESTED).steps == ()
     assert judge.consider([reading], Trigger.RESTED).verdict.kind is VerdictKind.ACCEPTED
     with pytest.raises(ValueError, match="at least one state"):
         judge.correct([])
 
 
 def test_after_the_game_pieces_may_be_swept_together(deblockle: Any, make_reading: Any) -> None:
-    state = deblockle.parse_state("gold d5:G.stop/north=slider c7:T.star? removed=3,3")
-    winning = next((turn for turn in deblockle.legal_turns(state) if turn.end is None), None)
-    over = None if winning is None else deblockle.apply(state, winning)
+    state = deblockle.notation.parse_state("gold d5:G.stop/north=slider c7:T.star? removed=3,3")
+    winning = next((turn for turn in deblockle.rules.legal_turns(state) if turn.end is None), None)
+    over = None if winning is None else deblockle.rules.apply(state, winning)
     if over is None:
         rng = random.Random(3)
         over = state
-        while deblockle.outcome(over) is None:
-            turns = deblockle.legal_turns(over)
+        while deblockle.rules.outcome(over) is None:
+            turns = deblockle.rules.legal_turns(over)
             off = [turn for turn in turns if turn.end is None]
-            over = deblockle.apply(over, rng.choice(off or list(turns)))
+            over = deblockle.rules.apply(over, rng.choice(off or list(turns)))
     judge = JudgedGame(deblockle, belief=(over,))
     swept = dict.fromkeys(deblockle.places, "empty")
     ruling = judge.consider([make_reading(swept)], Trigger.DECLARED)
@@ -294,7 +302,7 @@ def test_a_touch_that_breaks_a_rule_ends_the_turn_before_it_all_the_same(
 ) -> None:
     state = judge.belief[0]
     first = known_turn(deblockle, state, start="c1", top="hoops")
-    middle = deblockle.appearance(deblockle.apply(state, first))
+    middle = deblockle.table.appearance(deblockle.rules.apply(state, first))
     judge.consider([make_reading(middle)], Trigger.TOUCH)
     wrong = make_reading({**middle, "e5": "empty", "a5": START["e5"]}, sureness=0.999)
     assert judge.consider([wrong], Trigger.TOUCH).verdict.kind is VerdictKind.NOT_FINISHED

@@ -62,7 +62,7 @@ def told(deblockle: Any, make_reading: Any) -> JudgedGame:
     """A judge who could not see c1 when a person said what stands there."""
     state = known_start(deblockle)
     judge = JudgedGame(deblockle, belief=(state,))
-    looks = deblockle.appearance(state)
+    looks = deblockle.table.appearance(state)
     under_a_coin = [make_reading(looks, hidden=("c1",))]
     assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     judge.correct((state,), ("c1",))
@@ -73,7 +73,7 @@ def told(deblockle: Any, make_reading: Any) -> JudgedGame:
 @pytest.fixture
 def comes_back(deblockle: Any, told: JudgedGame) -> str:
     """A turn of c1's block that comes back to c1 with another symbol up."""
-    turns: list[str] = [deblockle.format_turn(turn) for turn in deblockle.legal_turns(told.belief[0])]
+    turns: list[str] = [deblockle.notation.format_turn(turn) for turn in deblockle.rules.legal_turns(told.belief[0])]
     return next(text for text in turns if text.startswith("c1-") and text.endswith("-c1"))
 
 
@@ -89,7 +89,7 @@ def test_a_turn_back_to_a_place_that_was_spoken_of_unseen_is_asked_about_and_cou
     assert told.consider([make_reading(looks)], Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     accepted = told.consider([make_reading(looks)], Trigger.DECLARED)
     assert [text.endswith("-c1") for text in accepted.verdict.turns] == [True]
-    assert deblockle.appearance(told.belief[0]) == looks
+    assert deblockle.table.appearance(told.belief[0]) == looks
 
 
 def test_the_word_holds_while_a_turn_is_played_elsewhere(
@@ -101,7 +101,7 @@ def test_the_word_holds_while_a_turn_is_played_elsewhere(
     _, looks = after(deblockle, told.belief[0], "e1-d1=x-c2")
     accepted = told.consider([make_reading({**looks, "c1": misread["c1"]})], Trigger.DECLARED)
     assert accepted.verdict.turns == ("e1-d1=x-c2",)
-    assert deblockle.appearance(told.belief[0])["c1"] == looks["c1"]
+    assert deblockle.table.appearance(told.belief[0])["c1"] == looks["c1"]
 
 
 def test_a_glance_asks_nothing_and_a_place_that_was_in_sight_is_never_asked_about(
@@ -123,7 +123,7 @@ def test_a_word_that_agrees_with_the_set_up_hides_nothing_that_happens_before_th
     def look(looks: dict[str, str]) -> list[Reading]:
         return felt(deblockle, looks) if by_sensors else [make_reading(looks)]
 
-    start = dict(deblockle.appearance(deblockle.new()))
+    start = dict(deblockle.table.appearance(deblockle.rules.new()))
     judge = JudgedGame(deblockle)
     assert judge.begin(look(start)).verdicts[0].kind is VerdictKind.SET_UP
     judge.correct(judge.belief, ("e1",))

@@ -22,23 +22,23 @@ def random_start(game: Any, rng: random.Random) -> Any:
         place: rng.choice([name for name in game.looks if name.startswith(look.split()[0])])
         if look != "empty"
         else look
-        for place, look in game.appearance(game.new()).items()
+        for place, look in game.table.appearance(game.rules.new()).items()
     }
-    state = game.set_up(appearance)
-    for place, facings in game.facings(state).items():
-        state = game.narrow(state, {place: rng.choice(facings)})
+    state = game.table.set_up(appearance)
+    for place, facings in game.side_faces.facings(state).items():
+        state = game.side_faces.narrow(state, {place: rng.choice(facings)})
     return state
 
 
 def tops_only(game: Any, state: Any) -> Any:
-    return game.set_up(game.appearance(state))
+    return game.table.set_up(game.table.appearance(state))
 
 
 def look_at(
     game: Any, make_reading: Any, state: Any, rng: random.Random, *, spared: set[str], sureness: float = 0.85
 ) -> list[Any]:
     """Several noisy readings of a state; places that don't matter may be hidden or unreadable."""
-    appearance = game.appearance(state)
+    appearance = game.table.appearance(state)
     spare = [place for place in game.places if place not in spared and appearance[place] == "empty"]
     hidden = rng.sample(spare, 2)
     flat = rng.sample(spare, 2)
@@ -49,7 +49,7 @@ def look_at(
 
 
 def changed(game: Any, before: Any, after: Any) -> set[str]:
-    first, second = game.appearance(before), game.appearance(after)
+    first, second = game.table.appearance(before), game.table.appearance(after)
     return {place for place in game.places if first[place] != second[place]}
 
 
@@ -60,23 +60,23 @@ def test_legal_games_are_accepted_turn_by_turn(deblockle: Any, make_reading: Any
     world = random_start(game, rng)
     judge = JudgedGame(game, belief=(tops_only(game, world),))
     for _ in range(10):
-        turns = game.legal_turns(world)
+        turns = game.rules.legal_turns(world)
         if not turns:
             break
         turn = rng.choice(turns)
-        after = game.apply(world, turn)
+        after = game.rules.apply(world, turn)
         # A block that is gone may stand wherever it could have gone and nothing can be seen, so that is not hidden.
         elsewhere = {place for one in turns if one.start == turn.start for place in one.places}
         readings = look_at(game, make_reading, after, rng, spared=changed(game, world, after) | elsewhere)
         ruling = judge.consider(readings, Trigger.RESTED)
-        assert ruling.verdict.kind is VerdictKind.ACCEPTED, (game.format_turn(turn), ruling.verdict)
+        assert ruling.verdict.kind is VerdictKind.ACCEPTED, (game.notation.format_turn(turn), ruling.verdict)
         (text,) = ruling.verdict.turns
         accepted = text.replace("|", " ")
         assert turn.start in accepted
-        assert game.appearance(judge.belief[0]) == game.appearance(after)
-        known, believed = game.facings(after), game.facings(judge.belief[0])
+        assert game.table.appearance(judge.belief[0]) == game.table.appearance(after)
+        known, believed = game.side_faces.facings(after), game.side_faces.facings(judge.belief[0])
         assert all(facings[0] in believed[place] for place, facings in known.items())
-        assert judge.belief[0].to_move == after.to_move or game.outcome(after) is not None
+        assert judge.belief[0].to_move == after.to_move or game.rules.outcome(after) is not None
         world = after
 
 
@@ -86,10 +86,10 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
     for _ in range(rng.randrange(6)):
-        if game.legal_turns(world):
-            world = game.apply(world, rng.choice(game.legal_turns(world)))
-    belief = game.parse_state(game.format_state(world)) if rng.random() < 0.5 else world
-    seen = dict(game.appearance(world))
+        if game.rules.legal_turns(world):
+            world = game.rules.apply(world, rng.choice(game.rules.legal_turns(world)))
+    belief = game.notation.parse_state(game.notation.format_state(world)) if rng.random() < 0.5 else world
+    seen = dict(game.table.appearance(world))
     blocks = [place for place, look in seen.items() if look != "empty"]
     for _ in range(rng.choice([1, 1, 2])):
         start = rng.choice(blocks)
@@ -100,12 +100,12 @@ def test_teleports_are_never_accepted(deblockle: Any, make_reading: Any, seed: i
     readings = [make_reading(seen, rng=rng, sureness=0.999) for _ in range(4)]
     judge = JudgedGame(game, belief=(belief,))
     ruling = judge.consider(readings, Trigger.DECLARED)
-    if game.explain(belief, seen):
+    if game.table.explain(belief, seen):
         explained = any(
-            game.appearance(game.apply(middle, second)) == seen
-            for first in game.legal_turns(belief)
-            for middle in [game.apply(belief, first)]
-            for second in game.legal_turns(middle)
+            game.table.appearance(game.rules.apply(middle, second)) == seen
+            for first in game.rules.legal_turns(belief)
+            for middle in [game.rules.apply(belief, first)]
+            for second in game.rules.legal_turns(middle)
         )
         if explained:
             assert len(ruling.steps) == 2
@@ -122,17 +122,17 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
     game, rng = deblockle, random.Random(seed)
     world = random_start(game, rng)
     judge = JudgedGame(game, belief=(tops_only(game, world),))
-    first = rng.choice(game.legal_turns(world))
-    middle = game.apply(world, first)
-    second = rng.choice(game.legal_turns(middle))
-    after = game.apply(middle, second)
+    first = rng.choice(game.rules.legal_turns(world))
+    middle = game.rules.apply(world, first)
+    second = rng.choice(game.rules.legal_turns(middle))
+    after = game.rules.apply(middle, second)
     spared = changed(game, world, middle) | changed(game, middle, after)
     # A second turn may change one square only; the surer it is read, the less it looks like a misread first turn.
     readings = look_at(game, make_reading, after, rng, spared=spared, sureness=0.99)
     ruling = judge.consider(readings, Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED, ruling.verdict
     assert [step.player for step in ruling.steps] == [first.player, second.player]
-    assert game.appearance(judge.belief[0]) == game.appearance(after)
+    assert game.table.appearance(judge.belief[0]) == game.table.appearance(after)
 
 
 @given(SEEDS)
@@ -140,23 +140,23 @@ def test_two_quick_turns_are_both_found(deblockle: Any, make_reading: Any, seed:
 def test_three_turns_nobody_watched_are_never_taken_for_others(deblockle: Any, make_reading: Any, seed: int) -> None:
     game, rng = deblockle, random.Random(seed)
     believed = world = random_start(game, rng)
-    shortcuts = {(turn.start, turn.top, turn.end) for turn in game.legal_turns(believed)}
-    first = rng.choice(game.legal_turns(believed))
-    world = game.apply(believed, first)
-    world = game.apply(world, rng.choice(game.legal_turns(world)))
+    shortcuts = {(turn.start, turn.top, turn.end) for turn in game.rules.legal_turns(believed)}
+    first = rng.choice(game.rules.legal_turns(believed))
+    world = game.rules.apply(believed, first)
+    world = game.rules.apply(world, rng.choice(game.rules.legal_turns(world)))
     # A block that goes on to where it could have gone at once leaves the tops of a turn fewer.
-    thirds = [turn for turn in game.legal_turns(world) if turn.start == first.end]
+    thirds = [turn for turn in game.rules.legal_turns(world) if turn.start == first.end]
     alike = [turn for turn in thirds if (first.start, turn.top, turn.end) in shortcuts]
     thirds = alike or thirds
     if thirds:
-        world = game.apply(world, rng.choice(thirds))
-    sides = {place: facings[0] for place, facings in game.facings(world).items()}
-    reading = make_reading(game.appearance(world), rng=rng, sureness=0.99, sides=sides)
+        world = game.rules.apply(world, rng.choice(thirds))
+    sides = {place: facings[0] for place, facings in game.side_faces.facings(world).items()}
+    reading = make_reading(game.table.appearance(world), rng=rng, sureness=0.99, sides=sides)
     for trigger in (Trigger.RESTED, Trigger.DECLARED):
         judge = JudgedGame(game, belief=(believed,))
         if judge.consider([reading], trigger).steps:
-            assert game.appearance(judge.belief[0]) == game.appearance(world)
-            assert game.facings(judge.belief[0]) == game.facings(world)
+            assert game.table.appearance(judge.belief[0]) == game.table.appearance(world)
+            assert game.side_faces.facings(judge.belief[0]) == game.side_faces.facings(world)
 
 
 @pytest.mark.long

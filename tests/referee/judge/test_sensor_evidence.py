@@ -19,7 +19,7 @@ from vision.reading import PlaceChange
 
 
 def taken(game: Any, state: Any, turn: Any) -> set[str]:
-    return {place for place, look in game.appearance(game.apply(state, turn)).items() if look != "empty"}
+    return {place for place, look in game.table.appearance(game.rules.apply(state, turn)).items() if look != "empty"}
 
 
 def test_a_place_that_is_only_felt_shows_a_piece_and_agrees_with_any(deblockle: Any) -> None:
@@ -47,7 +47,7 @@ def test_a_sensor_that_mostly_says_nothing_says_nothing(deblockle: Any, readings
 
 
 def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any, make_reading: Any) -> None:
-    before = deblockle.appearance(known_start(deblockle))
+    before = deblockle.table.appearance(known_start(deblockle))
     gone = {**before, "c1": "empty"}
     left, moved = frozenset({("c1", "empty")}), frozenset({("c1", "empty"), ("a2", before["c1"])})
     by_feeling = pool(felt(deblockle, gone), deblockle.places, deblockle.looks, 1e-5)
@@ -59,7 +59,7 @@ def test_a_piece_that_only_a_sensor_misses_may_still_stand_there(deblockle: Any,
 
 def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(deblockle: Any) -> None:
     state = known_start(deblockle)
-    judge = JudgedGame(deblockle, belief=(deblockle.set_up(deblockle.appearance(state)),))
+    judge = JudgedGame(deblockle, belief=(deblockle.table.set_up(deblockle.table.appearance(state)),))
     _, looks = after(deblockle, judge.belief[0], "c1-b1=x-a2")
     ruling = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -71,12 +71,14 @@ def test_turns_that_leave_the_same_squares_taken_are_asked_about_and_listed(debl
 
 
 def test_how_many_other_turns_leave_the_same_is_said_quietly_before_the_turn_is_over(deblockle: Any) -> None:
-    state = deblockle.set_up(deblockle.appearance(known_start(deblockle)))
+    state = deblockle.table.set_up(deblockle.table.appearance(known_start(deblockle)))
     told = set()
     # Turns that leave the same squares taken feel the same, so one of each is enough.
-    for turn in {frozenset(taken(deblockle, state, turn)): turn for turn in deblockle.legal_turns(state)}.values():
+    for turn in {
+        frozenset(taken(deblockle, state, turn)): turn for turn in deblockle.rules.legal_turns(state)
+    }.values():
         judge = JudgedGame(deblockle, belief=(state,))
-        looks = deblockle.appearance(deblockle.apply(state, turn))
+        looks = deblockle.table.appearance(deblockle.rules.apply(state, turn))
         verdict = judge.consider(felt(deblockle, looks), Trigger.GLANCE).verdict
         told.add((len(verdict.candidates), verdict.sentence.partition(", or ")[2]))
     assert (2, "another turn, if the turn ends here.") in told
@@ -89,17 +91,17 @@ def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) 
     game, accepted = deblockle, 0
     state = known_start(game)
     leaving: dict[frozenset[str], list[Any]] = {}
-    for turn in game.legal_turns(state):
-        looks = game.appearance(game.apply(state, turn))
+    for turn in game.rules.legal_turns(state):
+        looks = game.table.appearance(game.rules.apply(state, turn))
         leaving.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
     for turns in leaving.values():
         if len(turns) > 1:
             continue
         judge = JudgedGame(game, belief=(state,))
-        looks = game.appearance(game.apply(state, turns[0]))
+        looks = game.table.appearance(game.rules.apply(state, turns[0]))
         ruling = judge.consider(felt(game, looks), Trigger.DECLARED)
-        assert ruling.verdict.turns == (game.format_turn(turns[0]),)
-        assert game.appearance(judge.belief[0]) == looks
+        assert ruling.verdict.turns == (game.notation.format_turn(turns[0]),)
+        assert game.table.appearance(judge.belief[0]) == looks
         accepted += 1
     assert accepted > 20
 
@@ -107,10 +109,10 @@ def test_a_turn_that_alone_leaves_the_squares_taken_is_accepted(deblockle: Any) 
 def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) -> None:
     game, state = deblockle, known_start(deblockle)
     leaving: dict[frozenset[str], list[Any]] = {}
-    for turn in game.legal_turns(state):
-        looks = game.appearance(game.apply(state, turn))
+    for turn in game.rules.legal_turns(state):
+        looks = game.table.appearance(game.rules.apply(state, turn))
         leaving.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
-    start = frozenset(place for place, look in game.appearance(state).items() if look != "empty")
+    start = frozenset(place for place, look in game.table.appearance(state).items() if look != "empty")
     settled = 0
     for taken, turns in leaving.items():
         if len(turns) != 2 or taken == start or turns[0].places[1] == turns[1].places[1]:
@@ -125,12 +127,12 @@ def test_where_a_piece_stopped_on_its_way_orders_the_question(deblockle: Any) ->
                 PlaceChange(stop, False, 7.0),
                 PlaceChange(end, True, 8.0),
             )
-            looks = game.appearance(game.apply(state, turn))
+            looks = game.table.appearance(game.rules.apply(state, turn))
             judge = JudgedGame(game, belief=(state,))
-            judge.consider(felt(game, game.appearance(state), time_s=1.0), Trigger.RESTED)
+            judge.consider(felt(game, game.table.appearance(state), time_s=1.0), Trigger.RESTED)
             ruling = judge.consider(felt(game, looks, changes=changes), Trigger.DECLARED)
             assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
-            assert ruling.verdict.candidates[0] == game.format_turn(turn)
+            assert ruling.verdict.candidates[0] == game.notation.format_turn(turn)
             settled += 1
     assert settled > 0
 
@@ -144,7 +146,7 @@ def test_a_piece_that_slid_over_a_place_did_not_stop_there() -> None:
 
 def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> None:
     state = known_start(deblockle)
-    looks = deblockle.appearance(state)
+    looks = deblockle.table.appearance(state)
     for place in ("c1", "c2", "a4"):
         judge = JudgedGame(deblockle, belief=(state,))
         ruling = judge.consider(felt(deblockle, looks, wrong=[place]), Trigger.DECLARED)
@@ -155,8 +157,10 @@ def test_one_sensor_that_errs_is_neither_a_turn_nor_a_fault(deblockle: Any) -> N
 
 def test_a_sensor_that_errs_elsewhere_is_set_aside_while_the_turn_counts(deblockle: Any) -> None:
     state = known_start(deblockle)
-    turn = next(one for one in deblockle.legal_turns(state) if deblockle.format_turn(one) == "c1-c2=hoops-a1")
-    looks = deblockle.appearance(deblockle.apply(state, turn))
+    turn = next(
+        one for one in deblockle.rules.legal_turns(state) if deblockle.notation.format_turn(one) == "c1-c2=hoops-a1"
+    )
+    looks = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, looks, wrong=["g4"]), Trigger.DECLARED)
     assert ruling.verdict.turns == ("c1-c2=hoops-a1",)
@@ -168,12 +172,12 @@ def test_two_turns_of_which_sensors_see_one_half_each_are_asked_about(deblockle:
     """A block left c5; both b3 and b6 feel taken, and a turn leads to either: one sensor errs, and none says which."""
     game, state = deblockle, known_start(deblockle)
     ends: dict[str, list[Any]] = {}
-    for turn in game.legal_turns(state):
+    for turn in game.rules.legal_turns(state):
         if turn.places[-1] != turn.places[0]:
             ends.setdefault(turn.places[0], []).append(turn)
     start, turns = next((start, turns) for start, turns in ends.items() if len(turns) > 1)
     first, second = turns[0].places[-1], next(one.places[-1] for one in turns if one.places[-1] != turns[0].places[-1])
-    looks = {**game.appearance(state), start: "empty"}
+    looks = {**game.table.appearance(state), start: "empty"}
     judge = JudgedGame(game, belief=(state,))
     ruling = judge.consider(felt(game, looks, wrong=[first, second]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -185,12 +189,12 @@ def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_
     deblockle: Any, trigger: Trigger
 ) -> None:
     """By what is felt a teal block went from c7 to e2, out of turn: but gold may have gone there, and teal to c1."""
-    state = deblockle.parse_state(
+    state = deblockle.notation.parse_state(
         "gold c1:G.cross/north=hoops d1:G.x/north=slider f2:G.hoops/north=stop a3:G.hoops/north=star "
         "a5:T.cross/north=star e5:T.hoops/north=star c7:T.x/north=slider f7:T.hoops/north=x removed=0,0"
     )
     turn, _ = after(deblockle, state, "c1-c2=slider-e2")
-    _, looks = after(deblockle, deblockle.apply(state, turn), "c7-c6=slider-c1")
+    _, looks = after(deblockle, deblockle.rules.apply(state, turn), "c7-c6=slider-c1")
     judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, looks), trigger)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -200,14 +204,14 @@ def test_two_turns_of_which_the_second_fills_the_square_that_the_first_left_are_
 
 def test_a_fault_that_is_only_felt_is_named_and_put_right(deblockle: Any) -> None:
     state = known_start(deblockle)
-    looks = dict(deblockle.appearance(state))
+    looks = dict(deblockle.table.appearance(state))
     looks["a4"], looks["c1"] = looks["c1"], "empty"
     judge = JudgedGame(deblockle, belief=(state,))
     ruling = judge.consider(felt(deblockle, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
     assert {"c1", "a4"} <= set(ruling.verdict.places)
     assert ruling.verdict.seen["a4"] == PIECE
-    ruling = judge.consider(felt(deblockle, deblockle.appearance(state)), Trigger.RESTED)
+    ruling = judge.consider(felt(deblockle, deblockle.table.appearance(state)), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.PUT_RIGHT
 
 
@@ -215,7 +219,7 @@ def test_more_new_pieces_than_are_gone_are_asked_about(deblockle: Any) -> None:
     """Two sensors that err feel two blocks from nowhere; that is no player's fault."""
     state = known_start(deblockle)
     judge = JudgedGame(deblockle, belief=(state,))
-    ruling = judge.consider(felt(deblockle, deblockle.appearance(state), wrong=["a4", "g4"]), Trigger.DECLARED)
+    ruling = judge.consider(felt(deblockle, deblockle.table.appearance(state), wrong=["a4", "g4"]), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert ruling.verdict.places == ("a4", "g4")
 
@@ -233,21 +237,21 @@ def test_pieces_that_were_felt_are_named_after_those_that_are_gone() -> None:
 
 
 def test_a_pass_that_no_sensor_feels_is_asked_about_when_a_player_says_the_turn_is_over(diaballik: Any) -> None:
-    state = diaballik.new()
-    looks = diaballik.appearance(state)
+    state = diaballik.rules.new()
+    looks = diaballik.table.appearance(state)
     judge = JudgedGame(diaballik, belief=(state,))
     assert judge.consider(felt(diaballik, looks), Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
     assert "d1*a1" in ruling.verdict.candidates
-    turn = diaballik.parse_turn(state, "d1*a1")
-    judge.correct((diaballik.apply(state, turn),), turn.places)
+    turn = diaballik.notation.parse_turn(state, "d1*a1")
+    judge.correct((diaballik.rules.apply(state, turn),), turn.places)
     ruling = judge.consider(felt(diaballik, looks), Trigger.RESTED)
     assert ruling.verdict.kind is VerdictKind.UNCHANGED
 
 
 def test_a_move_with_or_without_a_pass_is_asked_about(diaballik: Any) -> None:
-    state = diaballik.new()
+    state = diaballik.rules.new()
     _, looks = after(diaballik, state, "c1-c2")
     judge = JudgedGame(diaballik, belief=(state,))
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
@@ -257,9 +261,9 @@ def test_a_move_with_or_without_a_pass_is_asked_about(diaballik: Any) -> None:
 
 
 def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(diaballik: Any) -> None:
-    state = diaballik.new()
+    state = diaballik.rules.new()
     turn, _ = after(diaballik, state, "c1-c2")
-    _, looks = after(diaballik, diaballik.apply(state, turn), "e7-e6")
+    _, looks = after(diaballik, diaballik.rules.apply(state, turn), "e7-e6")
     judge = JudgedGame(diaballik, belief=(state,))
     ruling = judge.consider(felt(diaballik, looks), Trigger.DECLARED)
     assert not ruling.steps
@@ -267,9 +271,9 @@ def test_two_quick_turns_of_which_the_first_may_hold_a_pass_are_not_accepted(dia
 
 
 def test_a_turn_taken_back_that_still_lies_there_is_no_question(deblockle: Any) -> None:
-    state = deblockle.set_up(deblockle.appearance(deblockle.new()))
+    state = deblockle.table.set_up(deblockle.table.appearance(deblockle.rules.new()))
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
-    judge = JudgedGame(deblockle, belief=(deblockle.apply(state, turn),))
+    judge = JudgedGame(deblockle, belief=(deblockle.rules.apply(state, turn),))
     judge.consider(felt(deblockle, looks), Trigger.RESTED)
     judge.correct((state,))
     ruling = judge.consider(felt(deblockle, looks), Trigger.RESTED)
@@ -281,8 +285,10 @@ def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one
     """Two quick turns, one press: the first is felt, the second comes back to its square, and stopped on the way."""
     game, state = deblockle, known_start(deblockle)
     first, looks = after(game, state, "c1-c2=hoops-a1")
-    reached = game.apply(state, first)
-    unfelt = next(turn for turn in game.legal_turns(reached) if taken(game, reached, turn) == taken(game, state, first))
+    reached = game.rules.apply(state, first)
+    unfelt = next(
+        turn for turn in game.rules.legal_turns(reached) if taken(game, reached, turn) == taken(game, state, first)
+    )
     start, stop = unfelt.places[:2]
     changes = (
         PlaceChange("c1", False, 5.0),
@@ -293,10 +299,10 @@ def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one
         PlaceChange(start, True, 8.5),
     )
     judge = JudgedGame(game, belief=(state,))
-    judge.consider(felt(game, game.appearance(state), time_s=1.0), Trigger.RESTED)
+    judge.consider(felt(game, game.table.appearance(state), time_s=1.0), Trigger.RESTED)
     ruling = judge.consider(felt(game, looks, changes=changes), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.AMBIGUOUS]
-    assert game.format_turn(unfelt) in ruling.verdicts[1].candidates
+    assert game.notation.format_turn(unfelt) in ruling.verdicts[1].candidates
     judge = JudgedGame(game, belief=(state,))
     ruling = judge.consider(felt(game, looks, changes=changes[:2]), Trigger.DECLARED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED]
@@ -304,17 +310,17 @@ def test_a_turn_that_leaves_nothing_to_feel_is_asked_about_after_an_accepted_one
 
 def test_no_turn_is_accepted_while_a_piece_is_missing_that_may_stand_where_a_sensor_is_dead(deblockle: Any) -> None:
     state = known_start(deblockle)
-    turns = deblockle.legal_turns(state)
+    turns = deblockle.rules.legal_turns(state)
     alike = Counter(frozenset(taken(deblockle, state, turn)) for turn in turns)
     turn = next(turn for turn in turns if alike[frozenset(taken(deblockle, state, turn))] == 1)
-    looks = deblockle.appearance(deblockle.apply(state, turn))
+    looks = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     other = next(place for place, look in looks.items() if look != "empty" and place not in turn.places)
 
     def ruling(wrong: tuple[str, ...]) -> Ruling:
         judge = JudgedGame(deblockle, belief=(state,))
         return judge.consider(felt(deblockle, looks, wrong=wrong), Trigger.DECLARED)
 
-    assert [step.turn for step in ruling(()).steps] == [deblockle.format_turn(turn)]
+    assert [step.turn for step in ruling(()).steps] == [deblockle.notation.format_turn(turn)]
     missing = ruling((other,))
     assert not missing.steps
     assert missing.verdict.kind is VerdictKind.AMBIGUOUS
@@ -325,12 +331,12 @@ def test_no_fault_is_named_where_two_turns_explain_all_but_what_one_sensor_says(
     """The first of two quick turns came back to its square, and a switch has died: it feels as if gold played twice."""
     state = known_start(deblockle)
     first, _ = after(deblockle, state, "c1-c2=hoops-a1")
-    teals = deblockle.apply(state, first)
+    teals = deblockle.rules.apply(state, first)
     squares = taken(deblockle, state, first)
-    unfelt = next(turn for turn in deblockle.legal_turns(teals) if taken(deblockle, teals, turn) == squares)
-    golds = deblockle.apply(teals, unfelt)
-    turn = next(turn for turn in deblockle.legal_turns(golds) if taken(deblockle, golds, turn) != squares)
-    looks = deblockle.appearance(deblockle.apply(golds, turn))
+    unfelt = next(turn for turn in deblockle.rules.legal_turns(teals) if taken(deblockle, teals, turn) == squares)
+    golds = deblockle.rules.apply(teals, unfelt)
+    turn = next(turn for turn in deblockle.rules.legal_turns(golds) if taken(deblockle, golds, turn) != squares)
+    looks = deblockle.table.appearance(deblockle.rules.apply(golds, turn))
     other = next(place for place in squares if place not in (*turn.places, *unfelt.places))
     judge = JudgedGame(deblockle, belief=(teals,))
     ruling = judge.consider(felt(deblockle, looks, wrong=(other,)), Trigger.DECLARED)

@@ -12,23 +12,23 @@ from tests.referee.judge.sensor_readings import felt
 
 
 def test_a_set_up_that_fits_the_games_own_is_taken_for_it_and_said(deblockle: Any) -> None:
-    looks = deblockle.appearance(deblockle.new())
+    looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks), {"starts": "either"})
     assert ruling.verdict.kind is VerdictKind.SET_UP
-    assert deblockle.appearance(judge.belief[0]) == looks
+    assert deblockle.table.appearance(judge.belief[0]) == looks
     assert len(judge.belief) == 2
     assert any("referee correct" in note and "star up" in note for note in ruling.notes)
     # Nobody felt how the blocks are turned, so all four ways stay possible.
-    assert {len(facings) for facings in deblockle.facings(judge.belief[0]).values()} == {4}
+    assert {len(facings) for facings in deblockle.side_faces.facings(judge.belief[0]).values()} == {4}
 
 
 def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_few(deblockle: Any) -> None:
-    looks = deblockle.appearance(deblockle.new())
+    looks = deblockle.table.appearance(deblockle.rules.new())
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks, mute=["c3", "g4"]))
     assert ruling.verdict.kind is VerdictKind.SET_UP
-    assert deblockle.appearance(judge.belief[0]) == looks
+    assert deblockle.table.appearance(judge.belief[0]) == looks
     assert any("can't feel c3 and g4" in note for note in ruling.notes)
     half = [place for place in deblockle.places if place[1] in "123"]
     judge = JudgedGame(deblockle)
@@ -41,7 +41,7 @@ def test_squares_without_a_sensor_are_taken_for_the_usual_start_too_if_they_are_
     [("c3", "empty", "I feel nothing on c3. Put one there"), ("g2", "gold block, x up", "a piece on g2. Take it off")],
 )
 def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, look: str, said: str) -> None:
-    looks = {**deblockle.appearance(deblockle.new()), place: look}
+    looks = {**deblockle.table.appearance(deblockle.rules.new()), place: look}
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
     assert ruling.verdict.kind is VerdictKind.AMBIGUOUS
@@ -51,7 +51,7 @@ def test_a_set_up_but_for_one_sensor_is_asked_about(deblockle: Any, place: str, 
 
 
 def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
-    looks = {**deblockle.appearance(deblockle.new()), "c3": "empty", "e7": "empty"}
+    looks = {**deblockle.table.appearance(deblockle.rules.new()), "c3": "empty", "e7": "empty"}
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks))
     assert ruling.verdict.kind is VerdictKind.ILLEGAL
@@ -60,7 +60,7 @@ def test_a_set_up_that_lacks_two_pieces_says_where(deblockle: Any) -> None:
 
 
 def test_pieces_elsewhere_than_in_the_games_own_set_up_are_asked_about(deblockle: Any) -> None:
-    looks = dict(deblockle.appearance(deblockle.new()))
+    looks = dict(deblockle.table.appearance(deblockle.rules.new()))
     looks["a4"], looks["c3"] = looks["c3"], "empty"
     judge = JudgedGame(deblockle)
     ruling = judge.begin(felt(deblockle, looks), anywhere=True)

@@ -16,21 +16,21 @@ from tests.referee.service_table import known_turn
 def test_sides_tell_look_alike_turns_apart(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     groups: dict[Any, list[Any]] = {}
-    for turn in deblockle.legal_turns(state):
+    for turn in deblockle.rules.legal_turns(state):
         groups.setdefault((turn.start, turn.top, turn.end), []).append(turn)
     alike = next(turns for turns in groups.values() if len(turns) > 1 and turns[0].end is not None)
-    after = deblockle.apply(state, alike[0])
-    appearance = deblockle.appearance(after)
+    after = deblockle.rules.apply(state, alike[0])
+    appearance = deblockle.table.appearance(after)
     unseen = JudgedGame(deblockle, belief=(state,)).consider([make_reading(appearance)], Trigger.RESTED)
-    assert unseen.verdict.turns == (deblockle.format_turn(deblockle.combine(alike)),)
+    assert unseen.verdict.turns == (deblockle.notation.format_turn(deblockle.rules.combine(alike)),)
     told = 0
     for turn in alike:
-        facing = deblockle.facings(deblockle.apply(state, turn))[turn.end]
+        facing = deblockle.side_faces.facings(deblockle.rules.apply(state, turn))[turn.end]
         others = [
             one
             for other in alike
             if other != turn
-            for one in deblockle.facings(deblockle.apply(state, other))[turn.end]
+            for one in deblockle.side_faces.facings(deblockle.rules.apply(state, other))[turn.end]
         ]
         sides = next((dict(one) for one in facing if one not in others), None)
         if sides is None:
@@ -38,7 +38,7 @@ def test_sides_tell_look_alike_turns_apart(judge: JudgedGame, deblockle: Any, ma
         told += 1
         reading = make_reading(appearance, sides={turn.end: sides})
         ruling = JudgedGame(deblockle, belief=(state,)).consider([reading], Trigger.RESTED)
-        assert ruling.verdict.turns == (deblockle.format_turn(turn),)
+        assert ruling.verdict.turns == (deblockle.notation.format_turn(turn),)
     assert told
 
 
@@ -47,10 +47,10 @@ def test_sides_narrow_the_belief_and_an_impossible_sighting_is_dropped(
 ) -> None:
     judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
-    assert len(deblockle.facings(judge.belief[0])["c1"]) == 1
+    assert len(deblockle.side_faces.facings(judge.belief[0])["c1"]) == 1
     doubting = JudgedGame(deblockle)
     ruling = doubting.begin([make_reading(start, sides={"c1": {"south": "cross"}})])
-    assert len(deblockle.facings(doubting.belief[0])["c1"]) == 4
+    assert len(deblockle.side_faces.facings(doubting.belief[0])["c1"]) == 4
     assert "c1" in ruling.notes[0]
 
 
@@ -70,20 +70,21 @@ def test_a_turn_that_only_a_misread_side_forbids_is_asked_about_and_then_believe
 ) -> None:
     judge = JudgedGame(deblockle)
     judge.begin([make_reading(start, sides={"c1": {"south": "star"}})])
-    plain = deblockle.set_up(start)
+    plain = deblockle.table.set_up(start)
     turn = next(
         turn
-        for turn in deblockle.legal_turns(plain)
-        if turn.start == "c1" and deblockle.explain(judge.belief[0], deblockle.appearance(deblockle.apply(plain, turn)))
+        for turn in deblockle.rules.legal_turns(plain)
+        if turn.start == "c1"
+        and deblockle.table.explain(judge.belief[0], deblockle.table.appearance(deblockle.rules.apply(plain, turn)))
     )
-    after = make_reading(deblockle.appearance(deblockle.apply(plain, turn)))
+    after = make_reading(deblockle.table.appearance(deblockle.rules.apply(plain, turn)))
     asked = judge.consider([after], Trigger.DECLARED)
     assert asked.verdict.kind is VerdictKind.AMBIGUOUS
     assert asked.steps == ()
     assert judge.consider([after], Trigger.RESTED).verdict.kind is VerdictKind.AMBIGUOUS
     ruling = judge.consider([after], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    assert ruling.withdrawn == (deblockle.format_state(plain),)
+    assert ruling.withdrawn == (deblockle.notation.format_state(plain),)
     with_roll_alone = [JudgedGame(deblockle, belief=(plain,)).consider([after], Trigger.DECLARED).steps]
     assert [ruling.steps] == with_roll_alone
 
@@ -94,15 +95,15 @@ def test_a_turn_whose_sides_cannot_be_is_not_accepted(
 ) -> None:
     state = judge.belief[0]
     turn = known_turn(deblockle, state, start="c1", top="hoops")
-    after = deblockle.apply(state, turn)
+    after = deblockle.rules.apply(state, turn)
     possible = {
         facing["south"]
-        for one in deblockle.legal_turns(state)
+        for one in deblockle.rules.legal_turns(state)
         if (one.start, one.top, one.end) == (turn.start, turn.top, turn.end)
-        for facing in deblockle.facings(deblockle.apply(state, one))[turn.end]
+        for facing in deblockle.side_faces.facings(deblockle.rules.apply(state, one))[turn.end]
     }
     impossible = next(name for name in ("hoops", "star", "stop", "cross", "x", "slider") if name not in possible)
-    reading = make_reading(deblockle.appearance(after))
+    reading = make_reading(deblockle.table.appearance(after))
     seen = dict(reading.places)
     rest = (1 - sureness) / 5
     symbols = ("star", "stop", "cross", "x", "slider", "hoops")

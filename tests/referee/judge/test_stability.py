@@ -14,7 +14,7 @@ HAND = (Hindrance(HindranceKind.HAND, "a hand is over a1", ("a1",)),)
 
 @pytest.fixture
 def start(deblockle: Any) -> dict[str, str]:
-    return dict(deblockle.appearance(deblockle.new()))
+    return dict(deblockle.table.appearance(deblockle.rules.new()))
 
 
 def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: Any, start: Any) -> None:

@@ -14,7 +14,7 @@ from vision.reading import Reading
 
 @pytest.fixture
 def start(deblockle: Any) -> dict[str, str]:
-    return dict(deblockle.appearance(deblockle.new()))
+    return dict(deblockle.table.appearance(deblockle.rules.new()))
 
 
 def felt(reading: Reading, place: str, sensed: float | None) -> Reading:

@@ -41,8 +41,8 @@ def judge(deblockle: Any, make_reading: Any, start: dict[str, str]) -> JudgedGam
 @pytest.fixture
 def after_turn(deblockle: Any, judge: JudgedGame) -> dict[str, str]:
     state = judge.belief[0]
-    turn = next(one for one in deblockle.legal_turns(state) if one.start == "c1" and one.top == "stop")
-    return dict(deblockle.appearance(deblockle.apply(state, turn)))
+    turn = next(one for one in deblockle.rules.legal_turns(state) if one.start == "c1" and one.top == "stop")
+    return dict(deblockle.table.appearance(deblockle.rules.apply(state, turn)))
 
 
 def test_a_turn_besides_which_another_block_was_turned_is_asked_about(
@@ -71,7 +71,7 @@ def test_pressing_again_says_that_the_sides_had_been_misread(
     ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
     assert ruling.withdrawn
-    facings = deblockle.facings(judge.belief[0])["e3"]
+    facings = deblockle.side_faces.facings(judge.belief[0])["e3"]
     assert [facing["south"] for facing in facings] == ["slider"]
 
 
@@ -108,7 +108,7 @@ def test_a_block_that_may_have_been_turned_is_asked_about_and_a_second_press_set
     ruling = judge.consider([reading], Trigger.DECLARED)
     assert ruling.verdict.kind is (VerdictKind.ACCEPTED if played else VerdictKind.UNCHANGED)
     assert ruling.withdrawn
-    assert {facing["south"] for facing in deblockle.facings(judge.belief[0])["e3"]} == {"slider"}
+    assert {facing["south"] for facing in deblockle.side_faces.facings(judge.belief[0])["e3"]} == {"slider"}
     assert judge.consider([reading], Trigger.DECLARED).verdict.kind is VerdictKind.UNCHANGED
 
 
@@ -128,16 +128,16 @@ def test_sides_seen_once_the_next_player_has_touched_the_table_do_not_belong_to_
 ) -> None:
     judge = JudgedGame(deblockle)
     judge.begin([make_reading(start)])
-    first = next(one for one in deblockle.legal_turns(judge.belief[0]) if one.start == "c1" and one.top == "stop")
-    middle = deblockle.apply(judge.belief[0], first)
+    first = next(one for one in deblockle.rules.legal_turns(judge.belief[0]) if one.start == "c1" and one.top == "stop")
+    middle = deblockle.rules.apply(judge.belief[0], first)
     known = {"c5": {"south": "star"}}
-    judge.consider([make_reading(deblockle.appearance(middle), sides=known)], Trigger.TOUCH)
-    second = next(one for one in deblockle.legal_turns(middle) if one.start == "e5" and one.top == "stop")
-    both = deblockle.appearance(deblockle.apply(middle, second))
+    judge.consider([make_reading(deblockle.table.appearance(middle), sides=known)], Trigger.TOUCH)
+    second = next(one for one in deblockle.rules.legal_turns(middle) if one.start == "e5" and one.top == "stop")
+    both = deblockle.table.appearance(deblockle.rules.apply(middle, second))
     turned = {**known, "e7": {"south": "x"}}
     ruling = judge.consider([make_reading(both, sides=turned)], Trigger.TOUCH)
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
-    facings = deblockle.facings(judge.belief[0])
+    facings = deblockle.side_faces.facings(judge.belief[0])
     assert [facing["south"] for facing in facings["c5"]] == ["star"]
     assert len(facings["e7"]) == 4
 
@@ -153,18 +153,18 @@ def test_a_turn_that_was_taken_back_waits_no_longer(
 
 
 def test_two_quick_turns_after_one_that_waits_may_bring_its_piece_back(deblockle: Any, make_reading: Any) -> None:
-    state = deblockle.parse_state(
+    state = deblockle.notation.parse_state(
         "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop g7:G.stop/north=slider removed=0,0"
     )
     judge = JudgedGame(deblockle, belief=[state])
     states = [state]
     for text in ("c2-c3=cross-c2", "d5-e5=hoops-d5", "c2-c1=hoops-c2"):
-        states.append(deblockle.apply(states[-1], deblockle.parse_turn(states[-1], text)))
+        states.append(deblockle.rules.apply(states[-1], deblockle.notation.parse_turn(states[-1], text)))
 
     def seen(state: Any) -> Any:
-        facings = {place: dict(ways[0]) for place, ways in deblockle.facings(state).items()}
+        facings = {place: dict(ways[0]) for place, ways in deblockle.side_faces.facings(state).items()}
         south = {place: {"south": facing["south"]} for place, facing in facings.items()}
-        return make_reading(deblockle.appearance(state), sides=south)
+        return make_reading(deblockle.table.appearance(state), sides=south)
 
     waits = judge.consider([seen(states[1])], Trigger.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
@@ -177,25 +177,27 @@ COVERED = "teal c2:T.hoops/north=x a4:T.cross/north=hoops d5:G.cross/north=stop 
 
 def waiting_under_a_coin(deblockle: Any, make_reading: Any) -> tuple[JudgedGame, Any]:
     """Teal's block came back to its square, which was seen; give the judge, and the state after that turn."""
-    state = deblockle.parse_state(COVERED)
+    state = deblockle.notation.parse_state(COVERED)
     judge = JudgedGame(deblockle, belief=[state])
-    played = deblockle.apply(state, deblockle.parse_turn(state, "c2-c3=cross-c2"))
-    waits = judge.consider([make_reading(deblockle.appearance(played))], Trigger.TOUCH)
+    played = deblockle.rules.apply(state, deblockle.notation.parse_turn(state, "c2-c3=cross-c2"))
+    waits = judge.consider([make_reading(deblockle.table.appearance(played))], Trigger.TOUCH)
     assert waits.verdict.kind is VerdictKind.NOT_FINISHED
     return judge, played
 
 
 def test_a_thing_laid_on_the_piece_of_a_turn_that_waits_does_not_undo_it(deblockle: Any, make_reading: Any) -> None:
     judge, played = waiting_under_a_coin(deblockle, make_reading)
-    judge.consider([make_reading(deblockle.appearance(played), hidden={"c2"})], Trigger.TOUCH_RESTED)
-    golds = deblockle.apply(played, next(turn for turn in deblockle.legal_turns(played) if turn.start == "d5"))
-    ruling = judge.consider([make_reading(deblockle.appearance(golds), hidden={"c2"})], Trigger.TOUCH)
+    judge.consider([make_reading(deblockle.table.appearance(played), hidden={"c2"})], Trigger.TOUCH_RESTED)
+    golds = deblockle.rules.apply(
+        played, next(turn for turn in deblockle.rules.legal_turns(played) if turn.start == "d5")
+    )
+    ruling = judge.consider([make_reading(deblockle.table.appearance(golds), hidden={"c2"})], Trigger.TOUCH)
     assert next(verdict.turns for verdict in ruling.verdicts if verdict.turns) == ("c2-c3=cross-c2",)
 
 
 def test_a_fault_besides_a_covered_turn_that_waits_is_the_next_players(deblockle: Any, make_reading: Any) -> None:
     judge, played = waiting_under_a_coin(deblockle, make_reading)
-    looks = deblockle.appearance(played)
+    looks = deblockle.table.appearance(played)
     wrong = {**looks, "d5": "empty", "a7": looks["d5"]}
     ruling = judge.consider([make_reading(wrong, hidden={"c2"}, sureness=0.999)], Trigger.TOUCH_RESTED)
     assert [verdict.kind for verdict in ruling.verdicts] == [VerdictKind.ACCEPTED, VerdictKind.ILLEGAL]

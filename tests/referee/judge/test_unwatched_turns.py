@@ -23,12 +23,12 @@ SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 
 @pytest.fixture
 def believed(deblockle: Any) -> Any:
-    return deblockle.parse_state(BELIEVED)
+    return deblockle.notation.parse_state(BELIEVED)
 
 
 def played(game: Any, state: Any, texts: tuple[str, ...]) -> Any:
     for text in texts:
-        state = game.apply(state, game.parse_turn(state, text))
+        state = game.rules.apply(state, game.notation.parse_turn(state, text))
     return state
 
 
@@ -36,9 +36,9 @@ def look_at(
     game: Any, make_reading: Any, state: Any, sureness: float = 0.98, besides: Mapping[str, str] | None = None
 ) -> Any:
     """A reading of a state whose nets are known, with every south side; ``besides`` gives some other ones."""
-    reading = make_reading(game.appearance(state))
+    reading = make_reading(game.table.appearance(state))
     places = dict(reading.places)
-    for place, (facing,) in game.facings(state).items():
+    for place, (facing,) in game.side_faces.facings(state).items():
         south = (besides or {}).get(place, facing["south"])
         symbols = {name: sureness if name == south else (1 - sureness) / 5 for name in SYMBOLS}
         places[place] = replace(places[place], sides={"south": symbols})
@@ -47,8 +47,8 @@ def look_at(
 
 def test_the_turns_in_question_leave_the_same_tops(deblockle: Any, believed: Any) -> None:
     two, three = played(deblockle, believed, TWO), played(deblockle, believed, THREE)
-    assert deblockle.appearance(two) == deblockle.appearance(three)
-    assert deblockle.facings(two)["b1"] != deblockle.facings(three)["b1"]
+    assert deblockle.table.appearance(two) == deblockle.table.appearance(three)
+    assert deblockle.side_faces.facings(two)["b1"] != deblockle.side_faces.facings(three)["b1"]
 
 
 @pytest.mark.parametrize("trigger", [Trigger.RESTED, Trigger.DECLARED])
@@ -134,7 +134,7 @@ def test_a_turn_that_the_sides_forbid_is_not_accepted_when_the_next_player_has_b
     deblockle: Any, make_reading: Any, believed: Any, trigger: Trigger
 ) -> None:
     first = played(deblockle, believed, TWO[:1])
-    lifted = next(part for part in deblockle.unfinished(first) if part.places == ("e5",))
+    lifted = next(part for part in deblockle.table.unfinished(first) if part.places == ("e5",))
     judge = JudgedGame(deblockle, belief=(believed,))
     reading = look_at(deblockle, make_reading, first, besides={"b1": "x"})
     places = {**reading.places, "e5": make_reading(lifted.appearance).places["e5"]}
@@ -154,7 +154,9 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
     first = played(deblockle, believed, TWO[:1])
     judge = JudgedGame(deblockle, belief=(believed,))
     judge.consider([look_at(deblockle, make_reading, first)], Trigger.TOUCH)
-    wrong = make_reading({**deblockle.appearance(first), "e5": "empty", "g2": "teal block, hoops up"}, sureness=0.999)
+    wrong = make_reading(
+        {**deblockle.table.appearance(first), "e5": "empty", "g2": "teal block, hoops up"}, sureness=0.999
+    )
     sides = {"south": {name: 0.98 if name == "x" else 0.004 for name in SYMBOLS}}
     turned = replace(wrong, places={**wrong.places, "b1": replace(wrong.places["b1"], sides=sides)})
     ruling = judge.consider([turned], Trigger.TOUCH_RESTED)
@@ -167,8 +169,8 @@ def test_a_turn_that_waits_for_a_touch_is_weighed_when_the_touch_breaks_a_rule(
 def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, make_reading: Any, believed: Any) -> None:
     judge = JudgedGame(deblockle, belief=(believed,))
     state = played(deblockle, believed, TWO)
-    third = next(turn for turn in deblockle.legal_turns(state) if turn.start == "a3")
-    after = deblockle.apply(state, third)
+    third = next(turn for turn in deblockle.rules.legal_turns(state) if turn.start == "a3")
+    after = deblockle.rules.apply(state, third)
     verdict = judge.consider([look_at(deblockle, make_reading, after, 0.99)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.AMBIGUOUS
     assert "More than two turns" in verdict.sentence
@@ -178,7 +180,7 @@ def test_three_turns_of_three_blocks_are_called_more_than_two(deblockle: Any, ma
 
 def test_what_no_turns_explain_is_still_a_fault_by_its_name(deblockle: Any, make_reading: Any, believed: Any) -> None:
     judge = JudgedGame(deblockle, belief=(believed,))
-    after = dict(deblockle.appearance(played(deblockle, believed, TWO)))
+    after = dict(deblockle.table.appearance(played(deblockle, believed, TWO)))
     swapped = {**after, "a3": "empty", "g2": after["a3"]}
     verdict = judge.consider([make_reading(swapped, sureness=0.999)], Trigger.DECLARED).verdict
     assert verdict.kind is VerdictKind.ILLEGAL
@@ -190,14 +192,14 @@ def test_a_block_rolled_twice_by_a_player_who_plays_again_is_asked_about(deblock
     walled = "a1:G.star/north=slider a2:T.star/north=slider b1:T.star/north=slider"
     asked = 0
     for facing in ("star/north=slider", "stop/north=cross", "hoops/north=star"):
-        state = deblockle.parse_state(f"teal {walled} f7:T.{facing} removed=3,1")
-        for turn in deblockle.legal_turns(state):
-            after = deblockle.apply(state, turn)
-            if turn.places[0] != "f7" or deblockle.appearance(after)["f7"] == "empty" or after.to_move != "teal":
+        state = deblockle.notation.parse_state(f"teal {walled} f7:T.{facing} removed=3,1")
+        for turn in deblockle.rules.legal_turns(state):
+            after = deblockle.rules.apply(state, turn)
+            if turn.places[0] != "f7" or deblockle.table.appearance(after)["f7"] == "empty" or after.to_move != "teal":
                 continue
-            for part in deblockle.unfinished(after):
-                seen = {**deblockle.appearance(after), **part.appearance}
-                if len(part.places) < 2 or "f7" not in part.places or not deblockle.explain(state, seen):
+            for part in deblockle.table.unfinished(after):
+                seen = {**deblockle.table.appearance(after), **part.appearance}
+                if len(part.places) < 2 or "f7" not in part.places or not deblockle.table.explain(state, seen):
                     continue
                 judge = JudgedGame(deblockle, belief=(state,))
                 ruling = judge.consider([make_reading(seen, sureness=0.99)] * 4, Trigger.RESTED)

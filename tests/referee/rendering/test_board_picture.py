@@ -51,7 +51,7 @@ def test_every_piece_and_light_shows_in_the_picture(deblockle: Any) -> None:
 
 def test_the_film_has_both_side_by_side(deblockle: Any) -> None:
     camera = np.full((720, 1280, 3), 77, dtype=np.uint8)
-    start = deblockle.appearance(deblockle.new())
+    start = deblockle.table.appearance(deblockle.rules.new())
     signal = Signal(Mood.FAULT, (Light.for_role("c1", LightRole.FAULT),), words="Put the gold block back on c1. " * 6)
     picture = beside_camera(camera, start, GRID, signal)
     assert picture.shape[0] == 540

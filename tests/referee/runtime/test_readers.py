@@ -29,7 +29,7 @@ class Counting:
 
 @pytest.fixture
 def counting(deblockle: Any, make_reading: Any) -> Counting:
-    return Counting(make_reading(deblockle.appearance(deblockle.new())))
+    return Counting(make_reading(deblockle.table.appearance(deblockle.rules.new())))
 
 
 def picture(seed: int, brightness: float = 1.0, block_at: int | None = None) -> Image:

@@ -9,19 +9,19 @@ from referee.sensing.occupancy import occupancy_coverage
 
 
 def test_most_turns_of_deblockle_are_told_where_the_blocks_are_known(deblockle: Any) -> None:
-    told = occupancy_coverage(deblockle, deblockle.new())
+    told = occupancy_coverage(deblockle, deblockle.rules.new())
     assert told.turns == told.alone + told.alike + told.unfelt == 58
     assert (told.alone, told.alike, told.unfelt) == (32, 18, 8)
 
 
 def test_fewer_are_where_nobody_saw_the_blocks_sides(deblockle: Any) -> None:
-    told = occupancy_coverage(deblockle, deblockle.set_up(deblockle.appearance(deblockle.new())))
+    told = occupancy_coverage(deblockle, deblockle.table.set_up(deblockle.table.appearance(deblockle.rules.new())))
     assert told.alone / told.turns < 0.5
 
 
 def test_no_turn_of_diaballik_is_told_since_none_feels_a_pass() -> None:
     game: Any = load("diaballik")
-    told = occupancy_coverage(game, game.new())
+    told = occupancy_coverage(game, game.rules.new())
     assert told.alone == 0
     assert told.alike > 250
     assert told.unfelt == 7
@@ -30,7 +30,7 @@ def test_no_turn_of_diaballik_is_told_since_none_feels_a_pass() -> None:
 
 def test_nothing_of_blockade_is_felt_where_every_square_is_always_taken() -> None:
     game: Any = load("blockade")
-    told = occupancy_coverage(game, game.new())
+    told = occupancy_coverage(game, game.rules.new())
     assert told.turns > 0
     assert told.unfelt == told.turns
     assert not told.any

@@ -22,7 +22,9 @@ def frame(time_s: float) -> Frame:
 
 @pytest.fixture
 def sensors(deblockle: Any) -> ScriptedSensors:
-    return ScriptedSensors({place: look != "empty" for place, look in deblockle.appearance(deblockle.new()).items()})
+    return ScriptedSensors(
+        {place: look != "empty" for place, look in deblockle.table.appearance(deblockle.rules.new()).items()}
+    )
 
 
 def alone(game: Any, sensors: ScriptedSensors, health: SensorHealth | None = None) -> SensorReader:
@@ -94,7 +96,7 @@ def play_on_while_c1_is_off(game: Any, sensors: ScriptedSensors, lifted_s_before
     """Forty accepted turns on a4 in which c1 is said to be free, so long before each, and believed to be taken."""
     health = SensorHealth()
     reader = alone(game, sensors, health)
-    looks = dict(game.appearance(game.new()))
+    looks = dict(game.table.appearance(game.rules.new()))
     for turn in range(40):
         now_s = 100.0 * (turn + 1)
         looks["a4"] = "empty" if turn % 2 else looks["c1"]
@@ -115,7 +117,7 @@ def test_a_piece_lifted_for_the_next_turn_already_makes_no_sensor_wrong(
 
 def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: Any, sensors: ScriptedSensors) -> None:
     reader = alone(deblockle, sensors)
-    looks = dict(deblockle.appearance(deblockle.new()))
+    looks = dict(deblockle.table.appearance(deblockle.rules.new()))
     told: list[str] = []
     sensors.stuck["a4"] = True
     for turn in range(40):
@@ -134,7 +136,7 @@ def test_what_was_found_out_is_told_although_the_sensors_have_gone(deblockle: An
 
 def test_turns_while_the_wire_is_silent_make_no_sensor_wrong(deblockle: Any, sensors: ScriptedSensors) -> None:
     def health_after(*, is_heard: bool) -> SensorHealth:
-        looks = dict(deblockle.appearance(deblockle.new()))
+        looks = dict(deblockle.table.appearance(deblockle.rules.new()))
         camera, health = ScriptedCamera(deblockle, looks), SensorHealth()
         reader = FusedReader(camera, sensors, deblockle.places, deblockle.looks, health=health)
         for turn in range(40):
@@ -159,7 +161,7 @@ def fused(game: Any, sensors: ScriptedSensors, camera: ScriptedCamera) -> FusedR
 
 
 def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: ScriptedSensors) -> None:
-    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()), hidden=frozenset({"c1"}))
+    camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()), hidden=frozenset({"c1"}))
     del sensors.stands["e1"]
     reading = fused(deblockle, sensors, camera).read(frame(1.0))
     assert reading.places["c3"].best == ("gold block, star up", 0.98)
@@ -172,7 +174,7 @@ def test_camera_and_sensor_are_kept_apart_in_a_reading(deblockle: Any, sensors: 
 def test_what_was_felt_a_while_ago_says_nothing_where_the_camera_sees_otherwise(
     deblockle: Any, sensors: ScriptedSensors, heard_s: float, is_told: bool
 ) -> None:
-    moved = dict(deblockle.appearance(deblockle.new()))
+    moved = dict(deblockle.table.appearance(deblockle.rules.new()))
     moved["a4"], moved["c1"] = moved["c1"], "empty"
     camera = ScriptedCamera(deblockle, moved, hidden=frozenset({"e1"}))
     sensors.heard_s = heard_s
@@ -182,7 +184,9 @@ def test_what_was_felt_a_while_ago_says_nothing_where_the_camera_sees_otherwise(
 
 
 def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSensors) -> None:
-    looks = {place: look for place, look in deblockle.appearance(deblockle.new()).items() if place[0] != "g"}
+    looks = {
+        place: look for place, look in deblockle.table.appearance(deblockle.rules.new()).items() if place[0] != "g"
+    }
     reading = fused(deblockle, sensors, ScriptedCamera(deblockle, looks)).read(frame(1.0))
     assert set(reading.places) == set(deblockle.places)
     assert reading.places["g4"].hidden_by == HindranceKind.OUTSIDE_PICTURE
@@ -190,7 +194,7 @@ def test_a_place_outside_the_picture_is_felt(deblockle: Any, sensors: ScriptedSe
 
 
 def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, sensors: ScriptedSensors) -> None:
-    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()))
+    camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()))
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
     camera.trouble = Hindrance(HindranceKind.HAND, "a hand is over the board")
@@ -201,7 +205,7 @@ def test_a_hand_the_camera_sees_is_waited_for_however_long(deblockle: Any, senso
 def test_a_table_out_of_sight_is_waited_for_and_then_felt_until_it_is_back(
     deblockle: Any, sensors: ScriptedSensors
 ) -> None:
-    camera = ScriptedCamera(deblockle, deblockle.appearance(deblockle.new()))
+    camera = ScriptedCamera(deblockle, deblockle.table.appearance(deblockle.rules.new()))
     reader = fused(deblockle, sensors, camera)
     reader.read(frame(1.0))
     camera.trouble = NotLocatedError("no marker was found")

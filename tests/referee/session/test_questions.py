@@ -52,11 +52,11 @@ def asked(deblockle: Any) -> Iterator[SensedTable]:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
         game = deblockle
         settings = ServiceSettings(turn_end="button")
-        table = SensedTable(game, journal, settings, dict(game.appearance(game.new())))
+        table = SensedTable(game, journal, settings, dict(game.table.appearance(game.rules.new())))
         table.service.start()
         table.wait(4.0)
-        turn = game.parse_turn(table.service.belief[0], "c1-b1=x-a2")
-        table.carry(game.appearance(game.apply(table.service.belief[0], turn)))
+        turn = game.notation.parse_turn(table.service.belief[0], "c1-b1=x-a2")
+        table.carry(game.table.appearance(game.rules.apply(table.service.belief[0], turn)))
         assert [verdict.kind for verdict in table.press()] == [VerdictKind.AMBIGUOUS]
         yield table
 
@@ -95,7 +95,7 @@ def test_an_accepted_turn_is_not_lit_again_over_a_table_nobody_has_looked_at(ask
 def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -> None:
     with ExitStack() as opened:
         journal = opened.enter_context(Journal.in_memory(wall_clock=wall_clock))
-        looks = dict(deblockle.appearance(deblockle.new()))
+        looks = dict(deblockle.table.appearance(deblockle.rules.new()))
         table = SensedTable(deblockle, journal, ServiceSettings(turn_end="button"), looks, with_camera=True)
         table.sensors.stands.pop("c3")
         table.service.start()
@@ -109,7 +109,7 @@ def test_a_square_that_could_not_be_seen_answers_by_being_seen(deblockle: Any) -
 
 
 def test_another_table_answers_it(asked: SensedTable, deblockle: Any) -> None:
-    start = deblockle.appearance(deblockle.new())
+    start = deblockle.table.appearance(deblockle.rules.new())
     verdicts = asked.carry(start) + asked.wait(4.0)
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.UNCHANGED]
     assert asked.lamp.signals[-1].mood is Mood.WAITING

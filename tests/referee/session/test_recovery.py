@@ -131,7 +131,7 @@ def test_a_start_after_any_event_ends_in_the_same_state(
 
     lay(start)
     lay(on.play(start="c1", top="hoops")[1])
-    before = on.game.appearance(on.service.belief[0])
+    before = on.game.table.appearance(on.service.belief[0])
     lay({**before, "e5": "empty", "a4": START["e5"]})
     lay(before)
     lay(on.play(player="teal", start="e5")[1])

@@ -46,7 +46,7 @@ def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: A
     assert (event.kind, event.data["by"], event.data["why"]) == ("correction", "Ann", "I played that")
     assert event.data["places"] == list(done.places) == sorted(looks, key=deblockle.places.index)
     assert fold(deblockle, on.journal.events()).states == on.service.belief == done.states
-    assert deblockle.appearance(on.service.belief[0]) == after
+    assert deblockle.table.appearance(on.service.belief[0]) == after
     assert on.service.belief[0].to_move == "teal"
     lit = {light.place for signal in on.lamp.signals for light in signal.lights if light.role == "hint"}
     assert lit == set(looks)
@@ -81,7 +81,7 @@ def test_a_person_s_word_survives_a_restart(table: Any, start: Any, tmp_path: Pa
         else:
             on.service.correct(Correction("Ann", {place: start[place] for place in after}, to_move="gold"))
         belief = on.service.belief
-        assert on.game.appearance(belief[0]) == start
+        assert on.game.table.appearance(belief[0]) == start
     with Journal.open(path, wall_clock=wall_clock) as journal:
         again = table(journal)
         again.service.start()
@@ -97,7 +97,7 @@ def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> N
     with pytest.raises(CorrectionError, match="not set up yet"):
         on.service.correct(Correction("Ann", to_move="teal"))
     on.service.correct(Correction("Ann", {place: look for place, look in start.items() if look != "empty"}))
-    assert on.game.appearance(on.service.belief[0]) == start
+    assert on.game.table.appearance(on.service.belief[0]) == start
     on.service.correct(Correction("Ann", {place: "empty" for place in start if start[place].startswith("teal")}))
     assert on.service.finished
     assert on.lamp.moods[-1] is Mood.FINISHED
@@ -139,11 +139,11 @@ def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, start:
     on.service.start()
     on.show(start, 2)
     turn, after = on.play(start="c1", top="hoops")
-    text = on.game.format_turn(turn)
-    assert on.service.enter(Entry("turn", text, "Ann")) == on.game.describe(turn)
+    text = on.game.notation.format_turn(turn)
+    assert on.service.enter(Entry("turn", text, "Ann")) == on.game.notation.describe(turn)
     assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.ACCEPTED, Sound.ACCEPTED)
     assert [light.place for light in on.lamp.signals[-1].lights] == list(turn.places)
-    assert on.lamp.signals[-1].words == f"{on.game.describe(turn)} Teal to play."
+    assert on.lamp.signals[-1].words == f"{on.game.notation.describe(turn)} Teal to play."
     assert on.kinds() == ["new game", "set up", "turn"]
     if restarted:
         on = table(on.journal)

@@ -30,7 +30,7 @@ def journal() -> Iterator[Journal]:
 
 
 def begun(game: Any, journal: Journal, settings: ServiceSettings, *, with_camera: bool = False) -> SensedTable:
-    table = SensedTable(game, journal, settings, dict(game.appearance(game.new())), with_camera=with_camera)
+    table = SensedTable(game, journal, settings, dict(game.table.appearance(game.rules.new())), with_camera=with_camera)
     table.service.start()
     verdicts = table.wait(4.0)
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.SET_UP]
@@ -40,8 +40,8 @@ def begun(game: Any, journal: Journal, settings: ServiceSettings, *, with_camera
 def unique_turn(game: Any, state: Any) -> Any:
     """Give a turn that alone leaves what it leaves taken, and moves one piece to an empty square."""
     taken: dict[frozenset[str], list[Any]] = {}
-    for turn in game.legal_turns(state):
-        looks = game.appearance(game.apply(state, turn))
+    for turn in game.rules.legal_turns(state):
+        looks = game.table.appearance(game.rules.apply(state, turn))
         taken.setdefault(frozenset(place for place in looks if looks[place] != "empty"), []).append(turn)
     return next(turns[0] for turns in taken.values() if len(turns) == 1)
 
@@ -55,8 +55,8 @@ def test_the_usual_start_is_taken_and_said(deblockle: Any, journal: Journal) -> 
 def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
     state = table.service.belief[0]
-    turn = deblockle.parse_turn(state, "c1-b1=x-a2")
-    looks = deblockle.appearance(deblockle.apply(state, turn))
+    turn = deblockle.notation.parse_turn(state, "c1-b1=x-a2")
+    looks = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     assert table.carry(looks) == []
     verdicts = table.press()
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
@@ -70,14 +70,14 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
 
 def test_where_it_stopped_is_felt_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
-    table.service.correct(Correction("Ann", position=deblockle.format_state(deblockle.new())))
+    table.service.correct(Correction("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
     table.wait(4.0)
     state = table.service.belief[0]
     turn = unique_turn(deblockle, state)
-    table.carry(deblockle.appearance(deblockle.apply(state, turn)), stops=turn.places[1:-1])
+    table.carry(deblockle.table.appearance(deblockle.rules.apply(state, turn)), stops=turn.places[1:-1])
     verdicts = table.press()
     assert verdicts[0].kind is VerdictKind.ACCEPTED
-    assert verdicts[0].turns == (deblockle.format_turn(turn),)
+    assert verdicts[0].turns == (deblockle.notation.format_turn(turn),)
 
 
 def test_a_piece_in_the_air_is_no_resting_table(deblockle: Any, journal: Journal) -> None:
@@ -98,15 +98,15 @@ def test_moves_of_diaballik_are_asked_about_because_of_passes_and_typed(diaballi
         state = table.service.belief[0]
         moves = [
             turn
-            for turn in diaballik.legal_turns(state)
-            if "*" not in diaballik.format_turn(turn) and len(turn.places) == 2
+            for turn in diaballik.rules.legal_turns(state)
+            if "*" not in diaballik.notation.format_turn(turn) and len(turn.places) == 2
         ]
         turn = rng.choice(moves)
-        table.carry(diaballik.appearance(diaballik.apply(state, turn)))
+        table.carry(diaballik.table.appearance(diaballik.rules.apply(state, turn)))
         verdicts = table.press()
         assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
-        assert diaballik.format_turn(turn) in verdicts[0].candidates
-        table.service.enter(Entry("turn", diaballik.format_turn(turn), "Ann"))
+        assert diaballik.notation.format_turn(turn) in verdicts[0].candidates
+        table.service.enter(Entry("turn", diaballik.notation.format_turn(turn), "Ann"))
         table.wait(3.0)
     assert table.kinds().count("turn") == 4
 
@@ -115,9 +115,9 @@ def test_a_camera_and_sensors_play_diaballik_with_a_square_covered(diaballik: An
     """A square under a cup is asked about by a camera alone; a sensor under it tells that the piece arrived."""
     table = begun(diaballik, journal, BUTTON, with_camera=True)
     state = table.service.belief[0]
-    turn = diaballik.parse_turn(state, "c1-c2")
+    turn = diaballik.notation.parse_turn(state, "c1-c2")
     table.camera.hidden = frozenset({"c2"})
-    table.carry(diaballik.appearance(diaballik.apply(state, turn)))
+    table.carry(diaballik.table.appearance(diaballik.rules.apply(state, turn)))
     verdicts = table.press()
     assert verdicts[0].turns == ("c1-c2",)
 
@@ -139,7 +139,7 @@ def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, jou
     assert sum("by the sensors alone" in said for said in table.said) == 3
     table.camera.trouble = NotLocatedError("no marker was found")
     table.wait(4.0)
-    table.carry(diaballik.appearance(diaballik.apply(state, diaballik.parse_turn(state, "c1-c2"))))
+    table.carry(diaballik.table.appearance(diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "c1-c2"))))
     verdicts = table.press()
     assert verdicts[-1].kind is VerdictKind.AMBIGUOUS
     assert "c1-c2" in verdicts[-1].candidates
@@ -147,7 +147,9 @@ def test_sensors_go_on_alone_when_the_camera_loses_the_table(diaballik: Any, jou
 
 
 def test_a_camera_that_never_saw_the_table_takes_no_set_up_by_sensors(diaballik: Any, journal: Journal) -> None:
-    table = SensedTable(diaballik, journal, BUTTON, dict(diaballik.appearance(diaballik.new())), with_camera=True)
+    table = SensedTable(
+        diaballik, journal, BUTTON, dict(diaballik.table.appearance(diaballik.rules.new())), with_camera=True
+    )
     table.camera.trouble = NotLocatedError("no marker was found")
     table.service.start()
     assert [verdict.kind for verdict in table.wait(8.0)] == [VerdictKind.CANNOT_SEE]
@@ -171,7 +173,9 @@ def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik
     table.sensors.stuck["c2"] = True
     for text in ("c1-c2", "g7-g6", "c2-c3", "g6-g7", "c3-c2", "g7-g6", "c2-c1", "g6-g7", "c1-c2", "g7-g6", "c2-c3"):
         state = table.service.belief[0]
-        table.carry(diaballik.appearance(diaballik.apply(state, diaballik.parse_turn(state, text))))
+        table.carry(
+            diaballik.table.appearance(diaballik.rules.apply(state, diaballik.notation.parse_turn(state, text)))
+        )
         verdicts = table.press()
         assert verdicts[0].turns == (text,)
     told = [said for said in table.said if "sensor under c2" in said]
@@ -188,7 +192,7 @@ def test_a_sensor_stuck_closed_is_found_said_recorded_and_gone_without(diaballik
 def test_an_empty_board_is_waited_for_and_no_alarm_sounds_until_somebody_presses(
     deblockle: Any, journal: Journal
 ) -> None:
-    start = dict(deblockle.appearance(deblockle.new()))
+    start = dict(deblockle.table.appearance(deblockle.rules.new()))
     table = SensedTable(deblockle, journal, BUTTON, dict.fromkeys(start, "empty"))
     table.service.start()
     assert table.wait(10.0) == []

@@ -136,7 +136,7 @@ def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -
             continue
         before = players.standing
         after = before.after_all(action.carries).appearance(game.places)
-        assert game.explain(players.state, after), kind
+        assert game.table.explain(players.state, after), kind
         players.perform(action)
         players.perform(players.put_right(before, action.player))
         assert players.looks == before.appearance(game.places)
@@ -189,7 +189,7 @@ def breaches_of(players: FaultyPlayers, kind: str) -> list[str]:
     if action is None:
         return []
     after = players.standing.after_all(action.carries).appearance(game.places)
-    return [breach.rule for breach in game.explain(players.state, after)]
+    return [breach.rule for breach in game.table.explain(players.state, after)]
 
 
 @pytest.mark.parametrize(
@@ -256,11 +256,11 @@ def test_a_cornered_player_who_moves_breaks_the_rule_about_that(setting: Setting
 
 def test_turns_that_only_the_variant_or_the_order_of_play_forbids() -> None:
     game = load("deblockle")
-    base, variant = game.new(), game.new({"side_by_side": False})
+    base, variant = game.rules.new(), game.rules.new({"side_by_side": False})
     assert turns_of_kind(game, base, "forbidden by the variant") == []
     for turn in turns_of_kind(game, variant, "forbidden by the variant"):
-        after = game.appearance(game.apply(base, turn))
-        assert game.explain(variant, after)[0].rule in {"side-by-side", "slider-stopped-by-opponent"}
+        after = game.table.appearance(game.rules.apply(base, turn))
+        assert game.table.explain(variant, after)[0].rule in {"side-by-side", "slider-stopped-by-opponent"}
     assert {turn.player for turn in turns_of_kind(game, base, "played out of turn")} == {"teal"}
 
 
@@ -274,7 +274,7 @@ def test_a_wrong_set_up_is_none(kind: str, setting: Setting) -> None:
     assert action is not None
     players.perform(action)
     with pytest.raises(IllegalTurnError):
-        game.set_up(players.looks, options)
+        game.table.set_up(players.looks, options)
     players.perform(players.put_right(before, action.player))
     assert players.looks == before.appearance(game.places)
     if kind == "spare block put out":

@@ -65,26 +65,26 @@ def test_every_kind_of_action_and_violation_happens_over_seeds() -> None:
 @pytest.mark.parametrize("seed", [2, 3, 11])
 def test_truth_follows_the_rules(seed: int, game: Any) -> None:
     log = play(seed, 6)[0]
-    state = game.parse_state(log.start)
+    state = game.notation.parse_state(log.start)
     turns = []
     for event in log.events:
         if event.kind != "put right":
-            assert event.before == dict(game.appearance(state))
+            assert event.before == dict(game.table.appearance(state))
         if event.kind == "turn":
-            turn = game.parse_turn(state, event.turn)
-            assert turn in game.legal_turns(state)
+            turn = game.notation.parse_turn(state, event.turn)
+            assert turn in game.rules.legal_turns(state)
             assert turn.player == event.player
-            state = game.apply(state, turn)
+            state = game.rules.apply(state, turn)
             turns.append(event.turn)
-            assert {place: [dict(one) for one in seen] for place, seen in game.facings(state).items()} == {
+            assert {place: [dict(one) for one in seen] for place, seen in game.side_faces.facings(state).items()} == {
                 place: [facing] for place, facing in event.facings.items()
             }
         if event.kind == ActionKind.VIOLATION:
             assert event.after != event.before
-            assert game.explain(state, event.after, event.facings), f"{event.violation} breaks no rule"
+            assert game.side_faces.explain(state, event.after, event.facings), f"{event.violation} breaks no rule"
         else:
-            assert event.after == dict(game.appearance(state))
-            assert game.format_state(state) == event.state
+            assert event.after == dict(game.table.appearance(state))
+            assert game.notation.format_state(state) == event.state
     assert log.turns == tuple(turns)
 
 
@@ -159,11 +159,11 @@ def test_a_block_moves_smoothly_from_hand_to_board() -> None:
 
 def test_handicaps_and_a_lost_block(game: Any) -> None:
     log = play(1, 200, "accepted", replace(QUIET, pace=0.2), options={"blocks_gold": 1, "blocks_teal": 1})[0]
-    state = game.parse_state(log.start)
+    state = game.notation.parse_state(log.start)
     for text in log.turns:
-        state = game.apply(state, game.parse_turn(state, text))
+        state = game.rules.apply(state, game.notation.parse_turn(state, text))
     assert sum(look != "empty" for look in log.events[0].before.values()) == 2
-    assert len(log.turns) == 200 or game.outcome(state) is not None or not game.legal_turns(state)
+    assert len(log.turns) == 200 or game.rules.outcome(state) is not None or not game.rules.legal_turns(state)
 
 
 def test_nonsense_is_refused() -> None:

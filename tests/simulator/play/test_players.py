@@ -21,12 +21,12 @@ def test_legal_turns_leave_the_table_as_the_engine_says(make_players: Any, game:
             break
         before = players.state
         action = players.turn()
-        played = game.parse_turn(before, action.turn)
-        assert played in game.legal_turns(before)
-        assert game.format_state(game.apply(before, played)) == game.format_state(players.state)
+        played = game.notation.parse_turn(before, action.turn)
+        assert played in game.rules.legal_turns(before)
+        assert game.notation.format_state(game.rules.apply(before, played)) == game.notation.format_state(players.state)
         players.perform(action)
-        assert players.standing.appearance(game.places) == dict(game.appearance(players.state))
-        engine_facings = game.facings(players.state)
+        assert players.standing.appearance(game.places) == dict(game.table.appearance(players.state))
+        engine_facings = game.side_faces.facings(players.state)
         for place, facing in players.facings().items():
             assert [dict(one) for one in engine_facings[place]] == [facing]
 
@@ -36,9 +36,9 @@ def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: 
     for seed in range(6):
         players = make_players(seed)
         assert set(players.standing) == {
-            place for place, look in game.appearance(game.new()).items() if look != "empty"
+            place for place, look in game.table.appearance(game.rules.new()).items() if look != "empty"
         }
-        assert all(len(facings) == 1 for facings in game.facings(players.state).values())
+        assert all(len(facings) == 1 for facings in game.side_faces.facings(players.state).values())
         tops |= {block.up for block in players.standing.values()}
     assert len(tops) == 6
 
@@ -59,7 +59,10 @@ def test_every_violation_happens_and_is_illegal(make_players: Any, game: Any, ki
         before = players.standing
         after = before.after_all(action.carries)
         seen = after.appearance(game.places)
-        legal = [dict(game.appearance(game.apply(players.state, turn))) for turn in game.legal_turns(players.state)]
+        legal = [
+            dict(game.table.appearance(game.rules.apply(players.state, turn)))
+            for turn in game.rules.legal_turns(players.state)
+        ]
         if kind in SEEN_FROM_ABOVE:
             assert seen not in legal
             assert seen != before.appearance(game.places)
@@ -82,7 +85,10 @@ def test_by_occupancy_a_violation_leaves_other_squares_taken_than_any_turn(make_
         if action is None:
             continue
         happened.add(action.violation)
-        legal = [taken(game.appearance(game.apply(players.state, turn))) for turn in game.legal_turns(players.state)]
+        legal = [
+            taken(game.table.appearance(game.rules.apply(players.state, turn)))
+            for turn in game.rules.legal_turns(players.state)
+        ]
         legal.append(taken(players.standing.appearance(game.places)))
         assert taken(players.standing.after_all(action.carries).appearance(game.places)) not in legal
     assert len(happened) >= 4

@@ -86,7 +86,7 @@ def main(journal_path: Path) -> dict[str, Any]:
         service.take_back("Ann")
         believed = service.belief[0]
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        amended = game.format_state(game.amend(believed, {"c3": "red pebble"}, "blue"))
+        amended = game.notation.format_state(game.table.amend(believed, {"c3": "red pebble"}, "blue"))
         journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it fell off"}))
         again: Service[Any, Any] = Service(game, reader, journal, panel, settings, said.append)
         again.start()
@@ -96,9 +96,9 @@ def main(journal_path: Path) -> dict[str, Any]:
     panel.close()
 
     text = playthrough("pebbles", [4, 1, 2, 0, 3])
-    start = game.new()
-    turn = game.legal_turns(start)[3]
-    record = write(make(game, start, [(turn, game.apply(start, turn), "")]))
+    start = game.rules.new()
+    turn = game.rules.legal_turns(start)[3]
+    record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))
     final = reader.shown
     signal = beside_camera(picture, final, grid, panel.signal, height_px=400)
     return {

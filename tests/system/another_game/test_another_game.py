@@ -22,14 +22,7 @@ TOY = Path(__file__).parent
 ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 REGISTRY_LINES = """
-
-def _pebbles() -> Game[Any, Any]:
-    from engine.games.pebbles.game import Pebbles
-
-    return Pebbles()
-
-
-_GAMES = MappingProxyType({**_GAMES, "pebbles": _pebbles})
+_GAMES = MappingProxyType({**_GAMES, "pebbles": "engine.games.pebbles.game"})
 """
 
 Call = Callable[..., subprocess.CompletedProcess[str]]

@@ -165,7 +165,7 @@ def check_game(game: Game, journal: Path, shown: list[str]) -> None:
     assert kinds == ["new game", "set up", *["turn"] * len(folded.turns)]
     states = [folded.start[0], *(step.states[0] for step in folded.steps)]
     kept = [
-        DEBLOCKLE.describe(DEBLOCKLE.parse_turn(before, text))
+        DEBLOCKLE.notation.describe(DEBLOCKLE.notation.parse_turn(before, text))
         for before, text in zip(states, folded.turns, strict=False)
     ]
     assert shown
@@ -210,7 +210,7 @@ def test_a_person_corrects_a_referee_that_runs_and_one_that_does_not(
     referee.wait_for(told)
     corrected = fold(DEBLOCKLE, events_in(journal)).states[0]
     looks = {"a1": "gold block, stop up", "c1": "empty"}
-    assert DEBLOCKLE.appearance(corrected) == {**DEBLOCKLE.appearance(before), **looks}
+    assert DEBLOCKLE.table.appearance(corrected) == {**DEBLOCKLE.table.appearance(before), **looks}
     assert corrected.to_move == "gold"
 
     put(game.pictures[1], incoming, "again.jpg")

@@ -142,19 +142,19 @@ def happened(kind: Any, begins: float, after: dict[str, str], **more: Any) -> Tr
 
 def test_the_score_names_what_differs() -> None:
     deblockle = load("deblockle")
-    start = deblockle.new()
-    turn, other = deblockle.legal_turns(start)[:2]
-    after = deblockle.apply(start, turn)
-    elsewhere = deblockle.apply(start, other)
+    start = deblockle.rules.new()
+    turn, other = deblockle.rules.legal_turns(start)[:2]
+    after = deblockle.rules.apply(start, turn)
+    elsewhere = deblockle.rules.apply(start, other)
     truth = TruthLog(
         events=[
-            happened("turn", 1.0, deblockle.appearance(after), turn=deblockle.format_turn(turn)),
+            happened("turn", 1.0, deblockle.table.appearance(after), turn=deblockle.notation.format_turn(turn)),
             happened(ActionKind.VIOLATION, 5.0, {}, violation="teleport"),
         ]
     )
 
     def accepted(state: Any) -> list[tuple[int, Event]]:
-        return [(3, Event("turn", {"turn": "a", "state": deblockle.format_state(state)}))]
+        return [(3, Event("turn", {"turn": "a", "state": deblockle.notation.format_state(state)}))]
 
     fault = Verdict(VerdictKind.ILLEGAL, "wrong", 7.0, 1)
     assert score_of(deblockle, truth, [fault], accepted(after)).agreed

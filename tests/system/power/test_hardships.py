@@ -272,16 +272,18 @@ def won_game() -> tuple[list[Event], str]:
     game: Any = load(GAME)
     for seed in range(1000):
         rng = random.Random(seed)
-        state = game.new({"blocks_gold": 1, "blocks_teal": 1})
+        state = game.rules.new({"blocks_gold": 1, "blocks_teal": 1})
         events = [
             Event("new game", {"game": GAME, "options": {"blocks_gold": 1, "blocks_teal": 1}}),
-            Event("set up", {"state": game.format_state(state)}),
+            Event("set up", {"state": game.notation.format_state(state)}),
         ]
-        while game.outcome(state) is None and len(events) < 120:
-            turn = rng.choice(game.legal_turns(state))
-            state = game.apply(state, turn)
-            events.append(Event("turn", {"turn": game.format_turn(turn), "state": game.format_state(state)}))
-        outcome = game.outcome(state)
+        while game.rules.outcome(state) is None and len(events) < 120:
+            turn = rng.choice(game.rules.legal_turns(state))
+            state = game.rules.apply(state, turn)
+            events.append(
+                Event("turn", {"turn": game.notation.format_turn(turn), "state": game.notation.format_state(state)})
+            )
+        outcome = game.rules.outcome(state)
         if outcome is not None and outcome.winner is not None:
             return events, outcome.winner
     raise AssertionError("no game was won")

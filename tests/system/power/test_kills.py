@@ -78,12 +78,14 @@ def test_events_nobody_recorded_are_found(game: KilledGame, path: Path) -> None:
 
 
 def test_a_turn_nobody_played_is_found(game: KilledGame, path: Path) -> None:
-    rules = load("deblockle")
-    state = rules.new({})
-    turn = rules.legal_turns(state)[0]
+    deblockle = load("deblockle")
+    notation = deblockle.notation
+    state = deblockle.rules.new({})
+    turn = deblockle.rules.legal_turns(state)[0]
+    after = deblockle.rules.apply(state, turn)
     events = [
-        Event("set up", {"state": rules.format_state(state)}),
-        Event("turn", {"turn": rules.format_turn(turn), "state": rules.format_state(rules.apply(state, turn))}),
+        Event("set up", {"state": notation.format_state(state)}),
+        Event("turn", {"turn": notation.format_turn(turn), "state": notation.format_state(after)}),
     ]
     with Journal.open(path, wall_clock=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
         for event in events:

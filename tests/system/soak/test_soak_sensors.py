@@ -158,21 +158,21 @@ def test_a_question_is_called_for_where_switches_leave_more_than_one_turn(sensed
 def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
     """Nothing went before it, and yet some first turns leave the same squares taken as another, and some don't."""
     game = load("deblockle")
-    start = game.new()
-    for place, facings in game.facings(start).items():
-        start = game.narrow(start, {place: facings[0]})
-    before = game.appearance(start)
+    start = game.rules.new()
+    for place, facings in game.side_faces.facings(start).items():
+        start = game.side_faces.narrow(start, {place: facings[0]})
+    before = game.table.appearance(start)
 
     def taken(looks: Mapping[str, str]) -> frozenset[str]:
         return frozenset(place for place, look in looks.items() if look != "empty")
 
     leaving: dict[frozenset[str], set[tuple[str, ...]]] = {}
-    results = [game.appearance(game.apply(start, turn)) for turn in game.legal_turns(start)]
+    results = [game.table.appearance(game.rules.apply(start, turn)) for turn in game.rules.legal_turns(start)]
     for looks in results:
         leaving.setdefault(taken(looks), set()).add(tuple(looks[place] for place in game.places))
     called_for = set()
     for looks in results:
-        truth = TruthLog(game.format_state(start), [TruthEvent("turn", "gold", 1.0, 2.0, before, looks, {})])
+        truth = TruthLog(game.notation.format_state(start), [TruthEvent("turn", "gold", 1.0, 2.0, before, looks, {})])
         called_for.add(looks_the_same_by_occupancy(game, truth, 2.5))
         came_back = taken(looks) == taken(before)
         assert looks_the_same_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Hint, Strength
+from engine.api import Clock, Hint, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import (
     GATES,
@@ -58,13 +58,19 @@ _NEVER_SURE = 0.01
 
 
 def find_hint(
-    state: BlockadeState, deadline: Deadline, rng: Random, strength: Strength, better: HintListener | None
+    state: BlockadeState,
+    deadline_s: float,
+    rng: Random,
+    *,
+    clock: Clock,
+    strength: Strength = Strength.STRONG,
+    better: HintListener | None = None,
 ) -> Hint[BlockadeTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
         why = "the game is over" if state.to_move is None else "the dice must be rolled first"
         raise IllegalTurnError(f"there is no turn to hint at: {why}")
-    return _HintSearch(state, state.roll, deadline, rng, strength, better).run()
+    return _HintSearch(state, state.roll, Deadline.after(deadline_s, clock), rng, strength, better).run()
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class MutableBoard:
                     break
 
 
-def play_random_games(state: BlockadeState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play games to their end; who starts is rolled for where it is open."""
     wins = dict.fromkeys(PLAYERS, 0)
     plies = draws = unfinished = 0

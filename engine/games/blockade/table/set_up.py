@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from engine.api import EMPTY, Appearance, Breach, LookName, Player
+from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blockade.play.board import (
     BLACK,
@@ -24,18 +24,24 @@ from engine.games.blockade.play.board import (
     starting_stacks,
 )
 from engine.games.blockade.play.invariants import impossibility
-from engine.games.blockade.play.options import BlockadeOptions
+from engine.games.blockade.play.options import options_from
 from engine.games.blockade.play.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
 
 _MOST_TRIED = 20_000
 """So many ways to put a position right are tried at most; a few changed squares have far fewer."""
 
 
-def set_up_state(appearance: Appearance, settings: BlockadeOptions) -> BlockadeState:
+def set_up_state(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,  # noqa: ARG001 - there is only one start
+) -> BlockadeState:
     """The start that a table shows; places that are left out count as not looked at.
 
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for another start.
     """
+    settings = options_from(options)
     check_looks(appearance)
     wanted = appearance_of(starting_stacks())
     breaches = tuple(
@@ -53,7 +59,7 @@ def set_up_state(appearance: Appearance, settings: BlockadeOptions) -> BlockadeS
     return new_state(settings)
 
 
-def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None) -> BlockadeState:
+def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player | None = None) -> BlockadeState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     Pieces are taken off and put on, as few as will do, so that every piece is still there and all rest legally; the

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.api import Unfinished
+from collections.abc import Mapping
+
+from engine.api import OptionValue, Unfinished
 from engine.games.blockade.play.board import (
     COLOURS,
     LARGE,
@@ -18,7 +20,7 @@ from engine.games.blockade.play.board import (
     size_of,
 )
 from engine.games.blockade.play.moves import allocations
-from engine.games.blockade.play.options import BY_ROLL, EXACT, BlockadeOptions
+from engine.games.blockade.play.options import BY_ROLL, EXACT, options_from
 from engine.games.blockade.play.stacks import is_blockade, makes_tower, resting_fault, walls_against
 from engine.games.blockade.play.state import BlockadeState, appearance_of, outcome_of
 from engine.games.blockade.play.turns import TurnList, turns_of
@@ -53,8 +55,9 @@ def diagram_of(state: BlockadeState) -> str:
     return "\n".join(lines)
 
 
-def summary_of(settings: BlockadeOptions) -> str:
+def summary_of(options: Mapping[str, OptionValue] | None = None) -> str:
     """The rules in short, paragraphs parted by blank lines."""
+    settings = options_from(options)
     begins = (
         "Each rolls two dice: the higher total plays first, and ties roll again."
         if settings.starts == BY_ROLL

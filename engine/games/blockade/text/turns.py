@@ -49,7 +49,7 @@ def paths_of(turn: BlockadeTurn) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def parse_turn(state: BlockadeState, text: str, player: Player | None) -> BlockadeTurn:
+def parse_turn(state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
     """Read a turn leniently and give the one of its end position; raises UnreadableError or IllegalTurnError."""
     paths = _read(text)
     who = player or state.to_move or ""
@@ -65,7 +65,7 @@ def parse_turn(state: BlockadeState, text: str, player: Player | None) -> Blocka
     return listed.ending_in(played.stacks) or listed.turn(paths)
 
 
-def turn_as_written(state: BlockadeState, text: str, player: Player | None) -> BlockadeTurn:
+def turn_as_written(state: BlockadeState, text: str, player: Player | None = None) -> BlockadeTurn:
     """Read a turn as it is written, whether or not it is the one that stands for its end position.
 
     Raises UnreadableError, or IllegalTurnError where nothing stands on a square that a move starts from.

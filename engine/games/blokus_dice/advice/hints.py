@@ -57,9 +57,10 @@ def find_hint(
     state: BlokusState,
     deadline_s: float,
     rng: Random,
+    *,
     clock: Clock,
-    strength: Strength,
-    better: Callable[[Hint[BlokusTurn]], None] | None,
+    strength: Strength = Strength.STRONG,
+    better: Callable[[Hint[BlokusTurn]], None] | None = None,
 ) -> Hint[BlokusTurn]:
     """Find a good turn of the player to move by the deadline; raises IllegalTurnError when there is none to play.
 

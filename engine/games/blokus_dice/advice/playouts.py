@@ -64,7 +64,7 @@ class _MutableSheet:
         return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.standing)
 
 
-def play_random_games(state: BlokusState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
     finder = finder_of(state.settings.sheet)
     wins: Counter[Player] = Counter()

@@ -11,7 +11,7 @@ from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.play.options import COLOURS
 from engine.games.blokus_dice.play.state import BlokusState
 from engine.games.blokus_dice.play.turns import settled
-from engine.support.dice import ORDINARY_DIE, possible_rolls
+from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
 from engine.support.notation import unreadable, words
 
 
@@ -31,6 +31,11 @@ def awaits_roll(state: BlokusState) -> bool:
     return state.seat is not None and not state.dice
 
 
+def roll_of(state: BlokusState) -> Roll | None:
+    """The dice that are still on the table."""
+    return Roll(tuple(map(str, state.dice))) if state.dice else None
+
+
 def rolled(state: BlokusState, roll: Roll) -> BlokusState:
     """The state after an observed roll; raises IllegalTurnError when none is awaited or it can't be."""
     shown = format_roll(roll)
@@ -48,11 +53,6 @@ def _on_the_table(state: BlokusState, roll: Roll, expected: int) -> BlokusState:
     if len(roll.faces) != expected or any(face not in ORDINARY_DIE for face in roll.faces):
         raise IllegalTurnError(f"got a roll of {format_roll(roll)}; expected {expected} dice, each from 1 to 6")
     return settled(replace(state, dice=tuple(sorted(int(face) for face in roll.faces))))
-
-
-def format_roll(roll: Roll) -> str:
-    """Write a roll in its strict form, such as ``1,2,3,4``."""
-    return ",".join(roll.faces)
 
 
 def parse_roll(state: BlokusState, text: str) -> Roll:

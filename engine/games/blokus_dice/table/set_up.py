@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.api import Appearance, Breach, LookName, Place, Player
+from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.play.invariants import check_position, crossed_off
-from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions
+from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions, options_from
 from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, read_looks
 from engine.games.blokus_dice.play.turns import settled
 
@@ -18,8 +18,14 @@ def new_state(settings: BlokusOptions) -> BlokusState:
     return BlokusState(settings, (FilledSheet(),) * settings.players)
 
 
-def set_up_state(appearance: Appearance, settings: BlokusOptions) -> BlokusState:
+def set_up_state(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,  # noqa: ARG001 - there is only one start
+) -> BlokusState:
     """The start that a table shows; raises IllegalTurnError with breaches when a sheet isn't empty."""
+    settings = options_from(options)
     looks = read_looks(settings, appearance)
     drawn = tuple(place for place, colour in zip(appearance, looks.values(), strict=True) if colour is not None)
     if drawn:
@@ -29,7 +35,7 @@ def set_up_state(appearance: Appearance, settings: BlokusOptions) -> BlokusState
     return new_state(settings)
 
 
-def amended(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None) -> BlokusState:
+def amended(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player | None = None) -> BlokusState:
     """The state with these looks on these places and ``to_move`` to roll or play; all else stays.
 
     Shapes are crossed off as the squares show. A player who is said to play next is in the game again. Raises

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, BlokusOptions
+from collections.abc import Mapping
+
+from engine.api import OptionValue
+from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, options_from
 from engine.games.blokus_dice.play.shapes import shape_of
 from engine.games.blokus_dice.play.sheet import Sheet
 from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, colour_in_hand
@@ -90,8 +93,9 @@ def sheet_drawn(sheet: Sheet) -> str:
     return "\n".join(lines)
 
 
-def summary_of(settings: BlokusOptions) -> str:
+def summary_of(options: Mapping[str, OptionValue] | None = None) -> str:
     """The rules in short with these options in force."""
+    settings = options_from(options)
     sheet = settings.sheet
     paragraphs = [
         f"Blokus Dice Game for {settings.players}. Everyone fills a sheet of {sheet.columns} by {sheet.rows} squares "

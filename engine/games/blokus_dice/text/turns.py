@@ -49,7 +49,7 @@ class _Written:
     strike: bool = False
 
 
-def parse_turn(state: BlokusState, text: str, player: str | None) -> BlokusTurn:
+def parse_turn(state: BlokusState, text: str, player: str | None = None) -> BlokusTurn:
     """Read a turn leniently; raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError."""
     who = player if player is not None else state.to_move or PLAYERS[0]
     if who not in state.settings.names:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 
-from engine.api import Certainty, Hint, Strength
+from engine.api import Certainty, Clock, Hint, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
 from engine.games.deblockle.play.board import PLACES, PLAYERS, other
@@ -37,7 +37,13 @@ _WINS = "wins: the last block leaves the board"
 
 
 def find_hint(
-    state: DeblockleState, deadline: Deadline, rng: Random, strength: Strength, better: HintListener | None
+    state: DeblockleState,
+    deadline_s: float,
+    rng: Random,
+    *,
+    clock: Clock,
+    strength: Strength = Strength.STRONG,
+    better: HintListener | None = None,
 ) -> Hint[DeblockleTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
 
@@ -45,6 +51,7 @@ def find_hint(
     """
     if state.to_move is None:
         raise IllegalTurnError("there is no turn to hint at: the game is over")
+    deadline = Deadline.after(deadline_s, clock)
     tell = better or _ignore_hint
     turns = [turn for turn in legal_turns(state) if turn.player == state.to_move]
     hint = _at_once(state, turns)

@@ -138,7 +138,7 @@ def turn_sampler_of(core: FastRules) -> TurnSampler:
     return TurnSampler(core)
 
 
-def play_random_games(state: DeblockleState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games, each turn drawn evenly; one that hasn't ended after ``most_plies`` turns is cut off.
 
     Where faces are hidden, each game is played in a world of its own, every world as likely as any other.

@@ -8,14 +8,14 @@ same as whether each of their blocks is, and narrowing to "this player was block
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from engine.api import Certainty, Outcome
+from engine.api import Certainty, Facing, Outcome
 from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.games.deblockle.play.options import DeblockleOptions
-from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn
+from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn, narrowed_blocks
 from engine.support.announcements import outcome_of_announcement
 from engine.support.grid import members
 
@@ -222,6 +222,14 @@ def played(state: DeblockleState, turn: DeblockleTurn) -> DeblockleState:
         blocks.sort()
     counts = () if turn.end is None else state.counts
     return settled(DeblockleState(state.settings, tuple(blocks), other(turn.player), counts), counted=True)
+
+
+def narrowed(state: DeblockleState, sightings: Mapping[str, Facing]) -> DeblockleState:
+    """Keep only what agrees with the side faces seen; raises ContradictionError or UnreadableError.
+
+    When that shows the player to move to be blocked, the other one is to move.
+    """
+    return settled(replace(state, blocks=narrowed_blocks(state, sightings)), counted=False)
 
 
 def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:

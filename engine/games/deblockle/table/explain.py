@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.errors import ContradictionError
@@ -23,7 +24,9 @@ from engine.games.deblockle.table.nearest_violation import breaches_of_move, put
 PlayableTurns = set[tuple[int, int, str]]
 
 
-def explain_change(before: DeblockleState, after: Appearance, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:
+def explain_change(
+    before: DeblockleState, after: Appearance, facings: Mapping[str, Facing] = MappingProxyType({})
+) -> tuple[Breach, ...]:
     """Say which rules the change breaks, the nearest misdeed first; empty when none or one legal turn explains it.
 
     Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.

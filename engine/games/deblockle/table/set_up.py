@@ -7,10 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from common.phrases import listed
-from engine.api import Appearance, Breach, LookName, Player
+from engine.api import Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
-from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions
+from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
 from engine.games.deblockle.play.state import Block, DeblockleState, read_look
 from engine.games.deblockle.play.turns import settled
 from engine.support.grid import members
@@ -36,12 +36,18 @@ def new_state(settings: DeblockleOptions) -> DeblockleState:
     return settled(DeblockleState(settings, tuple(sorted(blocks)), settings.starts), counted=True)
 
 
-def set_up_state(appearance: Appearance, settings: DeblockleOptions, *, anywhere: bool) -> DeblockleState:
+def set_up_state(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,
+) -> DeblockleState:
     """The start a table shows; only the tops are known. Places that are left out count as empty.
 
     With ``anywhere`` any squares but the stars will do, and one to four blocks a side whatever the options say.
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
+    settings = options_from(options)
     seen = {place: found for place, look in appearance.items() if (found := read_look(place, look))}
     breaches = _breaches(seen, settings, anywhere=anywhere)
     if breaches:
@@ -129,7 +135,7 @@ def _side_by_side(squares: Mapping[str, list[int]]) -> list[Breach]:
     ]
 
 
-def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None) -> DeblockleState:
+def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DeblockleState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     What was seen of the sides stays known where a block of the same owner keeps its top. Of a block that wasn't

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from engine.api import OptionValue
 from engine.games.deblockle.play.board import PLACES, SIZE, STARS
 from engine.games.deblockle.play.cube import PRINTED_NET
-from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.play.options import DeblockleOptions, options_from
 from engine.games.deblockle.play.state import Block, DeblockleState
 
 _SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "<>", "hoops": "ooo"}
@@ -49,8 +50,9 @@ def _standing(state: DeblockleState) -> str:
     return f" {state.to_move} to move; {gone}" if state.to_move else f" the game is over; {gone}"
 
 
-def summary_of(settings: DeblockleOptions) -> str:
+def summary_of(options: Mapping[str, OptionValue] | None = None) -> str:
     """A few paragraphs, parted by blank lines."""
+    settings = options_from(options)
     gold, teal = settings.blocks_gold, settings.blocks_teal
     each = f"{gold} each" if gold == teal else f"{gold} of gold and {teal} of teal"
     paragraphs = [

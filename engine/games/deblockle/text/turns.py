@@ -88,7 +88,7 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
     start = written.groups[0][0]
     if SQUARE_OF[start] not in state.by_square():
         raise IllegalTurnError(f"{text!r} starts on {start}, but no block stands there")
-    breaches = explain_change(state, change_by(exact), {}) if exact is not None else ()
+    breaches = explain_change(state, change_by(exact)) if exact is not None else ()
     reason = breaches[0].sentence if breaches else "no legal turn is like that."
     raise IllegalTurnError(f"{text!r} is not legal here: {reason}", breaches)
 

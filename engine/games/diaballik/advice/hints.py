@@ -41,10 +41,10 @@ def find_hint(
     rng: Random,
     *,
     clock: Clock,
-    strength: Strength,
-    better: HintListener | None,
+    strength: Strength = Strength.STRONG,
+    better: HintListener | None = None,
 ) -> Hint[DiaballikTurn]:
-    """Find a good turn; see engine.api.Game.hint. Raises IllegalTurnError when the game is over."""
+    """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:
         raise IllegalTurnError("the game is over, so there is no turn to hint at")
     searcher = Searcher(state.settings, Deadline.after(max(0.0, deadline_s), clock))

@@ -111,8 +111,8 @@ def lookup() -> Lookup:
     return Lookup(first, second, first_offset, second_offset, receiver, ends, middles, between, bits)
 
 
-def play_random_games(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
-    """Play ``count`` games to their end from ``state``; see engine.api.Game.playouts.
+def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+    """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts.
 
     A few games, and those in which a pass may not go over own pieces or anti-play ends the game by itself, one by one.
     """
@@ -374,7 +374,7 @@ class RandomGames:
 
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
-    """Play ``count`` games to their end from ``state``; see engine.api.Game.playouts."""
+    """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts."""
     wins: Counter[str] = Counter()
     plies = unfinished = 0
     for _ in range(count):

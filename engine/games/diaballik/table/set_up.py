@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.api import EMPTY, Appearance, Breach, LookName, Player
+from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.diaballik.play.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions
+from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions, options_from
 from engine.games.diaballik.play.state import DiaballikState, Side, appearance_of, read_look
 from engine.games.diaballik.play.turns import settled
 from engine.support.grid import members, set_of
@@ -34,12 +34,18 @@ def new_state(settings: DiaballikOptions) -> DiaballikState:
     return settled(DiaballikState(settings, start["black"], start["white"], PLAYERS[0]), counted=True)
 
 
-def set_up_state(appearance: Appearance, settings: DiaballikOptions, *, anywhere: bool) -> DiaballikState:
+def set_up_state(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,
+) -> DiaballikState:
     """The start a table shows; places that are left out count as empty.
 
     With ``anywhere`` any squares will do, but no ball on the row where it wins. Raises UnreadableError for a look that
     isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
+    settings = options_from(options)
     seen = {SQUARE_OF[place]: found for place, look in appearance.items() if (found := read_look(place, look))}
     breaches = [breach for player in PLAYERS for breach in _breaches(seen, settings, player, anywhere=anywhere)]
     if breaches:
@@ -113,7 +119,7 @@ def _breaches(
     return found
 
 
-def amended(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None) -> DiaballikState:
+def amended(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     Counts of repetition begin anew: what was counted came about by what is now said to be wrong. Raises

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from engine.api import OptionValue
 from engine.games.diaballik.play.board import PLAYERS, SIZE
-from engine.games.diaballik.play.options import STANDARD, DiaballikOptions
+from engine.games.diaballik.play.options import STANDARD, options_from
 from engine.games.diaballik.play.state import DiaballikState
 from engine.games.diaballik.play.turns import outcome_of
 
@@ -30,8 +33,9 @@ def diagram_of(state: DiaballikState) -> str:
     return "\n".join(lines)
 
 
-def summary_of(settings: DiaballikOptions) -> str:
+def summary_of(options: Mapping[str, OptionValue] | None = None) -> str:
     """Tell the rules in short with these options in force, paragraphs parted by blank lines."""
+    settings = options_from(options)
     start = (
         "Black starts on a1 to g1, white on a7 to g7, the balls on d1 and d7."
         if settings.start == STANDARD

@@ -62,8 +62,8 @@ def find_hint(
     rng: Random,
     *,
     clock: Clock,
-    strength: Strength,
-    better: HintListener | None,
+    strength: Strength = Strength.STRONG,
+    better: HintListener | None = None,
 ) -> Hint[NumberDropTurn]:
     """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""
     busy = state.busy()

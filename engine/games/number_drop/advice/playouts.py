@@ -33,7 +33,7 @@ class _CutOffError(Exception):
     """A game that has taken as many turns as it may."""
 
 
-def play_random_games(state: NumberDropState, count: int, rng: Random, most_plies: int) -> Tally:
+def play_random_games(state: NumberDropState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games to their end, each turn and roll drawn evenly among the legal ones."""
     wins: Counter[Player] = Counter()
     plies = draws = unfinished = 0

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.api import Appearance, Breach, LookName, Place, Player
+from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import has_combination
 from engine.games.number_drop.play.invariants import fault_of, is_first_digit
-from engine.games.number_drop.play.options import NumberDropOptions
+from engine.games.number_drop.play.options import options_from
 from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, GRID, Sheet, box_of, hangs_together, kind_of_digits
 from engine.games.number_drop.play.state import PLAYERS, NumberDropState, Phase, read_look, read_place
 from engine.support.grid import members
 
 
-def set_up_state(appearance: Appearance, settings: NumberDropOptions) -> NumberDropState:
+def set_up_state(
+    appearance: Appearance,
+    options: Mapping[str, OptionValue] | None = None,
+    *,
+    anywhere: bool = False,  # noqa: ARG001 - there is only one start
+) -> NumberDropState:
     """The start that the sheets show: empty, or with their first digits; raises IllegalTurnError with breaches."""
+    settings = options_from(options)
     start = flow.new_state(settings)
     cells = [list(EMPTY_CELLS) for _ in start.sheets]
     circled = []

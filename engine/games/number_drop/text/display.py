@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from engine.api import OptionValue
 from engine.games.number_drop.play.components import Components
-from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions
+from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions, options_from
 from engine.games.number_drop.play.sheet import BOXES, COLUMNS, EMPTY_CELL, LETTERS, LINES, LINES_BELOW_GAME_OVER, Sheet
 from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.support.grid import members
@@ -94,8 +97,9 @@ def _tile(state: NumberDropState, slot: int) -> str:
     return f"{LETTERS[slot]} {state.tiles[slot]}{slid}"
 
 
-def summary_of(settings: NumberDropOptions) -> str:
+def summary_of(options: Mapping[str, OptionValue] | None = None) -> str:
     """Tell the rules with these options in force."""
+    settings = options_from(options)
     parts = [
         "Number Drop. Write digits in falling shapes, loop equal or consecutive ones for points, and stay below the "
         "Game Over line. " + ("You play alone." if settings.solo else f"{settings.players} play, each on a sheet."),

@@ -16,9 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.errors import UnreadableError
+from engine.api import Player
+from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.number_drop.play.sheet import CROSS, GRID
 from engine.games.number_drop.play.state import (
+    PLAYERS,
     Combination,
     Drop,
     NumberDropState,
@@ -28,7 +30,8 @@ from engine.games.number_drop.play.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.play.turns import squares_of
+from engine.games.number_drop.play.turns import is_legal, squares_of
+from engine.games.number_drop.play.violations import breaches_of
 from engine.support.grid import members
 from engine.support.notation import unreadable
 
@@ -56,6 +59,20 @@ def format_turn(turn: NumberDropTurn) -> str:
     if not turn.squares:
         return NONE
     return f"{LOOP}:{'+'.join(turn.squares)}" + (f"/{turn.letter}" if turn.letter else "")
+
+
+def parse_turn(state: NumberDropState, text: str, player: Player | None = None) -> NumberDropTurn:
+    """Read a turn's text leniently, as ``player``'s or the next one's; raises UnreadableError or IllegalTurnError.
+
+    Where nobody is named, the player that the text begins with (``p2: d1=2``) plays.
+    """
+    in_play = PLAYERS[: state.settings.players]
+    named = next((each for each in in_play if text.strip().lower().startswith((f"{each}.", f"{each}:"))), None)
+    turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
+    if not is_legal(state, turn):
+        breaches = breaches_of(state, turn)
+        raise IllegalTurnError(" ".join(breach.sentence for breach in breaches), breaches)
+    return turn
 
 
 def read_turn(state: NumberDropState, text: str, player: str) -> NumberDropTurn:

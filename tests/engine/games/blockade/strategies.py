@@ -5,10 +5,9 @@ import random
 from hypothesis import strategies as st
 
 from engine.api import Roll
-from engine.games.blockade.game import Blockade
+from engine.games.blockade.game import GAME
 from tests.engine.games.blockade import oracle
 
-GAME = Blockade()
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -23,13 +22,13 @@ OPTIONS = st.fixed_dictionaries(
 
 def state_of(board, player, dice=None, **options):
     """The engine's state of an oracle's board, the dice thrown."""
-    state = GAME.parse_state(oracle.text(board, player, options))
-    return state if dice is None else GAME.rolled(state, Roll(tuple(str(die) for die in dice)))
+    state = GAME.notation.parse_state(oracle.text(board, player, options))
+    return state if dice is None else GAME.dice.rolled(state, Roll(tuple(str(die) for die in dice)))
 
 
 def frozen(state):
     """The oracle's frozen board of a state."""
-    words = GAME.format_state(state).split()
+    words = GAME.notation.format_state(state).split()
     stacks = dict(word.split(":") for word in words if word[2:3] == ":")
     return tuple(
         tuple(f"{oracle.COLOUR[group[0]]} {size}" for group in stacks[place].split("+") for size in group[1:])

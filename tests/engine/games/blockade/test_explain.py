@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.api import Announcement
-from engine.errors import ContradictionError, IllegalTurnError, UnreadableError
+from engine.errors import IllegalTurnError, UnreadableError
 from tests.engine.games.blockade import oracle
 from tests.engine.games.blockade.strategies import GAME, state_of
 
@@ -39,7 +39,7 @@ ROLLED = state_of(START, "warm", (4, 1))
 CASES = {
     "roll-first": (state_of(START, "warm"), {"c4": "red large", "c3": "red small"}, (ROLLED, None)),
     "game-over": (
-        GAME.announce(ROLLED, Announcement("resign", "cool")),
+        GAME.rules.announce(ROLLED, Announcement("resign", "cool")),
         {"c4": "red large", "c3": "red small"},
         (ROLLED, None),
     ),
@@ -111,7 +111,7 @@ CASES = {
 @pytest.mark.parametrize("rule", CASES)
 def test_the_rule_is_named_first(rule):
     state, change, near = CASES[rule]
-    breaches = GAME.explain(state, change)
+    breaches = GAME.table.explain(state, change)
     assert breaches, "a breach is found"
     assert breaches[0].rule == rule, breaches
     assert breaches[0].sentence.endswith(".")
@@ -119,7 +119,7 @@ def test_the_rule_is_named_first(rule):
     assert set(breaches[0].places) <= set(GAME.places)
     near_state, near_change = near
     assert rule not in {
-        breach.rule for breach in GAME.explain(near_state, change if near_change is None else near_change)
+        breach.rule for breach in GAME.table.explain(near_state, change if near_change is None else near_change)
     }
 
 
@@ -128,11 +128,11 @@ def test_nothing_passes_over_the_other_players_blockades():
     shut = towered("d5", "d4")
     shut["e5"] = ["clear L"] + ["red M"] * 5
     state = state_of(shut, "warm", (6, 1))
-    assert GAME.explain(state, {"d4": "red medium"})[0].rule == "passed-over-blockade"
+    assert GAME.table.explain(state, {"d4": "red medium"})[0].rule == "passed-over-blockade"
     out = {"c3": "red medium"}
-    assert GAME.explain(state, out) == ()
+    assert GAME.table.explain(state, out) == ()
     with pytest.raises(IllegalTurnError) as error:
-        GAME.parse_turn(state, "e5-d5")
+        GAME.notation.parse_turn(state, "e5-d5")
     assert error.value.breaches[0].rule == "passed-over-blockade"
 
 
@@ -140,19 +140,19 @@ def test_black_must_be_larger():
     board = towered("a2", "a3", "a4", "b4", "e2", "e3")
     board["a2"][-1] = "black M"
     state = state_of(board, "warm", (6, 1))
-    breaches = GAME.explain(state, {"a2": "red medium", "e5": "clear large"})
+    breaches = GAME.table.explain(state, {"a2": "red medium", "e5": "clear large"})
     assert breaches[0].rule == "rested-on-black-not-larger"
-    assert GAME.explain(state, {"a3": "red medium", "e5": "clear large"}) == ()
+    assert GAME.table.explain(state, {"a3": "red medium", "e5": "clear large"}) == ()
 
 
 def test_every_rule_is_raised_somewhere_here():
     elsewhere = {"wrong-start", "not-your-turn", "passed-over-blockade", "rested-on-black-not-larger"}
-    assert set(CASES) | elsewhere == set(GAME.rules)
+    assert set(CASES) | elsewhere == set(GAME.rules.catalogue)
 
 
 def test_not_your_turn_and_the_catalogue():
     with pytest.raises(IllegalTurnError) as error:
-        GAME.parse_turn(ROLLED, "d3-c3", "cool")
+        GAME.notation.parse_turn(ROLLED, "d3-c3", "cool")
     assert error.value.breaches[0].rule == "not-your-turn"
 
 
@@ -162,30 +162,23 @@ def test_the_page_lists_the_rules_of_the_code():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 2 and cells[0].startswith("`") and "-" in cells[0]:
             rows[cells[0].strip("`")] = cells[1]
-    assert rows == {rule.id: rule.sentence for rule in GAME.rules.values()}
+    assert rows == {rule.id: rule.sentence for rule in GAME.rules.catalogue.values()}
 
 
 def test_set_up_shows_what_stands_wrong():
-    seen = GAME.appearance(GAME.new())
-    assert GAME.set_up(seen) == GAME.new()
-    assert GAME.set_up({}, {"starts": "cool"}).to_move == "cool"
+    seen = GAME.table.appearance(GAME.rules.new())
+    assert GAME.table.set_up(seen) == GAME.rules.new()
+    assert GAME.table.set_up({}, {"starts": "cool"}).to_move == "cool"
     with pytest.raises(IllegalTurnError) as error:
-        GAME.set_up({**seen, "c3": "red small"})
+        GAME.table.set_up({**seen, "c3": "red small"})
     assert [(breach.rule, breach.places) for breach in error.value.breaches] == [("wrong-start", ("c3",))]
 
 
 @pytest.mark.parametrize("looks", [{"f1": "red small"}, {"a1": "pink small"}])
 def test_what_is_no_place_or_look_is_unreadable(looks):
     with pytest.raises(UnreadableError):
-        GAME.explain(ROLLED, looks)
+        GAME.table.explain(ROLLED, looks)
     with pytest.raises(UnreadableError):
-        GAME.set_up(looks)
+        GAME.table.set_up(looks)
     with pytest.raises(UnreadableError):
-        GAME.amend(ROLLED, looks)
-
-
-def test_pyramids_have_no_side_faces():
-    assert GAME.facings(ROLLED) == {}
-    assert GAME.narrow(ROLLED, {}) == ROLLED
-    with pytest.raises(ContradictionError):
-        GAME.explain(ROLLED, {}, {"a2": {"north": "x"}})
+        GAME.table.amend(ROLLED, looks)

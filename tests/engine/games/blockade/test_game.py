@@ -16,11 +16,11 @@ from tests.engine.games.blockade.test_explain import ROLLED, ready, towered
 
 
 def roll(state, text):
-    return GAME.rolled(state, GAME.parse_roll(state, text))
+    return GAME.dice.rolled(state, GAME.dice.parse_roll(state, text))
 
 
 def played(state, text):
-    return GAME.apply(state, GAME.parse_turn(state, text))
+    return GAME.rules.apply(state, GAME.notation.parse_turn(state, text))
 
 
 def four_towers():
@@ -33,49 +33,49 @@ def four_towers():
 
 
 def test_the_set_up_is_that_of_the_rulebook():
-    state = GAME.new()
+    state = GAME.rules.new()
     assert frozen(state) == oracle.freeze(oracle.start())
     assert sum(len(stack) for stack in state.stacks) == 65
     assert state.supply == (3,) * 5 + (2,) * 5 + (1,) * 5
 
 
 def test_the_higher_total_starts_and_ties_roll_again():
-    state = GAME.new()
-    assert (state.to_move, GAME.awaits_roll(state), list(GAME.legal_turns(state))) == ("warm", True, [])
+    state = GAME.rules.new()
+    assert (state.to_move, GAME.awaits_roll(state), list(GAME.rules.legal_turns(state))) == ("warm", True, [])
     tied = roll(roll(state, "4,1"), "2,3")
     assert tied == state
     cool = roll(roll(state, "4,1"), "5,1")
     assert (cool.to_move, cool.opening, cool.roll) == ("cool", None, None)
     assert roll(roll(state, "4,2"), "4 1").to_move == "warm"
-    assert GAME.new({"starts": "cool"}).to_move == "cool"
+    assert GAME.rules.new({"starts": "cool"}).to_move == "cool"
 
 
 def test_all_36_rolls_are_possible():
-    rolls = GAME.possible_rolls(GAME.new())
+    rolls = GAME.dice.possible_rolls(GAME.rules.new())
     assert len(rolls) == 36
     assert {each.probability for each in rolls} == {Fraction(1, 36)}
-    assert GAME.possible_rolls(ROLLED) == ()
+    assert GAME.dice.possible_rolls(ROLLED) == ()
 
 
 @pytest.mark.parametrize("faces", [("7", "1"), ("1",), ("1", "2", "3"), ("x", "1"), ("٣", "1")])
 def test_a_roll_that_cannot_be_is_refused(faces):
     with pytest.raises(IllegalTurnError, match="can't be"):
-        GAME.rolled(GAME.new(), Roll(faces))
+        GAME.dice.rolled(GAME.rules.new(), Roll(faces))
 
 
 def test_a_second_roll_is_refused():
     with pytest.raises(IllegalTurnError, match="on the table"):
-        GAME.rolled(ROLLED, Roll(("1", "1")))
+        GAME.dice.rolled(ROLLED, Roll(("1", "1")))
 
 
 def test_a_tower_gets_the_largest_black_and_shuts_the_other_player_out():
     state = played(state_of(ready(), "warm", (1, 1)), "a3-a2")
-    assert GAME.appearance(state)["a2"] == "black large"
+    assert GAME.table.appearance(state)["a2"] == "black large"
     assert state.towers(0) == (GAME.places.index("a2"),)
     assert len(state.supply) == 14
     after = roll(state, "6,6")
     with pytest.raises(IllegalTurnError) as error:
-        GAME.parse_turn(after, "a5-a2")
+        GAME.notation.parse_turn(after, "a5-a2")
     assert error.value.breaches[0].rule == "passed-over-blockade"
 
 
@@ -85,18 +85,18 @@ def test_two_mediums_below_a_small(tower, caps):
     board["e5"].pop()
     board["a2"].append("red M")
     state = played(state_of(board, "warm", (1, 1), tower=tower), "a3-a2")
-    assert sum("black" in look for look in GAME.appearance(state).values()) == caps
+    assert sum("black" in look for look in GAME.table.appearance(state).values()) == caps
 
 
 def test_the_fifth_tower_wins_at_once():
     state = state_of(four_towers(), "warm", (2, 2))
     won = played(state, "e4-e3 c3-a2")
-    assert (won.to_move, GAME.outcome(won).winner) == (None, "warm")
+    assert (won.to_move, GAME.rules.outcome(won).winner) == (None, "warm")
     with pytest.raises(IllegalTurnError, match="fifth tower"):
-        GAME.parse_turn(state, "c3-a2 e4-e3")
+        GAME.notation.parse_turn(state, "c3-a2 e4-e3")
     with pytest.raises(IllegalTurnError, match="colours don't mix"):
-        GAME.parse_turn(state, "e4-d4 c3-a2")
-    for method in (lambda: GAME.rolled(won, Roll(("1", "1"))), lambda: GAME.parse_turn(won, "stay")):
+        GAME.notation.parse_turn(state, "e4-d4 c3-a2")
+    for method in (lambda: GAME.dice.rolled(won, Roll(("1", "1"))), lambda: GAME.notation.parse_turn(won, "stay")):
         with pytest.raises(IllegalTurnError, match="over"):
             method()
 
@@ -104,18 +104,22 @@ def test_the_fifth_tower_wins_at_once():
 def test_a_piece_may_wait_where_it_cannot_rest_unless_strict():
     # The small goes onto blue, a medium goes under it, and it comes back: a tower.
     text = "c4-c5 e5-c4 c5-c4"
-    assert GAME.appearance(played(state_of(oracle.start(), "warm", (4, 1)), text))["c4"] == "black large"
+    assert GAME.table.appearance(played(state_of(oracle.start(), "warm", (4, 1)), text))["c4"] == "black large"
     with pytest.raises(IllegalTurnError) as error:
         played(state_of(oracle.start(), "warm", (4, 1), strict=True), text)
     assert error.value.breaches[0].rule == "rested-on-other-colour"
 
 
 def test_a_turn_is_the_same_however_it_is_written():
-    turn = GAME.parse_turn(ROLLED, "a2-a3")
+    turn = GAME.notation.parse_turn(ROLLED, "a2-a3")
     for text in ("A2 -> a3", "a2toa3", " a2 to a3 ", "a2-a1-a2-a3"):
-        assert GAME.parse_turn(ROLLED, text) == turn
-    assert GAME.parse_turn(ROLLED, "c4-c5, c5-c4") == GAME.parse_turn(ROLLED, "stay") == GAME.legal_turns(ROLLED)[0]
-    assert GAME.describe(turn) == "Warm moves the red small from a2 to a3."
+        assert GAME.notation.parse_turn(ROLLED, text) == turn
+    assert (
+        GAME.notation.parse_turn(ROLLED, "c4-c5, c5-c4")
+        == GAME.notation.parse_turn(ROLLED, "stay")
+        == GAME.rules.legal_turns(ROLLED)[0]
+    )
+    assert GAME.notation.describe(turn) == "Warm moves the red small from a2 to a3."
 
 
 @pytest.mark.parametrize(
@@ -124,59 +128,59 @@ def test_a_turn_is_the_same_however_it_is_written():
 )
 def test_a_turn_that_cannot_be_read_says_where(text, column):
     with pytest.raises(UnreadableError) as error:
-        GAME.parse_turn(ROLLED, text)
+        GAME.notation.parse_turn(ROLLED, text)
     assert abs(error.value.column - column) <= 1
 
 
 def test_apply_refuses_what_is_not_legal():
     with pytest.raises(UnreadableError):
-        GAME.apply(ROLLED, BlockadeTurn("warm", (Move(1, "z9", "a2"),)))
+        GAME.rules.apply(ROLLED, BlockadeTurn("warm", (Move(1, "z9", "a2"),)))
     illegal = BlockadeTurn("warm", (Move(1, "a2", "b2"),))
-    assert GAME.certainty(ROLLED, illegal) is Certainty.IMPOSSIBLE
+    assert GAME.rules.certainty(ROLLED, illegal) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match="colours don't mix"):
-        GAME.apply(ROLLED, illegal)
+        GAME.rules.apply(ROLLED, illegal)
 
 
 def test_passes_in_a_row_are_a_draw_where_agreed():
-    state = GAME.new({"starts": "warm", "draw_after_passes": 2})
+    state = GAME.rules.new({"starts": "warm", "draw_after_passes": 2})
     state = played(roll(state, "1,1"), "stay")
     assert state.passes == 1
-    assert GAME.parse_state(GAME.format_state(state)) == state
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
     moved = played(roll(state, "1,1"), "b5-c5")
     assert moved.passes == 0
     over = played(roll(state, "1,1"), "stay")
-    assert (over.to_move, GAME.outcome(over).winner) == (None, None)
+    assert (over.to_move, GAME.rules.outcome(over).winner) == (None, None)
 
 
 @pytest.mark.parametrize("options", [{"draw_after_passes": -1}, {"tower": "tall"}, {"starts": "red"}, {"stric": True}])
 def test_options_out_of_range(options):
     with pytest.raises(OptionError):
-        GAME.new(options)
+        GAME.rules.new(options)
 
 
 def test_announcements():
-    assert GAME.outcome(GAME.announce(ROLLED, Announcement("resign", "warm"))).winner == "cool"
-    drawn = GAME.announce(ROLLED, Announcement("draw"))
-    assert GAME.outcome(drawn).winner is None
-    assert GAME.announcements(drawn) == ()
+    assert GAME.rules.outcome(GAME.rules.announce(ROLLED, Announcement("resign", "warm"))).winner == "cool"
+    drawn = GAME.rules.announce(ROLLED, Announcement("draw"))
+    assert GAME.rules.outcome(drawn).winner is None
+    assert GAME.rules.announcements(drawn) == ()
     with pytest.raises(IllegalTurnError):
-        GAME.announce(drawn, Announcement("resign", "warm"))
+        GAME.rules.announce(drawn, Announcement("resign", "warm"))
 
 
 def test_turns_that_look_alike_cannot_be_combined():
-    one, two = GAME.parse_turn(ROLLED, "a2-a3"), GAME.parse_turn(ROLLED, "stay")
-    assert GAME.combine([one, one]) == one
+    one, two = GAME.notation.parse_turn(ROLLED, "a2-a3"), GAME.notation.parse_turn(ROLLED, "stay")
+    assert GAME.rules.combine([one, one]) == one
     for turns in ([one, two], []):
         with pytest.raises(AmbiguousError):
-            GAME.combine(turns)
+            GAME.rules.combine(turns)
 
 
 def test_a_correction_takes_off_and_puts_on():
-    state = GAME.amend(ROLLED, {"c4": "red large", "b4": "red small", "c3": "red small"})
+    state = GAME.table.amend(ROLLED, {"c4": "red large", "b4": "red small", "c3": "red small"})
     assert frozen(state)[GAME.places.index("c3")] == ("clear L", "red S")
     assert state.roll == (4, 1)
-    assert GAME.amend(ROLLED, {}, "cool").to_move == "cool"
-    capped = GAME.amend(state_of(towered("a2"), "warm", (1, 1)), {"a2": "red medium", "c3": "red small"})
+    assert GAME.table.amend(ROLLED, {}, "cool").to_move == "cool"
+    capped = GAME.table.amend(state_of(towered("a2"), "warm", (1, 1)), {"a2": "red medium", "c3": "red small"})
     assert frozen(capped)[GAME.places.index("a2")] == ("red L", "red M")
     assert len(capped.supply) == 15
 
@@ -187,13 +191,13 @@ def test_a_correction_takes_off_and_puts_on():
 )
 def test_a_correction_that_makes_no_position(looks, to_move):
     with pytest.raises(UnreadableError):
-        GAME.amend(ROLLED, looks, to_move)
+        GAME.table.amend(ROLLED, looks, to_move)
 
 
 def test_half_way_positions_are_known():
-    kinds = {position.to_do.split()[0] for position in GAME.unfinished(state_of(ready(), "warm", (2, 1)))}
+    kinds = {position.to_do.split()[0] for position in GAME.table.unfinished(state_of(ready(), "warm", (2, 1)))}
     assert kinds == {"Put", "Move", "Cap"}
-    assert GAME.unfinished(GAME.new()) == []
+    assert GAME.table.unfinished(GAME.rules.new()) == []
 
 
 @pytest.mark.parametrize(
@@ -218,10 +222,10 @@ def test_half_way_positions_are_known():
     ],
 )
 def test_an_impossible_position_names_what_is_broken(change, message):
-    text = GAME.format_state(ROLLED)
+    text = GAME.notation.format_state(ROLLED)
     assert change[0] in text
     with pytest.raises(UnreadableError, match=message) as error:
-        GAME.parse_state(text.replace(change[0], change[1], 1))
+        GAME.notation.parse_state(text.replace(change[0], change[1], 1))
     assert error.value.column
 
 
@@ -240,19 +244,22 @@ def test_an_impossible_stack_is_named(board, message):
 
 
 def test_counts_from_the_set_up():
-    state, thrown = start_of_count(GAME, GAME.new(), "1,1")
+    state, thrown = start_of_count(GAME, GAME.rules.new(), "1,1")
     assert perft(GAME, state, 1, thrown) == 259 == len(oracle.ends(oracle.start(), "warm", (1, 1)))
     assert sum(count for _, count in split(GAME, state, 1, thrown)) == 259
     for faces, count in (("4,1", 3861), ("1,4", 3861), ("2,2", 3765), ("5,4", 134203)):
-        state, thrown = start_of_count(GAME, GAME.new(), faces)
+        state, thrown = start_of_count(GAME, GAME.rules.new(), faces)
         assert perft(GAME, state, 1, thrown) == count
-    for call in (lambda: start_of_count(GAME, GAME.new()), lambda: start_of_count(GAME, GAME.new(), "1,1", "red")):
+    for call in (
+        lambda: start_of_count(GAME, GAME.rules.new()),
+        lambda: start_of_count(GAME, GAME.rules.new(), "1,1", "red"),
+    ):
         with pytest.raises(IllegalTurnError):
             call()
 
 
 def test_a_lazy_list_of_turns_is_a_sequence():
-    turns = GAME.legal_turns(roll(GAME.new({"starts": "cool"}), "6,6"))
+    turns = GAME.rules.legal_turns(roll(GAME.rules.new({"starts": "cool"}), "6,6"))
     assert len(turns) == 712755
     assert turns[-1] == turns[len(turns) - 1] != turns[0]
     assert list(turns[3:6]) == [turns[3], turns[4], turns[5]]
@@ -263,15 +270,15 @@ def test_a_lazy_list_of_turns_is_a_sequence():
 @pytest.mark.parametrize("options", [{}, {"tower": "contains"}, {"strict": True}])
 def test_random_games_of_the_fast_table_are_legal(options):
     rng = random.Random(3)
-    state = GAME.new({"starts": "warm", **options})
+    state = GAME.rules.new({"starts": "warm", **options})
     for _ in range(40):
-        state = GAME.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
+        state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 2)), str(rng.randint(1, 2)))))
         table = MutableBoard(state)
         moved, won = table.random_turn(state.to_move, state.roll, rng)
         stacks = tuple(tuple(stack) for stack in table.stacks)
-        turn = GAME.legal_turns(state).ending_in(stacks)
+        turn = GAME.rules.legal_turns(state).ending_in(stacks)
         assert turn is not None
-        after = GAME.apply(state, turn)
+        after = GAME.rules.apply(state, turn)
         assert after.stacks == stacks
         assert moved or stacks == state.stacks
         assert won == (after.to_move is None)

@@ -18,7 +18,7 @@ from tests.engine.whole_games import CountingClock
 
 def hint(state, strength=Strength.STRONG, deadline_s=5.0, better=None):
     clock = CountingClock()
-    return GAME.hint(state, deadline_s, random.Random(1), clock=clock, strength=strength, better=better)
+    return GAME.advice.hint(state, deadline_s, random.Random(1), clock=clock, strength=strength, better=better)
 
 
 @pytest.mark.parametrize("strength", Strength)
@@ -26,7 +26,7 @@ def test_a_win_in_one_turn_is_always_taken(strength):
     found = hint(state_of(four_towers(), "warm", (2, 5)), strength)
     assert (found.expected, found.sure) == (1.0, 1.0)
     assert found.reason == "wins: the fifth red tower"
-    assert GAME.outcome(GAME.apply(state_of(four_towers(), "warm", (2, 5)), found.turn)).winner == "warm"
+    assert GAME.rules.outcome(GAME.rules.apply(state_of(four_towers(), "warm", (2, 5)), found.turn)).winner == "warm"
 
 
 def test_a_win_over_squares_where_nothing_rests_is_taken():
@@ -34,8 +34,8 @@ def test_a_win_over_squares_where_nothing_rests_is_taken():
     board = four_towers()
     board["c3"] = ["clear L", "red M"]
     board["a2"] = ["red L", "red S"]
-    won = GAME.apply(state_of(board, "warm", (4, 1)), hint(state_of(board, "warm", (4, 1))).turn)
-    assert GAME.outcome(won).winner == "warm"
+    won = GAME.rules.apply(state_of(board, "warm", (4, 1)), hint(state_of(board, "warm", (4, 1))).turn)
+    assert GAME.rules.outcome(won).winner == "warm"
     wins = [end for end in oracle.ends(board, "warm", (4, 1)) if oracle.winner(oracle.thaw(end), "exact")]
     assert wins
 
@@ -48,7 +48,7 @@ def test_hints_get_better_and_say_why(strength):
     assert heard
     assert heard[-1] == found
     for each in heard:
-        GAME.apply(state, each.turn)
+        GAME.rules.apply(state, each.turn)
         assert each.reason
         assert 0 <= each.expected <= 1
     # By the race alone more steps for red are worth as much as the tower; who looks at one turn, or further, builds.
@@ -58,19 +58,19 @@ def test_hints_get_better_and_say_why(strength):
 
 def test_hardly_any_time_still_gives_a_turn():
     state = state_of(oracle.start(), "cool", (6, 6))
-    GAME.apply(state, hint(state, deadline_s=0.001).turn)
+    GAME.rules.apply(state, hint(state, deadline_s=0.001).turn)
 
 
 def test_no_hint_without_a_roll_or_a_game():
     with pytest.raises(IllegalTurnError, match="rolled first"):
-        hint(GAME.new())
-    over = GAME.announce(GAME.new(), GAME.announcements(GAME.new())[0])
+        hint(GAME.rules.new())
+    over = GAME.rules.announce(GAME.rules.new(), GAME.rules.announcements(GAME.rules.new())[0])
     with pytest.raises(IllegalTurnError, match="over"):
         hint(over)
 
 
 def test_the_race_is_judged_by_the_steps_left():
-    standing = progress_of(GAME.new().stacks, 0)
+    standing = progress_of(GAME.rules.new().stacks, 0)
     assert len(standing.larges) == len(standing.mediums) == len(standing.smalls) == 5
     assert chance_of_race((5, 30), (20, 30)) > 0.9
     assert chance_of_race((20, 30), (5, 30)) < 0.2
@@ -81,13 +81,13 @@ def test_the_race_is_judged_by_the_steps_left():
 def test_hints_beat_chance():
     rng = random.Random(2)
     for seat in ("warm", "cool"):
-        state = GAME.new({"starts": "warm"})
+        state = GAME.rules.new({"starts": "warm"})
         while state.to_move is not None:
-            state = GAME.rolled(state, Roll((str(rng.randint(1, 4)), str(rng.randint(1, 4)))))
+            state = GAME.dice.rolled(state, Roll((str(rng.randint(1, 4)), str(rng.randint(1, 4)))))
             if state.to_move == seat:
-                state = GAME.apply(state, hint(state).turn)
+                state = GAME.rules.apply(state, hint(state).turn)
             else:
                 table = MutableBoard(state)
                 table.random_turn(state.to_move, state.roll, rng)
                 state = state_after(state, tuple(tuple(stack) for stack in table.stacks))
-        assert GAME.outcome(state).winner == seat
+        assert GAME.rules.outcome(state).winner == seat

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from engine.api import Announcement, Roll, Strength
 from engine.games.blockade.advice.hints import find_hint
-from engine.search.budget import CountingClock, Deadline
+from engine.search.budget import CountingClock
 from tests.engine.games.blockade.strategies import GAME, OPTIONS, frozen
 
 BLACK_PIECES = Counter({"black L": 5, "black M": 5, "black S": 5})
@@ -25,34 +25,34 @@ class WholeGame(RuleBasedStateMachine):
 
     @initialize(options=OPTIONS)
     def begin(self, options):
-        self.start = self.state = GAME.new(options)
+        self.start = self.state = GAME.rules.new(options)
         self.history = []
 
     @rule(first=st.integers(1, 6), second=st.integers(1, 6))
     @precondition(lambda self: GAME.awaits_roll(self.state))
     def roll(self, first, second):
         roll = Roll((str(first), str(second)))
-        assert roll in [each.roll for each in GAME.possible_rolls(self.state)]
-        assert not GAME.legal_turns(self.state)
-        self.follow(roll, GAME.rolled(self.state, roll))
+        assert roll in [each.roll for each in GAME.dice.possible_rolls(self.state)]
+        assert not GAME.rules.legal_turns(self.state)
+        self.follow(roll, GAME.dice.rolled(self.state, roll))
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.roll is not None and sum(self.state.roll) <= 4)
     def play_any_turn(self, choice):
-        turns = GAME.legal_turns(self.state)
+        turns = GAME.rules.legal_turns(self.state)
         self.play(turns[choice % len(turns)])
 
     @rule()
     @precondition(lambda self: self.state.roll is not None)
     def play_a_hint(self):
-        deadline = Deadline(CountingClock(1e-3), 0.5)
-        self.play(find_hint(self.state, deadline, random.Random(1), Strength.GENTLE, None).turn)
+        clock = CountingClock(1e-3)
+        self.play(find_hint(self.state, 0.5, random.Random(1), clock=clock, strength=Strength.GENTLE).turn)
 
     def play(self, turn):
         before, towers = self.state, self.towers()
-        self.follow(turn, GAME.apply(before, turn))
-        assert GAME.parse_turn(before, GAME.format_turn(turn)) == turn
-        assert GAME.explain(before, GAME.appearance(self.state)) == ()
+        self.follow(turn, GAME.rules.apply(before, turn))
+        assert GAME.notation.parse_turn(before, GAME.notation.format_turn(turn)) == turn
+        assert GAME.table.explain(before, GAME.table.appearance(self.state)) == ()
         assert all(now >= then for now, then in zip(self.towers(), towers, strict=True))
         assert self.state.to_move != turn.player
 
@@ -63,8 +63,8 @@ class WholeGame(RuleBasedStateMachine):
     @precondition(lambda self: self.state.to_move is not None and len(self.history) > 20)
     def resign(self, player):
         said = Announcement("resign", player)
-        assert said in GAME.announcements(self.state)
-        self.follow(said, GAME.announce(self.state, said))
+        assert said in GAME.rules.announcements(self.state)
+        self.follow(said, GAME.rules.announce(self.state, said))
 
     def follow(self, step, after):
         self.history.append((self.state, step))
@@ -75,11 +75,11 @@ class WholeGame(RuleBasedStateMachine):
     def take_back(self):
         before, step = self.history.pop()
         if isinstance(step, Roll):
-            assert GAME.rolled(before, step) == self.state
+            assert GAME.dice.rolled(before, step) == self.state
         elif isinstance(step, Announcement):
-            assert GAME.announce(before, step) == self.state
+            assert GAME.rules.announce(before, step) == self.state
         else:
-            assert GAME.apply(before, step) == self.state
+            assert GAME.rules.apply(before, step) == self.state
         self.state = before
 
     @invariant()
@@ -99,11 +99,11 @@ class WholeGame(RuleBasedStateMachine):
 
     @invariant()
     def text_round_trips(self):
-        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+        assert GAME.notation.parse_state(GAME.notation.format_state(self.state)) == self.state
 
     @invariant()
     def the_game_ends_with_an_outcome(self):
-        outcome = GAME.outcome(self.state)
+        outcome = GAME.rules.outcome(self.state)
         assert (outcome is None) == (self.state.to_move is not None)
         won = any(towers >= 5 for towers in self.towers())
         assert not won or (outcome is not None and outcome.winner is not None)

@@ -13,10 +13,10 @@ DICE = [(first, second) for first in range(1, 7) for second in range(1, 7)]
 def assert_same(board, player, dice, how="exact", strict=False):
     """The ends of all turns are those of the oracle, each once; gives the state and its turns."""
     state = state_of(board, player, dice, tower=how, strict=strict)
-    turns = GAME.legal_turns(state)
-    got = [frozen(GAME.apply(state, turn)) for turn in turns]
+    turns = GAME.rules.legal_turns(state)
+    got = [frozen(GAME.rules.apply(state, turn)) for turn in turns]
     assert len(set(got)) == len(got) == len(turns)
-    assert set(got) == oracle.ends(board, player, dice, how, strict), GAME.format_state(state)
+    assert set(got) == oracle.ends(board, player, dice, how, strict), GAME.notation.format_state(state)
     return state, turns
 
 
@@ -28,7 +28,7 @@ def compare_random(rng, most_points):
     dice = rng.choice([each for each in DICE if sum(each) <= most_points])
     state, turns = assert_same(board, rng.choice(["warm", "cool"]), dice, how, strict)
     for turn in rng.sample(list(turns), min(3, len(turns))):
-        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -114,13 +114,13 @@ LAST_BLACK = (
     ("text", "dice"), [(EITHER_MAY_WAIT, (2, 2)), (LAST_BLACK, (2, 2)), (FIRST_THE_LARGER_CAP, (1, 2))]
 )
 def test_same_ends_where_both_colours_want_the_same_black(text, dice, strict):
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     assert_same(oracle.thaw(frozen(state)), state.to_move, dice, strict=strict)
 
 
 def test_clear_squares_change_hands_both_ways():
     state = state_of(swapping(), "warm", (2, 2))
-    assert GAME.parse_turn(state, "c3-b2 a1-c3 b2-a1") in GAME.legal_turns(state)
+    assert GAME.notation.parse_turn(state, "c3-b2 a1-c3 b2-a1") in GAME.rules.legal_turns(state)
 
 
 @pytest.mark.long

@@ -10,39 +10,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.games.blockade.game import Blockade
+from engine.games.blockade.game import GAME
 from engine.games.blockade.text.turns import turn_as_written
 from engine.support.dice import drawn
-
-GAME = Blockade()
 
 
 def after_roll(seed: int, rounds: int):
     rng = Random(seed)
-    state = GAME.new()
+    state = GAME.rules.new()
     for _ in range(rounds):
         while GAME.awaits_roll(state):
-            state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
-        turns = GAME.legal_turns(state)
-        state = GAME.apply(state, turns[rng.randrange(len(turns))])
+            state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
+        turns = GAME.rules.legal_turns(state)
+        state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
     while GAME.awaits_roll(state):
-        state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+        state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
     return state, rng
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_was_written_is_read_as_it_was(seed: int) -> None:
     state, rng = after_roll(seed, seed)
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     for _ in range(20):
         turn = turns[rng.randrange(len(turns))]
-        assert turn_as_written(state, GAME.format_turn(turn), None) == turn
+        assert turn_as_written(state, GAME.notation.format_turn(turn), None) == turn
 
 
 def test_what_is_written_against_the_rules_is_refused_when_it_is_played() -> None:
     state, _ = after_roll(1, 0)
     with pytest.raises(IllegalTurnError):
-        GAME.apply(state, turn_as_written(state, "a1-e5", None))
+        GAME.rules.apply(state, turn_as_written(state, "a1-e5", None))
     with pytest.raises(IllegalTurnError, match="nothing stands there"):
         turn_as_written(state, "a1-a2 " * 12, None)
     with pytest.raises(UnreadableError):
@@ -53,4 +51,4 @@ def test_what_is_written_against_the_rules_is_refused_when_it_is_played() -> Non
 def test_only_our_errors_come_of_any_text(text: str) -> None:
     state, _ = after_roll(2, 0)
     with contextlib.suppress(EngineError):
-        GAME.apply(state, turn_as_written(state, text, None))
+        GAME.rules.apply(state, turn_as_written(state, text, None))

@@ -34,17 +34,17 @@ def positions(*, most_turns=60):
 
 def played(options, seed, most_turns):
     """The state after some random turns, rolls and now and then a resignation."""
-    rng, state = random.Random(seed), GAME.new(options)
+    rng, state = random.Random(seed), GAME.rules.new(options)
     for _ in range(rng.randint(0, most_turns)):
         if state.to_move is None:
             break
         if GAME.awaits_roll(state):
-            state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+            state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
         elif rng.random() < 0.01:
-            state = GAME.announce(state, rng.choice(GAME.announcements(state)))
+            state = GAME.rules.announce(state, rng.choice(GAME.rules.announcements(state)))
         else:
-            turns = GAME.legal_turns(state)
-            state = GAME.apply(state, turns[rng.randrange(len(turns))])
+            turns = GAME.rules.legal_turns(state)
+            state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
     return state
 
 
@@ -99,7 +99,7 @@ def roll(text):
 
 
 def rolled(text, options=None):
-    return GAME.rolled(GAME.new(options), roll(text))
+    return GAME.dice.rolled(GAME.rules.new(options), roll(text))
 
 
 def only_open(squares, strikes=0):

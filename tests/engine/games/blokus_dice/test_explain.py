@@ -82,34 +82,34 @@ def rules_of(breaches):
 @pytest.mark.parametrize("rule", CASES)
 def test_what_raises_a_rule_and_what_just_does_not(rule):
     (text, change), (near_text, near_change, near_rule) = CASES[rule]
-    breaches = GAME.explain(GAME.parse_state(text), changed(change))
+    breaches = GAME.table.explain(GAME.notation.parse_state(text), changed(change))
     assert rules_of(breaches)[0] == rule
-    near = rules_of(GAME.explain(GAME.parse_state(near_text), changed(near_change)))
+    near = rules_of(GAME.table.explain(GAME.notation.parse_state(near_text), changed(near_change)))
     assert near[:1] == ([] if near_rule is None else [near_rule])
     for breach in breaches:
         assert breach.sentence.endswith(".")
         assert breach.remedy.endswith(".")
-        assert breach.rule in GAME.rules
+        assert breach.rule in GAME.rules.catalogue
 
 
 @pytest.mark.parametrize("rule", SAID)
 def test_what_is_said_wrongly_and_what_is_just_right(rule):
     (text, said), (near_text, near_said, _) = SAID[rule]
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.parse_turn(GAME.parse_state(text), said)
+        GAME.notation.parse_turn(GAME.notation.parse_state(text), said)
     assert rules_of(raised.value.breaches)[0] == rule
-    state = GAME.parse_state(near_text)
-    assert GAME.apply(state, GAME.parse_turn(state, near_said)) != state
+    state = GAME.notation.parse_state(near_text)
+    assert GAME.rules.apply(state, GAME.notation.parse_turn(state, near_said)) != state
 
 
 def test_every_rule_has_its_cases():
-    assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules)
+    assert {*CASES, *SAID, *OTHERWISE} == set(GAME.rules.catalogue)
 
 
 def test_the_page_lists_the_same_rules():
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.+?) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
-    assert {rule: sentence for rule, sentence in rows.items() if rule in GAME.rules} == {
-        rule.id: rule.sentence for rule in GAME.rules.values()
+    assert {rule: sentence for rule, sentence in rows.items() if rule in GAME.rules.catalogue} == {
+        rule.id: rule.sentence for rule in GAME.rules.catalogue.values()
     }
 
 
@@ -120,47 +120,47 @@ def test_the_page_lists_the_same_options():
 
 
 def test_the_nearest_misdeed_comes_first_and_all_are_named():
-    state = GAME.parse_state(SECOND)
-    both = GAME.explain(state, changed("p1.d2=red p2.d2=blue"))
+    state = GAME.notation.parse_state(SECOND)
+    both = GAME.table.explain(state, changed("p1.d2=red p2.d2=blue"))
     assert rules_of(both) == ["not-your-turn"]
-    wrong = GAME.explain(state, changed("p1.d1=red p1.e1=blue p1.a1=empty"))
+    wrong = GAME.table.explain(state, changed("p1.d1=red p1.e1=blue p1.a1=empty"))
     assert rules_of(wrong) == ["wiped", "colour-not-in-hand", "touches-side", "touches-no-corner"]
     assert wrong[0].remedy == "Draw p1.a1 red again."
-    over_blue = GAME.explain(GAME.parse_state(BLUE_THERE), changed("p1.a1=green"))
+    over_blue = GAME.table.explain(GAME.notation.parse_state(BLUE_THERE), changed("p1.a1=green"))
     assert rules_of(over_blue) == ["square-taken"]
 
 
 def test_a_turn_in_another_colour_than_the_one_in_hand():
-    state = GAME.parse_state(NEW)
-    turn = replace(GAME.parse_turn(state, "1:1:a1"), colour="green")
+    state = GAME.notation.parse_state(NEW)
+    turn = replace(GAME.notation.parse_turn(state, "1:1:a1"), colour="green")
     with pytest.raises(IllegalTurnError, match="p1 holds red in this round, but drew in green on a1") as raised:
-        GAME.apply(state, turn)
+        GAME.rules.apply(state, turn)
     assert rules_of(raised.value.breaches) == ["colour-not-in-hand"]
 
 
 def test_words_for_many_squares_and_for_pieces_apart():
-    state = GAME.parse_state(NEW)
-    (apart,) = GAME.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
+    state = GAME.notation.parse_state(NEW)
+    (apart,) = GAME.table.explain(state, changed("p1.a1=red p1.b1=red p1.e5=red"))
     assert apart.sentence == "What p1 drew does not hang together: a1 and b1, and e5."
-    (large,) = GAME.explain(state, {f"p1.{column}{row}": "red" for column in "abcdef" for row in "12"})
+    (large,) = GAME.table.explain(state, {f"p1.{column}{row}": "red" for column in "abcdef" for row in "12"})
     assert large.sentence.startswith("The 12 squares on p1's a1, b1, c1, d1, e1, f1, a2, b2 and 4 more are no shape")
 
 
 @pytest.mark.parametrize("change", ["p9.a1=red", "p1.k1=red", "a1=red", "p1.a1=pink", "p1.=red"])
 def test_what_is_no_place_or_look(change):
     with pytest.raises(UnreadableError, match="expected"):
-        GAME.explain(GAME.parse_state(NEW), changed(change))
+        GAME.table.explain(GAME.notation.parse_state(NEW), changed(change))
 
 
 @settings(max_examples=max(40, settings.default.max_examples // 3))
 @given(states(), st.integers(0, 10**6))
 def test_legal_turns_break_no_rule(state, choice):
-    assert GAME.explain(state, GAME.appearance(state)) == ()
-    turns = GAME.legal_turns(state)
+    assert GAME.table.explain(state, GAME.table.appearance(state)) == ()
+    turns = GAME.rules.legal_turns(state)
     for turn in turns[choice % 211 :: 211]:
-        after = GAME.appearance(GAME.apply(state, turn))
-        assert GAME.explain(state, after) == ()
-        drawn = {place: look for place, look in after.items() if look != GAME.appearance(state)[place]}
+        after = GAME.table.appearance(GAME.rules.apply(state, turn))
+        assert GAME.table.explain(state, after) == ()
+        drawn = {place: look for place, look in after.items() if look != GAME.table.appearance(state)[place]}
         assert set(drawn) == set(turn.places)
         assert set(drawn.values()) == {turn.colour}
 
@@ -168,14 +168,14 @@ def test_legal_turns_break_no_rule(state, choice):
 @given(states(), st.integers(0, 2**32))
 def test_a_change_breaks_a_rule_unless_a_legal_turn_makes_it(state, seed):
     rng = random.Random(seed)
-    places, looks = list(GAME.appearance(state)), GAME.looks
+    places, looks = list(GAME.table.appearance(state)), GAME.looks
     change = {place: rng.choice(looks) for place in rng.sample(places, rng.randint(1, 3))}
-    before = GAME.appearance(state)
+    before = GAME.table.appearance(state)
     really = {place: look for place, look in change.items() if look != before[place]}
-    ends = {frozenset(turn.places) for turn in GAME.legal_turns(state)}
-    hand = GAME.legal_turns(state)[0].colour if ends else None
+    ends = {frozenset(turn.places) for turn in GAME.rules.legal_turns(state)}
+    hand = GAME.rules.legal_turns(state)[0].colour if ends else None
     legal = not really or (frozenset(really) in ends and set(really.values()) == {hand})
-    assert (GAME.explain(state, change) == ()) == legal
+    assert (GAME.table.explain(state, change) == ()) == legal
 
 
 @given(states(), st.integers(0, 2**32))
@@ -185,33 +185,33 @@ def test_illegal_turns_say_which_rule(state, seed):
     squares = ",".join(rng.sample(grid.names, rng.randint(1, 3)))
     text = f"{rng.randint(1, 6)}:{squares}{rng.choice(['', ':strike'])}"
     try:
-        turn = GAME.parse_turn(state, text)
+        turn = GAME.notation.parse_turn(state, text)
     except IllegalTurnError as error:
         rules = rules_of(error.breaches)
     else:
-        assert turn in list(GAME.legal_turns(state))
+        assert turn in list(GAME.rules.legal_turns(state))
         return
     assert rules
-    assert set(rules) <= set(GAME.rules)
+    assert set(rules) <= set(GAME.rules.catalogue)
 
 
 def test_resigning_twice_breaks_a_rule():
-    state = GAME.announce(GAME.parse_state("p1 p1=-:0 p2=-:0 p3=-:0"), Announcement("resign", "p2"))
+    state = GAME.rules.announce(GAME.notation.parse_state("p1 p1=-:0 p2=-:0 p3=-:0"), Announcement("resign", "p2"))
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.announce(state, Announcement("resign", "p2"))
+        GAME.rules.announce(state, Announcement("resign", "p2"))
     assert rules_of(raised.value.breaches) == ["not-in-the-game"]
 
 
 def test_putting_a_position_right():
-    state = GAME.parse_state(SECOND)
-    assert GAME.amend(state, {}) == state
-    assert GAME.amend(state, {"p1.a1": "red"}) == state
-    moved = GAME.amend(state, {"p1.c1": EMPTY, "p1.a2": "red", "p1.b1": EMPTY, "p1.a3": "red"})
-    assert GAME.appearance(moved)["p1.a3"] == "red"
+    state = GAME.notation.parse_state(SECOND)
+    assert GAME.table.amend(state, {}) == state
+    assert GAME.table.amend(state, {"p1.a1": "red"}) == state
+    moved = GAME.table.amend(state, {"p1.c1": EMPTY, "p1.a2": "red", "p1.b1": EMPTY, "p1.a3": "red"})
+    assert GAME.table.appearance(moved)["p1.a3"] == "red"
     assert moved.sheets[0].used == state.sheets[0].used
-    rolling = GAME.parse_state(ROLLING)
-    assert GAME.amend(rolling, {}, "p2").to_move == "p2"
-    again = GAME.amend(GAME.parse_state(OVER), {}, "p2")
+    rolling = GAME.notation.parse_state(ROLLING)
+    assert GAME.table.amend(rolling, {}, "p2").to_move == "p2"
+    again = GAME.table.amend(GAME.notation.parse_state(OVER), {}, "p2")
     assert (again.to_move, again.sheets[1].standing) == ("p2", "playing")
 
 
@@ -231,4 +231,4 @@ def test_putting_a_position_right():
 )
 def test_what_cannot_be_put_right(text, looks, to_move, message):
     with pytest.raises(UnreadableError, match=message):
-        GAME.amend(GAME.parse_state(text), looks, to_move)
+        GAME.table.amend(GAME.notation.parse_state(text), looks, to_move)

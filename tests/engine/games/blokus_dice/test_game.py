@@ -5,7 +5,7 @@ import random
 import pytest
 
 from engine.api import EMPTY, Announcement, Certainty, Roll
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
+from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.games.blokus_dice.play.shapes import NAMES, shape_of
 from engine.support.polyomino import orientations
 from tests.engine.games.blokus_dice.strategies import GAME, SMALL, only_open, roll, rolled
@@ -21,17 +21,17 @@ def test_there_are_21_shapes_of_89_squares_and_91_fixed_orientations():
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_start(players):
-    state = GAME.new({"players": players})
-    assert (state.to_move, GAME.awaits_roll(state), GAME.roll_of(state)) == ("p1", True, None)
-    assert list(GAME.legal_turns(state)) == []
-    assert set(GAME.appearance(state).values()) == {EMPTY}
-    assert len(GAME.appearance(state)) == 100 * players
+    state = GAME.rules.new({"players": players})
+    assert (state.to_move, GAME.awaits_roll(state), GAME.dice.roll_of(state)) == ("p1", True, None)
+    assert list(GAME.rules.legal_turns(state)) == []
+    assert set(GAME.table.appearance(state).values()) == {EMPTY}
+    assert len(GAME.table.appearance(state)) == 100 * players
     assert GAME.scores(state) == {f"p{seat + 1}": 0 for seat in range(players)}
-    assert GAME.players_to_move(state) == ("p1",)
+    assert GAME.rules.players_to_move(state) == ("p1",)
 
 
 def test_the_places_are_those_of_the_house_sheet():
-    assert tuple(GAME.appearance(GAME.new())) == GAME.places
+    assert tuple(GAME.table.appearance(GAME.rules.new())) == GAME.places
     assert GAME.places[:11] == (*(f"p1.{column}1" for column in "abcdefghij"), "p1.a2")
 
 
@@ -48,18 +48,18 @@ def test_the_places_are_those_of_the_house_sheet():
 )
 def test_bad_options_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
-        GAME.new(options)
+        GAME.rules.new(options)
 
 
 def hands(options, rounds):
     """The colours in everyone's hand, round by round, when nobody goes out."""
-    state, rng, found = GAME.new(options), random.Random(1), []
+    state, rng, found = GAME.rules.new(options), random.Random(1), []
     for _ in range(rounds):
         found.append("".join("rbyg"[colour] for colour in state.markers[: state.settings.players]))
-        state = GAME.rolled(state, Roll(("1",) * state.settings.players))
+        state = GAME.dice.rolled(state, Roll(("1",) * state.settings.players))
         for _ in range(state.settings.players):
-            turns = [turn for turn in GAME.legal_turns(state) if not turn.strike]
-            state = GAME.apply(state, turns[rng.randrange(len(turns))])
+            turns = [turn for turn in GAME.rules.legal_turns(state) if not turn.strike]
+            state = GAME.rules.apply(state, turns[rng.randrange(len(turns))])
     return found
 
 
@@ -77,79 +77,79 @@ def test_markers_that_follow_whoever_starts_come_unevenly_for_two():
 
 
 def test_the_roll_goes_round():
-    state, starters = GAME.new({"players": 3}), []
+    state, starters = GAME.rules.new({"players": 3}), []
     for _ in range(4):
         starters.append(state.to_move)
-        state = GAME.rolled(state, roll("1,1,1"))
+        state = GAME.dice.rolled(state, roll("1,1,1"))
         for _ in range(3):
-            state = GAME.apply(state, next(turn for turn in GAME.legal_turns(state) if not turn.strike))
+            state = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if not turn.strike))
     assert starters == ["p1", "p2", "p3", "p1"]
 
 
 def test_strikes_take_a_shape_of_another_row():
     state = rolled("3,3", {"players": 2})
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     assert {turn.shape for turn in turns if not turn.strike} == {"I5", "L5", "Y5"}
     assert {turn.shape for turn in turns if turn.strike} == set(NAMES) - {"I5", "L5", "Y5", "X5"}
     # The cross X5 has no square that can lie in a corner.
-    after = GAME.apply(state, GAME.parse_turn(state, "3:1:a1:strike"))
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "3:1:a1:strike"))
     assert after.sheets[0].strikes == 1
     # Whether a strike was crossed out doesn't show on the squares, and it matters.
     state = rolled("1,3,3,3")
-    one = GAME.parse_turn(state, "1:I5:a1,b1,c1,d1,e1:strike")
-    other = GAME.parse_turn(state, "3:I5:a1,b1,c1,d1,e1")
-    assert GAME.combine([one, one]) == one
+    one = GAME.notation.parse_turn(state, "1:I5:a1,b1,c1,d1,e1:strike")
+    other = GAME.notation.parse_turn(state, "3:I5:a1,b1,c1,d1,e1")
+    assert GAME.rules.combine([one, one]) == one
     with pytest.raises(AmbiguousError, match="ask which"):
-        GAME.combine([one, other])
+        GAME.rules.combine([one, other])
     with pytest.raises(AmbiguousError, match="at least one"):
-        GAME.combine([])
+        GAME.rules.combine([])
 
 
 def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
-    state = GAME.rolled(GAME.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
+    state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": only_open("a1 d5 e5")}), roll("1,1"))
     for _ in range(2):
-        state = GAME.apply(state, GAME.parse_turn(state, "1:1:a1"))
-    state = GAME.rolled(state, roll("1,2"))
+        state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:1:a1"))
+    state = GAME.dice.rolled(state, roll("1,2"))
     # p2 takes the 1 for the two squares that are left; the 2 gives nothing that fits.
-    assert {turn.die for turn in GAME.legal_turns(state)} == {1}
-    state = GAME.apply(state, GAME.parse_turn(state, "1:2:d5,e5"))
+    assert {turn.die for turn in GAME.rules.legal_turns(state)} == {1}
+    state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:2:d5,e5"))
     assert [filled.standing for filled in state.sheets] == ["out", "playing"]
-    assert (state.to_move, len(GAME.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
-    assert GAME.announcements(state) == (Announcement("resign", "p2"),)
-    over = GAME.rolled(state, roll("1"))
-    assert GAME.outcome(over).winner == "p2"
+    assert (state.to_move, len(GAME.dice.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
+    assert GAME.rules.announcements(state) == (Announcement("resign", "p2"),)
+    over = GAME.dice.rolled(state, roll("1"))
+    assert GAME.rules.outcome(over).winner == "p2"
 
 
 def test_the_strikes_that_are_left_keep_a_player_in():
     begin = {"players": 2, "sheet": only_open("a1 b1", strikes=1)}
-    with_strike = GAME.rolled(GAME.new(begin), roll("6,6"))
+    with_strike = GAME.dice.rolled(GAME.rules.new(begin), roll("6,6"))
     assert with_strike.to_move == "p1"
-    assert {turn.strike for turn in GAME.legal_turns(with_strike)} == {True}
-    none_left = GAME.rolled(GAME.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
+    assert {turn.strike for turn in GAME.rules.legal_turns(with_strike)} == {True}
+    none_left = GAME.dice.rolled(GAME.rules.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
     assert none_left.to_move is None
     assert [filled.standing for filled in none_left.sheets] == ["out", "out"]
-    assert GAME.outcome(none_left).shared_by == ("p1", "p2")
-    assert GAME.legal_turns(none_left)[:] == []
+    assert GAME.rules.outcome(none_left).shared_by == ("p1", "p2")
+    assert GAME.rules.legal_turns(none_left)[:] == []
 
 
 def test_resigning():
     state = rolled("1,2,3", {"players": 3})
-    assert GAME.announcements(state) == tuple(Announcement("resign", player) for player in ("p1", "p2", "p3"))
-    one_gone = GAME.announce(state, Announcement("resign", "p1"))
+    assert GAME.rules.announcements(state) == tuple(Announcement("resign", player) for player in ("p1", "p2", "p3"))
+    one_gone = GAME.rules.announce(state, Announcement("resign", "p1"))
     assert one_gone.to_move == "p2"
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.announce(one_gone, Announcement("resign", "p1"))
+        GAME.rules.announce(one_gone, Announcement("resign", "p1"))
     assert [breach.rule for breach in raised.value.breaches] == ["not-in-the-game"]
-    over = GAME.announce(one_gone, Announcement("resign", "p3"))
-    assert (over.to_move, GAME.outcome(over).winner) == (None, "p2")
-    assert "resigned" in GAME.outcome(over).reason
-    assert GAME.announcements(over) == ()
+    over = GAME.rules.announce(one_gone, Announcement("resign", "p3"))
+    assert (over.to_move, GAME.rules.outcome(over).winner) == (None, "p2")
+    assert "resigned" in GAME.rules.outcome(over).reason
+    assert GAME.rules.announcements(over) == ()
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.announce(over, Announcement("resign", "p2"))
+        GAME.rules.announce(over, Announcement("resign", "p2"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
     for odd in (Announcement("draw"), Announcement("resign"), Announcement("resign", "p4")):
         with pytest.raises(IllegalTurnError, match="expected resign by one of p1, p2, p3"):
-            GAME.announce(state, odd)
+            GAME.rules.announce(state, odd)
 
 
 @pytest.mark.parametrize(
@@ -173,84 +173,78 @@ def test_resigning():
     ],
 )
 def test_who_wins(sheets, winner, shared, reason):
-    outcome = GAME.outcome(GAME.parse_state(f"over {sheets} sheet={SMALL}"))
+    outcome = GAME.rules.outcome(GAME.notation.parse_state(f"over {sheets} sheet={SMALL}"))
     assert (outcome.winner, outcome.shared_by) == (winner, shared)
     assert reason in outcome.reason
 
 
 def test_nothing_is_played_after_the_end():
-    over = GAME.parse_state("over p1=-:0:out p2=-:0:out")
+    over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:out")
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.parse_turn(over, "1:1:a1")
+        GAME.notation.parse_turn(over, "1:1:a1")
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
-    assert GAME.unfinished(over) == []
+    assert GAME.table.unfinished(over) == []
     with pytest.raises(IllegalTurnError, match="over"):
-        GAME.count_from(over, roll("1,2"), None)
+        GAME.rules.count_from(over, roll("1,2"), None)
 
 
 def test_turns_are_certain_or_impossible():
     state = rolled("1,2,3,4")
-    turn = GAME.legal_turns(state)[0]
-    assert GAME.certainty(state, turn) is Certainty.CERTAIN
-    later = GAME.apply(state, turn)
-    assert GAME.certainty(later, turn) is Certainty.IMPOSSIBLE
+    turn = GAME.rules.legal_turns(state)[0]
+    assert GAME.rules.certainty(state, turn) is Certainty.CERTAIN
+    later = GAME.rules.apply(state, turn)
+    assert GAME.rules.certainty(later, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.apply(later, turn)
+        GAME.rules.apply(later, turn)
     assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
 
 
 def test_turns_of_another_game_are_refused():
-    small = GAME.rolled(GAME.new({"sheet": SMALL, "players": 2}), roll("1,1"))
-    large = GAME.rolled(GAME.new(), roll("1,1,1,1"))
-    turn = next(turn for turn in GAME.legal_turns(large) if "j10" in turn.squares)
-    assert GAME.certainty(small, turn) is Certainty.IMPOSSIBLE
+    small = GAME.dice.rolled(GAME.rules.new({"sheet": SMALL, "players": 2}), roll("1,1"))
+    large = GAME.dice.rolled(GAME.rules.new(), roll("1,1,1,1"))
+    turn = next(turn for turn in GAME.rules.legal_turns(large) if "j10" in turn.squares)
+    assert GAME.rules.certainty(small, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match="no turn of this game"):
-        GAME.apply(small, turn)
+        GAME.rules.apply(small, turn)
 
 
 def test_set_up_takes_empty_sheets_only():
-    start = GAME.new({"players": 2})
-    assert GAME.set_up({}, {"players": 2}) == start
-    assert GAME.set_up(GAME.appearance(start), {"players": 2}, anywhere=True) == start
+    start = GAME.rules.new({"players": 2})
+    assert GAME.table.set_up({}, {"players": 2}) == start
+    assert GAME.table.set_up(GAME.table.appearance(start), {"players": 2}, anywhere=True) == start
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up({"p2.b3": "red"}, {"players": 2})
+        GAME.table.set_up({"p2.b3": "red"}, {"players": 2})
     assert [(breach.rule, breach.places) for breach in raised.value.breaches] == [("sheet-not-clean", ("p2.b3",))]
     with pytest.raises(UnreadableError, match=r"p3\.a1"):
-        GAME.set_up({"p3.a1": "red"}, {"players": 2})
+        GAME.table.set_up({"p3.a1": "red"}, {"players": 2})
     with pytest.raises(UnreadableError, match="expected one of empty, red"):
-        GAME.set_up({"p1.a1": "pink"})
-
-
-def test_nothing_has_sides():
-    state = GAME.new()
-    assert GAME.facings(state) == {}
-    assert GAME.narrow(state, {"p1.a1": {}}) == state
-    with pytest.raises(ContradictionError, match=r"nothing in .*Blokus.* has any"):
-        GAME.narrow(state, {"p1.a1": {"north": "x"}})
+        GAME.table.set_up({"p1.a1": "pink"})
 
 
 def test_unfinished_positions_are_shapes_begun():
     state = rolled("2,2", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
-    begun = GAME.unfinished(state)
+    begun = GAME.table.unfinished(state)
     edge = {square for square in state.settings.sheet.grid.names if square[0] in "ae" or square[1] in "15"}
     # I3 in a corner reaches three squares along each edge: all that lie on the edge.
     assert {position.places for position in begun} == {(f"p1.{square}",) for square in edge}
     for position in begun:
-        assert [breach.rule for breach in GAME.explain(state, position.appearance)] != []
+        assert [breach.rule for breach in GAME.table.explain(state, position.appearance)] != []
         assert "Fill the other squares" in position.to_do
 
 
 def test_a_square_that_is_a_shape_by_itself_is_no_shape_begun():
     state = rolled("1,1", {"players": 2, "sheet": SMALL.replace("5x5/1", "5x5/0")})
     # The corners are turns by themselves; the domino's other square is a shape begun.
-    assert {position.places[0][3:] for position in GAME.unfinished(state)} == {
+    assert {position.places[0][3:] for position in GAME.table.unfinished(state)} == {
         *("b1", "a2", "d1", "e2", "a4", "b5", "d5", "e4")
     }
 
 
 def test_a_drawing_shows_what_is_drawn():
     state = rolled("1,2", {"players": 2})
-    lines = GAME.diagram(GAME.apply(state, GAME.parse_turn(state, "2:V3:a1,b1,a2:strike"))).splitlines()
+    lines = GAME.notation.diagram(
+        GAME.rules.apply(state, GAME.notation.parse_turn(state, "2:V3:a1,b1,a2:strike"))
+    ).splitlines()
     assert lines[9].startswith(" 2 R . . ")
     assert lines[10].startswith(" 1 R R . ")
     assert "3 filled, 2 strikes left   0 filled, 3 strikes left" in lines
@@ -258,26 +252,26 @@ def test_a_drawing_shows_what_is_drawn():
 
 
 def test_drawings_fit_and_tell_all():
-    state = GAME.new()
-    text = GAME.diagram(state)
+    state = GAME.rules.new()
+    text = GAME.notation.diagram(state)
     assert max(map(len, text.splitlines())) <= 100
     assert "p1 rolls 4 dice." in text
     many = ({}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}, {"sheet": "20x20" + SMALL[3:]})
     for options in many:
-        paragraphs = GAME.summary(options).split("\n\n")
+        paragraphs = GAME.notation.summary(options).split("\n\n")
         assert len(paragraphs) >= 6
-        lying = GAME.rolled(GAME.new(options), Roll(("1",) * int(options.get("players", 4))))
-        assert max(map(len, GAME.diagram(lying).splitlines())) <= 100
-        assert "takes one and draws in red" in GAME.diagram(lying)
-    assert "Standing by: yellow, green." in GAME.diagram(GAME.new({"players": 2}))
-    assert "The game is over." in GAME.diagram(GAME.parse_state("over p1=-:0:out p2=-:0:out"))
+        lying = GAME.dice.rolled(GAME.rules.new(options), Roll(("1",) * int(options.get("players", 4))))
+        assert max(map(len, GAME.notation.diagram(lying).splitlines())) <= 100
+        assert "takes one and draws in red" in GAME.notation.diagram(lying)
+    assert "Standing by: yellow, green." in GAME.notation.diagram(GAME.rules.new({"players": 2}))
+    assert "The game is over." in GAME.notation.diagram(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))
 
 
 def test_a_turn_in_a_sentence():
     state = rolled("1,2,3,4")
-    assert GAME.describe(GAME.parse_turn(state, "1:V3:a1,a2,b1")) == (
+    assert GAME.notation.describe(GAME.notation.parse_turn(state, "1:V3:a1,a2,b1")) == (
         "p1 takes the 1 and draws V3 in red on a1, b1 and a2."
     )
-    assert GAME.describe(GAME.parse_turn(state, "2:1:a1:strike")) == (
+    assert GAME.notation.describe(GAME.notation.parse_turn(state, "2:1:a1:strike")) == (
         "p1 takes the 2 and crosses out a strike and draws 1 in red on a1."
     )

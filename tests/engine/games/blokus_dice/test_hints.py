@@ -19,16 +19,18 @@ SMALL = "5x5/1/-/1,2/I3/V3/I4/L4/O4"
 
 
 def hint(state, *, seconds=0.2, step_s=0.001, seed=1, **more):
-    return GAME.hint(state, seconds, random.Random(seed), clock=CountingClock(step_s), **more)
+    return GAME.advice.hint(state, seconds, random.Random(seed), clock=CountingClock(step_s), **more)
 
 
 def to_draw(options, seed, most_turns=60):
     """A state in which somebody is to draw."""
     state = played(options, seed, most_turns)
     if state.to_move is None:
-        state = GAME.new(options)
+        state = GAME.rules.new(options)
     return (
-        GAME.rolled(state, drawn(GAME.possible_rolls(state), random.Random(seed))) if GAME.awaits_roll(state) else state
+        GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), random.Random(seed)))
+        if GAME.awaits_roll(state)
+        else state
     )
 
 
@@ -40,10 +42,10 @@ def test_hints_are_legal_turns_of_the_die_they_name(options, seed, strength):
         return
     heard = []
     found = hint(state, seconds=0.05, strength=strength, better=heard.append)
-    turns = list(GAME.legal_turns(state))
+    turns = list(GAME.rules.legal_turns(state))
     for each in [*heard, found]:
         assert each.turn in turns
-        assert GAME.roll_of(state).faces[each.die] == str(each.turn.die)
+        assert GAME.dice.roll_of(state).faces[each.die] == str(each.turn.die)
         assert each.reason
         assert each.unit == "points"
         assert 0 <= each.sure <= 1
@@ -58,7 +60,9 @@ def test_the_same_seed_and_clock_give_the_same_hint():
 def test_a_hint_ends_by_its_deadline_and_begins_at_once():
     clock, heard = CountingClock(0.002), []
     began = clock.now_s
-    GAME.hint(to_draw({}, 5), 0.3, random.Random(1), clock=clock, better=lambda each: heard.append(clock.now_s - began))
+    GAME.advice.hint(
+        to_draw({}, 5), 0.3, random.Random(1), clock=clock, better=lambda each: heard.append(clock.now_s - began)
+    )
     assert heard[0] <= 0.02
     assert heard == sorted(heard)
     assert clock.now_s - began <= 0.3 + 0.01
@@ -66,21 +70,21 @@ def test_a_hint_ends_by_its_deadline_and_begins_at_once():
 
 def test_no_time_at_all_still_gives_a_hint():
     state = to_draw({}, 9)
-    assert hint(state, seconds=0).turn in list(GAME.legal_turns(state))
+    assert hint(state, seconds=0).turn in list(GAME.rules.legal_turns(state))
 
 
 def test_there_is_no_hint_without_a_turn():
     with pytest.raises(IllegalTurnError, match="p1 has to roll first"):
-        hint(GAME.new())
+        hint(GAME.rules.new())
     with pytest.raises(IllegalTurnError, match="over"):
-        hint(GAME.parse_state("over p1=-:0:out p2=-:0:out"))
+        hint(GAME.notation.parse_state("over p1=-:0:out p2=-:0:out"))
 
 
 def test_the_only_turn_is_given_at_once():
-    state = GAME.parse_state("p1 dice=1,1 p1=-:0 p2=-:0 sheet=5x5/0/a1,e1,a5/1/I5/L5/V5/W5/Z5")
+    state = GAME.notation.parse_state("p1 dice=1,1 p1=-:0 p2=-:0 sheet=5x5/0/a1,e1,a5/1/I5/L5/V5/W5/Z5")
     clock = CountingClock(0.001)
-    found = GAME.hint(state, 60.0, random.Random(1), clock=clock)
-    assert (GAME.format_turn(found.turn), found.sure) == ("1:1:e5", 1.0)
+    found = GAME.advice.hint(state, 60.0, random.Random(1), clock=clock)
+    assert (GAME.notation.format_turn(found.turn), found.sure) == ("1:1:e5", 1.0)
     assert found.reason == "is the only turn there is: it fills one square"
     assert clock.now_s < 0.02
 
@@ -90,21 +94,21 @@ AHEAD = f"p1 dice=1 starter=p1 markers=red,blue,yellow,green p1=ggg2/5/5/5/5:0 p
 
 
 def test_a_turn_that_nobody_can_catch_up_with_is_taken():
-    found = hint(GAME.parse_state(AHEAD))
+    found = hint(GAME.notation.parse_state(AHEAD))
     assert found.reason.startswith("wins: it fills two squares")
-    still_there = hint(GAME.parse_state(AHEAD.replace("bbbb1:0:out", "bbbb1:0").replace("dice=1", "dice=1,1")))
+    still_there = hint(GAME.notation.parse_state(AHEAD.replace("bbbb1:0:out", "bbbb1:0").replace("dice=1", "dice=1,1")))
     assert not still_there.reason.startswith("wins")
 
 
 def test_words_of_reasons():
-    state = GAME.rolled(GAME.new(), Roll(("1", "3", "4", "6")))
+    state = GAME.dice.rolled(GAME.rules.new(), Roll(("1", "3", "4", "6")))
     assert hint(state).reason == "fills five squares, keeps four red corners open, and every colour can go on"
-    strike = GAME.rolled(GAME.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
+    strike = GAME.dice.rolled(GAME.rules.new({"sheet": "5x5/2/-/1,2/I3/V3/I4/L4/X5", "players": 2}), Roll(("6", "6")))
     assert "worth a strike (one strike left)" in hint(strike).reason
 
 
 def test_every_strength_says_what_it_expects_by_the_end():
-    state = GAME.rolled(GAME.new({"players": 2}), Roll(("2", "6")))
+    state = GAME.dice.rolled(GAME.rules.new({"players": 2}), Roll(("2", "6")))
     gentle, fair, strong = (hint(state, strength=strength) for strength in Strength)
     assert min(gentle.expected, fair.expected, strong.expected) > 40
     assert strong.sure >= 0.5 > fair.sure == gentle.sure
@@ -123,9 +127,10 @@ def expectation(state):
         return float(GAME.scores(state)["p1"])
     if GAME.awaits_roll(state):
         return sum(
-            float(each.probability) * expectation(GAME.rolled(state, each.roll)) for each in GAME.possible_rolls(state)
+            float(each.probability) * expectation(GAME.dice.rolled(state, each.roll))
+            for each in GAME.dice.possible_rolls(state)
         )
-    return max(expectation(GAME.apply(state, turn)) for turn in GAME.legal_turns(state))
+    return max(expectation(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state))
 
 
 # Only p1 is left, with little room.
@@ -135,15 +140,15 @@ ALONE = f"p1 p1=-:0 p2=-:0:out p3=-:0:out sheet=5x5/1/{CLOSED}/1/2/I3/V3/L4/I4"
 
 @pytest.mark.parametrize("strikes", [0, 1])
 def test_the_end_is_worked_out_exactly(strikes):
-    rolling = GAME.parse_state(ALONE.replace("5x5/1/", f"5x5/{strikes}/"))
+    rolling = GAME.notation.parse_state(ALONE.replace("5x5/1/", f"5x5/{strikes}/"))
     for face in "126":
-        state = GAME.rolled(rolling, Roll((face,)))
+        state = GAME.dice.rolled(rolling, Roll((face,)))
         if state.to_move is None:
             continue
         found = hint(state, seconds=100.0)
         assert found.sure == 1.0
         assert found.expected == pytest.approx(expectation(state))
-        assert expectation(GAME.apply(state, found.turn)) == pytest.approx(expectation(state))
+        assert expectation(GAME.rules.apply(state, found.turn)) == pytest.approx(expectation(state))
 
 
 def test_an_end_that_is_too_far_off_is_left_to_chance():
@@ -155,12 +160,12 @@ def test_an_end_that_is_too_far_off_is_left_to_chance():
 
 
 def test_the_rounds_to_come():
-    state = GAME.rolled(GAME.new({"players": 2}), Roll(("1", "2")))
+    state = GAME.dice.rolled(GAME.rules.new({"players": 2}), Roll(("1", "2")))
     # p1 rolls first in every other round and then has two dice to choose from; red, then green, yellow, blue.
     assert course_of(state, 0).rounds[:4] == ((3, 1), (2, 2), (1, 1), (0, 2))
     assert course_of(state, 1).rounds[:4] == ((0, 2), (3, 1), (2, 2), (1, 1))
     assert len(course_of(state, 0).rounds) == 21
-    alone = GAME.rolled(GAME.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
+    alone = GAME.dice.rolled(GAME.notation.parse_state("p1 p1=-:0 p2=-:0:out p3=-:0:out"), Roll(("1",)))
     assert course_of(alone, 0).alone
     assert {dice for _, dice in course_of(alone, 0).rounds} == {1}
 
@@ -169,14 +174,14 @@ def test_the_rounds_to_come():
 def test_strong_hints_fill_more_than_gentle_ones():
     ahead = []
     for number in range(20):
-        rng, state = random.Random(number // 2), GAME.new({"players": 2})
+        rng, state = random.Random(number // 2), GAME.rules.new({"players": 2})
         strong = f"p{number % 2 + 1}"
         while state.to_move is not None:
             if GAME.awaits_roll(state):
-                state = GAME.rolled(state, drawn(GAME.possible_rolls(state), rng))
+                state = GAME.dice.rolled(state, drawn(GAME.dice.possible_rolls(state), rng))
                 continue
             strength = Strength.STRONG if state.to_move == strong else Strength.GENTLE
-            state = GAME.apply(state, hint(state, step_s=0.002, seed=number, strength=strength).turn)
+            state = GAME.rules.apply(state, hint(state, step_s=0.002, seed=number, strength=strength).turn)
         scores = GAME.scores(state)
         ahead.append(2 * scores[strong] - sum(scores.values()))
     assert sum(ahead) / len(ahead) > 2

@@ -11,7 +11,7 @@ from engine.api import EMPTY, Roll
 from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
 from engine.games.blokus_dice.advice.playouts import play_random_game
 from engine.games.blokus_dice.play.turns import ways_to_lay
-from engine.support.traits import play_random_games
+from engine.support.playouts import play_random_games
 from tests.engine.games.blokus_dice.strategies import GAME, OPTIONS, states
 
 
@@ -20,38 +20,38 @@ class WholeGame(RuleBasedStateMachine):
 
     @initialize(options=OPTIONS)
     def begin(self, options):
-        self.start = self.state = GAME.new(options)
+        self.start = self.state = GAME.rules.new(options)
         self.history = []
         self.resigned = set()
 
     @rule(dice=st.lists(st.integers(1, 6), min_size=4, max_size=4))
     @precondition(lambda self: GAME.awaits_roll(self.state))
     def roll(self, dice):
-        active = len(GAME.announcements(self.state))
+        active = len(GAME.rules.announcements(self.state))
         roll = Roll(tuple(sorted(map(str, dice[:active]))))
-        assert roll in [each.roll for each in GAME.possible_rolls(self.state)]
-        self.follow(roll, GAME.rolled(self.state, roll))
+        assert roll in [each.roll for each in GAME.dice.possible_rolls(self.state)]
+        self.follow(roll, GAME.dice.rolled(self.state, roll))
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None and not GAME.awaits_roll(self.state))
     def play(self, choice):
-        turns = GAME.legal_turns(self.state)
+        turns = GAME.rules.legal_turns(self.state)
         assert turns
         turn = turns[choice % len(turns)]
         before, dice = self.state, list(self.state.dice)
         dice.remove(turn.die)
-        self.follow(turn, GAME.apply(before, turn))
+        self.follow(turn, GAME.rules.apply(before, turn))
         if not GAME.awaits_roll(self.state) and self.state.to_move is not None:
             assert self.state.dice == tuple(dice)
-        assert GAME.explain(before, GAME.appearance(self.state)) == ()
+        assert GAME.table.explain(before, GAME.table.appearance(self.state)) == ()
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None and len(self.history) % 7 == 6)
     def resign(self, choice):
-        said = GAME.announcements(self.state)
+        said = GAME.rules.announcements(self.state)
         announcement = said[choice % len(said)]
         self.resigned.add(announcement.player)
-        self.follow(announcement, GAME.announce(self.state, announcement))
+        self.follow(announcement, GAME.rules.announce(self.state, announcement))
 
     def follow(self, step, after):
         self.history.append((self.state, step))
@@ -66,11 +66,11 @@ class WholeGame(RuleBasedStateMachine):
     def replayed(self, steps, state):
         for step in steps:
             if isinstance(step, Roll):
-                state = GAME.rolled(state, step)
+                state = GAME.dice.rolled(state, step)
             elif hasattr(step, "squares"):
-                state = GAME.apply(state, GAME.parse_turn(state, GAME.format_turn(step)))
+                state = GAME.rules.apply(state, GAME.notation.parse_turn(state, GAME.notation.format_turn(step)))
             else:
-                state = GAME.announce(state, step)
+                state = GAME.rules.announce(state, step)
         return state
 
     @invariant()
@@ -83,7 +83,7 @@ class WholeGame(RuleBasedStateMachine):
                 drawn |= dict.fromkeys(step.places, step.colour)
                 names[step.player].append(step.shape)
                 strikes[step.player] += step.strike
-        seen = {place: look for place, look in GAME.appearance(self.state).items() if look != EMPTY}
+        seen = {place: look for place, look in GAME.table.appearance(self.state).items() if look != EMPTY}
         assert seen == drawn
         sheet = self.state.settings.sheet
         for player, filled in zip(names, self.state.sheets, strict=True):
@@ -102,14 +102,14 @@ class WholeGame(RuleBasedStateMachine):
 
     @invariant()
     def text_round_trips(self):
-        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+        assert GAME.notation.parse_state(GAME.notation.format_state(self.state)) == self.state
 
     @invariant()
     def the_game_ends_with_an_outcome(self):
-        outcome = GAME.outcome(self.state)
+        outcome = GAME.rules.outcome(self.state)
         over = self.state.to_move is None
         assert (outcome is not None) == over
-        assert (len(GAME.legal_turns(self.state)) == 0) == (over or GAME.awaits_roll(self.state))
+        assert (len(GAME.rules.legal_turns(self.state)) == 0) == (over or GAME.awaits_roll(self.state))
         if over:
             winners = outcome.shared_by or (outcome.winner,)
             assert not self.resigned & set(winners)
@@ -124,8 +124,11 @@ TestWholeGame.settings = settings(max_examples=max(15, settings.default.max_exam
 
 @pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "standby": "follows_start_player"}])
 def test_fast_random_games_are_like_slow_ones(options):
-    start = GAME.new(options)
-    fast, slow = GAME.playouts(start, 150, random.Random(1)), play_random_games(GAME, start, 60, random.Random(2), 1000)
+    start = GAME.rules.new(options)
+    fast, slow = (
+        GAME.advice.playouts(start, 150, random.Random(1)),
+        play_random_games(GAME, start, 60, random.Random(2), most_plies=1000),
+    )
     assert (fast.games, fast.unfinished) == (150, 0)
     assert sum(fast.wins.values()) + fast.draws == 150
     assert fast.plies / fast.games == pytest.approx(slow.plies / slow.games, rel=0.05)
@@ -149,25 +152,25 @@ def test_the_fast_core_finds_what_the_rules_find(state):
 @pytest.mark.parametrize("seed", range(12))
 def test_a_fast_random_game_ends_as_a_game_may(seed):
     rng = random.Random(seed)
-    state = GAME.new({"players": 2 + seed % 3})
+    state = GAME.rules.new({"players": 2 + seed % 3})
     played, final = play_random_game(state, PlacementFinder(state.settings.sheet), rng, 10_000)
     assert played == sum(filled.shapes_drawn for filled in final.sheets)
     # The text is read with every shape made out anew from its squares.
-    assert GAME.parse_state(GAME.format_state(final)) == final
+    assert GAME.notation.parse_state(GAME.notation.format_state(final)) == final
 
 
 def test_fast_random_games_may_be_cut_off_or_be_over():
-    assert GAME.playouts(GAME.new(), 3, random.Random(1), most_plies=5).unfinished == 3
-    assert GAME.playouts(GAME.new(), 3, random.Random(1), most_plies=5).plies == 15
-    over = GAME.parse_state("over p1=-:0:out p2=-:0:resigned")
-    assert dict(GAME.playouts(over, 2, random.Random(1)).wins) == {"p1": 2}
-    lying = GAME.rolled(GAME.new(), Roll(("1", "2", "3", "4")))
-    assert GAME.playouts(lying, 2, random.Random(1)).games == 2
+    assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).unfinished == 3
+    assert GAME.advice.playouts(GAME.rules.new(), 3, random.Random(1), most_plies=5).plies == 15
+    over = GAME.notation.parse_state("over p1=-:0:out p2=-:0:resigned")
+    assert dict(GAME.advice.playouts(over, 2, random.Random(1)).wins) == {"p1": 2}
+    lying = GAME.dice.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4")))
+    assert GAME.advice.playouts(lying, 2, random.Random(1)).games == 2
 
 
 def test_a_single_turn_at_random_is_drawn_evenly():
-    state = GAME.rolled(GAME.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
-    turns = list(GAME.legal_turns(state))
+    state = GAME.dice.rolled(GAME.rules.new({"players": 2, "sheet": "5x5/1/-/1,2/I3/V3/I4/L4/O4"}), Roll(("1", "2")))
+    turns = list(GAME.rules.legal_turns(state))
     finder, rng, counts = PlacementFinder(state.settings.sheet), random.Random(5), {}
     for _ in range(200 * len(turns)):
         _, after = play_random_game(state, finder, rng, 1)
@@ -175,7 +178,7 @@ def test_a_single_turn_at_random_is_drawn_evenly():
         counts[key] = counts.get(key, 0) + 1
     expected = {}
     for turn in turns:
-        after = GAME.apply(state, turn)
+        after = GAME.rules.apply(state, turn)
         key = (after.sheets[0].colours, after.sheets[0].strikes)
         expected[key] = expected.get(key, 0) + 200
     assert set(counts) == set(expected)

@@ -14,29 +14,29 @@ from tests.engine.games.blokus_dice.strategies import GAME, as_oracle, positions
 def compare(table, state):
     assert (state.to_move is None) == table.over()
     assert GAME.awaits_roll(state) == table.awaits_roll()
-    turns, expected = [as_oracle(turn) for turn in GAME.legal_turns(state)], table.turns()
+    turns, expected = [as_oracle(turn) for turn in GAME.rules.legal_turns(state)], table.turns()
     assert len(turns) == len(set(turns))
     assert set(turns) == expected
-    assert {(turn.shape, turn.squares) for turn in GAME.counted_turns(state)} == {
+    assert {(turn.shape, turn.squares) for turn in GAME.rules.perft_turns(state)} == {
         (name, tuple(oracle.name_of(cell) for cell in sorted(cells, key=lambda cell: (cell[1], cell[0]))))
         for _, name, cells, strike in expected
         if not strike
     }
-    assert GAME.count_results(state) == len(GAME.counted_turns(state))
+    assert GAME.rules.count_results(state) == len(GAME.rules.perft_turns(state))
     assert list(GAME.scores(state).values()) == [table.filled(seat) for seat in range(len(table.players))]
     if table.over():
         winners = tuple(f"p{seat + 1}" for seat in table.winners())
-        outcome = GAME.outcome(state)
+        outcome = GAME.rules.outcome(state)
         assert (outcome.shared_by or (outcome.winner,)) == winners
     else:
-        assert GAME.outcome(state) is None
+        assert GAME.rules.outcome(state) is None
 
 
 @settings(max_examples=max(5, settings.default.max_examples // 20))
 @given(positions())
 def test_turns_of_random_positions_are_the_oracles(table):
-    state = GAME.parse_state(written(table))
-    assert GAME.format_state(state) == written(table)
+    state = GAME.notation.parse_state(written(table))
+    assert GAME.notation.format_state(state) == written(table)
     compare(table, state)
 
 
@@ -45,24 +45,24 @@ def follow(seed):
     rng = random.Random(seed)
     table = oracle.random_game(seed, most_turns=0)
     options = {"players": len(table.players), "sheet": table.paper.text(), "standby": table.standby}
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     while not table.over():
         if table.awaits_roll():
             dice = oracle.random_dice(table, rng)
             table.roll(dice)
-            state = GAME.rolled(state, Roll(tuple(map(str, dice))))
+            state = GAME.dice.rolled(state, Roll(tuple(map(str, dice))))
         elif rng.random() < 0.03:
             seat = rng.choice([seat for seat, player in enumerate(table.players) if player.in_the_game()])
             table.resign(seat)
-            state = GAME.announce(state, Announcement("resign", f"p{seat + 1}"))
+            state = GAME.rules.announce(state, Announcement("resign", f"p{seat + 1}"))
         else:
-            turns = GAME.legal_turns(state)
+            turns = GAME.rules.legal_turns(state)
             turn = turns[rng.randrange(len(turns))]
             table.play(*as_oracle(turn))
-            state = GAME.apply(state, turn)
+            state = GAME.rules.apply(state, turn)
         compare(table, state)
         if not table.over():
-            assert GAME.format_state(state) == written(table)
+            assert GAME.notation.format_state(state) == written(table)
 
 
 @settings(max_examples=max(4, settings.default.max_examples // 25))
@@ -82,4 +82,8 @@ def test_the_first_turn_is_counted_alike():
     table = oracle.Table()
     table.roll([1, 2, 3, 4])
     without_strikes = {cells for _, _, cells, strike in table.turns() if not strike}
-    assert len(without_strikes) == GAME.count_results(GAME.rolled(GAME.new(), Roll(("1", "2", "3", "4")))) == 184
+    assert (
+        len(without_strikes)
+        == GAME.rules.count_results(GAME.dice.rolled(GAME.rules.new(), Roll(("1", "2", "3", "4"))))
+        == 184
+    )

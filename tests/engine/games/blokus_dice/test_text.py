@@ -17,33 +17,38 @@ ONE_DRAWN = START.replace("p1 ", "p2 ", 1).replace("dice=-", "dice=2,3,4").repla
 
 @given(OPTIONS)
 def test_starts_read_back(options):
-    state = GAME.new(options)
-    assert GAME.parse_state(GAME.format_state(state)) == state
+    state = GAME.rules.new(options)
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
 
 
 @settings(max_examples=max(20, settings.default.max_examples // 3))
 @given(states(), st.integers(0, 10**6))
 def test_positions_and_turns_read_back(state, choice):
-    text = GAME.format_state(state)
-    assert GAME.parse_state(text) == state
-    assert GAME.parse_state(f"  {text.upper()}\n") == state
+    text = GAME.notation.format_state(state)
+    assert GAME.notation.parse_state(text) == state
+    assert GAME.notation.parse_state(f"  {text.upper()}\n") == state
     assert not set("{};") & set(text)
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     for turn in turns[choice % 97 :: 97]:
-        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
-        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace(":", " : "), turn.player) == turn
-        assert GAME.parse_turn(state, f"{turn.die} {' '.join(turn.places)} {'!' if turn.strike else ''}") == turn
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
+        assert (
+            GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace(":", " : "), turn.player)
+            == turn
+        )
+        assert (
+            GAME.notation.parse_turn(state, f"{turn.die} {' '.join(turn.places)} {'!' if turn.strike else ''}") == turn
+        )
 
 
 def test_the_start_in_strict_text():
-    assert GAME.format_state(GAME.new()) == START
-    assert GAME.parse_state("") == GAME.parse_state("p1") == GAME.new()
-    assert GAME.parse_state("players=2 standby=follows_start_player") == GAME.new(
+    assert GAME.notation.format_state(GAME.rules.new()) == START
+    assert GAME.notation.parse_state("") == GAME.notation.parse_state("p1") == GAME.rules.new()
+    assert GAME.notation.parse_state("players=2 standby=follows_start_player") == GAME.rules.new(
         {"players": 2, "standby": "follows_start_player"}
     )
-    assert GAME.parse_state("P1 dice=- markers=r,b,y,g p2=-  p1=-:0") == GAME.new({"players": 2})
-    assert GAME.parse_state("p1 sheet=HOUSE") == GAME.new()
-    assert GAME.parse_state(ONE_DRAWN).dice == (2, 3, 4)
+    assert GAME.notation.parse_state("P1 dice=- markers=r,b,y,g p2=-  p1=-:0") == GAME.rules.new({"players": 2})
+    assert GAME.notation.parse_state("p1 sheet=HOUSE") == GAME.rules.new()
+    assert GAME.notation.parse_state(ONE_DRAWN).dice == (2, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,7 @@ def test_the_start_in_strict_text():
 )
 def test_states_that_cannot_be_read_say_where(text, column, message):
     with pytest.raises(UnreadableError, match=re.escape(message)) as raised:
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
     assert raised.value.column == column
 
 
@@ -106,15 +111,15 @@ SMALL = "sheet=5x5/3/-/1,2/I3/V3/I4/L4/O4"
 )
 def test_impossible_positions_name_the_invariant(text, message):
     with pytest.raises(UnreadableError, match=re.escape(message)):
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
 
 
 def test_a_colour_may_reach_a_second_corner():
     text = f"p1 p1=5/5/5/2rrr/rr2r:0 p2=5/5/5/2bbb/bb2b:0 {SMALL}"
-    assert GAME.scores(GAME.parse_state(text)) == {"p1": 6, "p2": 6}
+    assert GAME.scores(GAME.notation.parse_state(text)) == {"p1": 6, "p2": 6}
     apart = text.replace("2rrr/rr2r", "5/rr2r").replace("2bbb/bb2b", "5/bb2b")
     with pytest.raises(UnreadableError, match="hang together"):
-        GAME.parse_state(apart)
+        GAME.notation.parse_state(apart)
 
 
 TURNS = "p1 dice=1,2,3,4"
@@ -138,20 +143,22 @@ TURNS = "p1 dice=1,2,3,4"
     ],
 )
 def test_turns_are_read_leniently(text, strict):
-    state = GAME.parse_state(TURNS)
+    state = GAME.notation.parse_state(TURNS)
     if strict is None:
         with pytest.raises(IllegalTurnError):
-            GAME.parse_turn(state, text)
+            GAME.notation.parse_turn(state, text)
     else:
-        assert GAME.format_turn(GAME.parse_turn(state, text)) == strict
+        assert GAME.notation.format_turn(GAME.notation.parse_turn(state, text)) == strict
 
 
 def test_a_list_of_squares_may_begin_with_what_is_also_a_shapes_name():
-    state = GAME.parse_state("p1 dice=1,1 sheet=5x5/3/-/1,F5/I3,L4/V3/I4/L5/O4 p1=-:0 p2=-:0".replace("5x5", "6x5"))
+    state = GAME.notation.parse_state(
+        "p1 dice=1,1 sheet=5x5/3/-/1,F5/I3,L4/V3/I4/L5/O4 p1=-:0 p2=-:0".replace("5x5", "6x5")
+    )
     # f5 is a corner of this sheet and F5 a shape of it.
-    assert GAME.format_turn(GAME.parse_turn(state, "f5")) == "1:1:f5"
-    assert GAME.parse_turn(state, "1 f5 f4 f3 !").shape == "I3"
-    assert GAME.parse_turn(state, "f5 a1 b1 b2 b3 c2").shape == "F5"
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(state, "f5")) == "1:1:f5"
+    assert GAME.notation.parse_turn(state, "1 f5 f4 f3 !").shape == "I3"
+    assert GAME.notation.parse_turn(state, "f5 a1 b1 b2 b3 c2").shape == "F5"
 
 
 @pytest.mark.parametrize(
@@ -170,20 +177,20 @@ def test_a_list_of_squares_may_begin_with_what_is_also_a_shapes_name():
 )
 def test_turns_that_cannot_be_read_say_where(text, column):
     with pytest.raises(UnreadableError) as raised:
-        GAME.parse_turn(GAME.parse_state(TURNS), text)
+        GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), text)
     assert raised.value.column == column
 
 
 def test_a_die_that_matters_has_to_be_named():
-    state = GAME.parse_state(TURNS)
+    state = GAME.notation.parse_state(TURNS)
     with pytest.raises(EngineError, match=r"fits 3 turns: 2:1:a1:strike, 3:1:a1:strike, 4:1:a1:strike"):
-        GAME.parse_turn(state, "a1 strike")
-    assert GAME.parse_turn(GAME.parse_state("p1 dice=1,2 players=2"), "a1 strike").die == 2
+        GAME.notation.parse_turn(state, "a1 strike")
+    assert GAME.notation.parse_turn(GAME.notation.parse_state("p1 dice=1,2 players=2"), "a1 strike").die == 2
 
 
 def test_turns_of_a_player_who_is_not_one():
     with pytest.raises(UnreadableError, match="no player 'p3'"):
-        GAME.parse_turn(GAME.parse_state("p1 dice=1,2 players=2"), "a1", "p3")
+        GAME.notation.parse_turn(GAME.notation.parse_state("p1 dice=1,2 players=2"), "a1", "p3")
 
 
 WORDS = st.one_of(
@@ -197,7 +204,11 @@ TEXTS = st.one_of(st.text(), st.lists(WORDS).map("".join), st.lists(WORDS).map("
 
 @given(TEXTS)
 def test_only_our_errors_escape_from_reading_states_and_rolls(text):
-    for read in (GAME.parse_state, lambda given: GAME.parse_roll(GAME.new(), given), GAME.read_sheet_file):
+    for read in (
+        GAME.notation.parse_state,
+        lambda given: GAME.dice.parse_roll(GAME.rules.new(), given),
+        GAME.sheet_file.read,
+    ):
         try:
             read(text)
         except EngineError:
@@ -207,9 +218,9 @@ def test_only_our_errors_escape_from_reading_states_and_rolls(text):
 @given(TEXTS)
 def test_only_our_errors_escape_from_reading_turns_and_options(text):
     for read in (
-        lambda given: GAME.parse_turn(GAME.parse_state(TURNS), given),
-        lambda given: GAME.new({"sheet": given}),
-        lambda given: GAME.new({"players": given, "standby": given}),
+        lambda given: GAME.notation.parse_turn(GAME.notation.parse_state(TURNS), given),
+        lambda given: GAME.rules.new({"sheet": given}),
+        lambda given: GAME.rules.new({"players": given, "standby": given}),
     ):
         try:
             read(text)
@@ -219,15 +230,15 @@ def test_only_our_errors_escape_from_reading_turns_and_options(text):
 
 @given(states(), st.data())
 def test_a_text_with_a_slip_is_read_or_refused(state, data):
-    text = GAME.format_state(state)
+    text = GAME.notation.format_state(state)
     at = data.draw(st.integers(0, len(text) - 1))
     slipped = text[:at] + data.draw(st.sampled_from(["", "r", "9", " ", "/", "=", ":", "é"])) + text[at + 1 :]
     try:
-        read = GAME.parse_state(slipped)
+        read = GAME.notation.parse_state(slipped)
     except UnreadableError:
         return
-    assert GAME.parse_state(GAME.format_state(read)) == read
+    assert GAME.notation.parse_state(GAME.notation.format_state(read)) == read
 
 
 def test_the_oracles_own_sheet_is_the_house_sheet():
-    assert GAME.new({"sheet": oracle.Paper().text()}) == GAME.new()
+    assert GAME.rules.new({"sheet": oracle.Paper().text()}) == GAME.rules.new()

@@ -206,9 +206,9 @@ def text(position):
 
 def worlds(state, game):
     """Every position of full knowledge that a state still holds possible."""
-    appearance = game.appearance(state)
+    appearance = game.table.appearance(state)
     choices = []
-    for square, facings in game.facings(state).items():
+    for square, facings in game.side_faces.facings(state).items():
         colour, _, rest = appearance[square].partition(" block, ")
         top = rest.removesuffix(" up")
         sides = [{"colour": colour, "faces": {"up": top, **facing}} for facing in facings]

@@ -13,53 +13,53 @@ CLAIM = {player: Announcement("repetition", player) for player in GAME.players}
 
 def to_and_fro(text, times):
     """Play turns that hop back to where they began, until a position came up so often with its player to move."""
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     seen = {}
     for _ in range(200):
         key = (state.blocks, state.to_move)
         seen[key] = seen.get(key, 0) + 1
         if seen[key] == times:
             return state
-        turns = GAME.legal_turns(state)
+        turns = GAME.rules.legal_turns(state)
         back = [turn for turn in turns if turn.end == turn.start]
-        state = GAME.apply(state, (back or turns)[0])
+        state = GAME.rules.apply(state, (back or turns)[0])
     raise AssertionError("no position came up so often")
 
 
 @pytest.mark.parametrize(("player", "winner"), [("gold", "teal"), ("teal", "gold")])
 def test_either_may_resign_at_any_time(player, winner):
-    state = GAME.new()
-    resigned = GAME.announce(state, Announcement("resign", player))
-    assert GAME.outcome(resigned) == Outcome(winner, f"{player} resigned")
-    assert (resigned.to_move, GAME.legal_turns(resigned), GAME.players_to_move(resigned)) == (None, [], ())
-    assert GAME.announcements(resigned) == ()
-    assert GAME.format_state(resigned).startswith("over ")
-    assert GAME.format_state(resigned).endswith(f"announced={player}:resign")
-    assert GAME.parse_state(GAME.format_state(resigned)) == resigned
+    state = GAME.rules.new()
+    resigned = GAME.rules.announce(state, Announcement("resign", player))
+    assert GAME.rules.outcome(resigned) == Outcome(winner, f"{player} resigned")
+    assert (resigned.to_move, GAME.rules.legal_turns(resigned), GAME.rules.players_to_move(resigned)) == (None, [], ())
+    assert GAME.rules.announcements(resigned) == ()
+    assert GAME.notation.format_state(resigned).startswith("over ")
+    assert GAME.notation.format_state(resigned).endswith(f"announced={player}:resign")
+    assert GAME.notation.parse_state(GAME.notation.format_state(resigned)) == resigned
 
 
 def test_both_may_agree_on_a_draw():
-    drawn = GAME.announce(GAME.new(), Announcement("draw"))
-    assert GAME.outcome(drawn) == Outcome(None, "both agreed on a draw")
-    assert GAME.parse_state(GAME.format_state(drawn).upper()) == drawn
+    drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
+    assert GAME.rules.outcome(drawn) == Outcome(None, "both agreed on a draw")
+    assert GAME.notation.parse_state(GAME.notation.format_state(drawn).upper()) == drawn
 
 
 def test_what_may_be_announced_is_listed():
     either = (Announcement("resign", "gold"), Announcement("resign", "teal"), Announcement("draw"))
-    assert GAME.announcements(GAME.new()) == either
+    assert GAME.rules.announcements(GAME.rules.new()) == either
     third = to_and_fro(f"{DUEL} repetition_draw=true", 3)
-    assert GAME.announcements(third) == (*either, CLAIM[third.to_move])
+    assert GAME.rules.announcements(third) == (*either, CLAIM[third.to_move])
 
 
 def test_a_third_repetition_is_claimed_not_automatic():
     third = to_and_fro(f"{DUEL} repetition_draw=true", 3)
     assert third.to_move is not None
-    assert GAME.outcome(third) is None
-    drawn = GAME.announce(third, CLAIM[third.to_move])
-    assert GAME.outcome(drawn) == Outcome(None, f"{third.to_move} claimed the third time of the same position")
-    assert GAME.parse_state(GAME.format_state(drawn)) == drawn
+    assert GAME.rules.outcome(third) is None
+    drawn = GAME.rules.announce(third, CLAIM[third.to_move])
+    assert GAME.rules.outcome(drawn) == Outcome(None, f"{third.to_move} claimed the third time of the same position")
+    assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
     fourth = to_and_fro(f"{DUEL} repetition_draw=true", 4)
-    assert GAME.outcome(GAME.announce(fourth, CLAIM[fourth.to_move])).winner is None
+    assert GAME.rules.outcome(GAME.rules.announce(fourth, CLAIM[fourth.to_move])).winner is None
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_claim_that_is_not_due_breaks_the_rule(options, times, claimer, why):
     state = to_and_fro(f"{DUEL} {options}", times)
     other = next(player for player in GAME.players if player != state.to_move)
     with pytest.raises(IllegalTurnError, match=why) as raised:
-        GAME.announce(state, CLAIM[state.to_move if claimer == "to move" else other])
+        GAME.rules.announce(state, CLAIM[state.to_move if claimer == "to move" else other])
     (breach,) = raised.value.breaches
     assert breach.rule == "repetition-claim"
     assert breach.sentence[0].isupper()
@@ -84,34 +84,34 @@ def test_a_claim_that_is_not_due_breaks_the_rule(options, times, claimer, why):
 def test_only_the_player_to_move_may_claim():
     third = to_and_fro(f"{DUEL} repetition_draw=true", 3)
     other = next(player for player in GAME.players if player != third.to_move)
-    held = GAME.format_state(third).replace(third.to_move, other, 1)
+    held = GAME.notation.format_state(third).replace(third.to_move, other, 1)
     with pytest.raises(IllegalTurnError, match="came up 0 times"):
-        GAME.announce(GAME.parse_state(held), CLAIM[other])
+        GAME.rules.announce(GAME.notation.parse_state(held), CLAIM[other])
     with pytest.raises(IllegalTurnError, match=f"{other.capitalize()} is to move"):
-        GAME.announce(GAME.parse_state(held), CLAIM[third.to_move])
+        GAME.rules.announce(GAME.notation.parse_state(held), CLAIM[third.to_move])
 
 
 def test_words_that_mean_nothing_are_refused():
     for announcement in (Announcement("resign"), Announcement("draw", "gold"), Announcement("block", "gold")):
         with pytest.raises(IllegalTurnError, match="means nothing") as raised:
-            GAME.announce(GAME.new(), announcement)
+            GAME.rules.announce(GAME.rules.new(), announcement)
         assert raised.value.breaches == ()
 
 
 def test_nothing_is_announced_after_the_end():
-    over = GAME.announce(GAME.new(), Announcement("draw"))
+    over = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
     with pytest.raises(IllegalTurnError, match="game is over") as raised:
-        GAME.announce(over, Announcement("resign", "gold"))
+        GAME.rules.announce(over, Announcement("resign", "gold"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
 
 
 def test_a_person_may_take_back_what_was_said():
-    over = GAME.announce(GAME.new(), Announcement("resign", "teal"))
-    assert GAME.amend(over, {}, "gold") == GAME.new()
+    over = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "teal"))
+    assert GAME.table.amend(over, {}, "gold") == GAME.rules.new()
 
 
 def test_side_faces_seen_after_the_end_are_kept():
-    over = GAME.announce(GAME.set_up(GAME.appearance(GAME.new())), Announcement("draw"))
-    narrowed = GAME.narrow(over, {"c1": {"north": "slider"}})
-    assert len(GAME.facings(narrowed)["c1"]) == 1
-    assert GAME.outcome(narrowed) == GAME.outcome(over)
+    over = GAME.rules.announce(GAME.table.set_up(GAME.table.appearance(GAME.rules.new())), Announcement("draw"))
+    narrowed = GAME.side_faces.narrow(over, {"c1": {"north": "slider"}})
+    assert len(GAME.side_faces.facings(narrowed)["c1"]) == 1
+    assert GAME.rules.outcome(narrowed) == GAME.rules.outcome(over)

@@ -12,8 +12,8 @@ GAME = load("deblockle")
 
 
 def test_a_position_is_drawn():
-    state = GAME.parse_state("teal c3:G.hoops? e7:T.slider/north=star removed=1,2")
-    assert GAME.diagram(state).splitlines() == [
+    state = GAME.notation.parse_state("teal c3:G.hoops? e7:T.slider/north=star removed=1,2")
+    assert GAME.notation.diagram(state).splitlines() == [
         "      a      b      c      d      e      f      g",
         " 7    .      .      .      .     T:<>    .      .    7",
         " 6    .      .      .      *      .      .      .    6",
@@ -33,8 +33,8 @@ def test_a_position_is_drawn():
 
 @given(positions())
 def test_every_drawing_is_narrow_and_names_every_block(position):
-    state = GAME.parse_state(oracle.text(position))
-    drawn = GAME.diagram(state).splitlines()
+    state = GAME.notation.parse_state(oracle.text(position))
+    drawn = GAME.notation.diagram(state).splitlines()
     assert max(map(len, drawn)) <= 100
     standing = [line for line in drawn if " up, " in line]
     assert len(standing) == len(state.blocks)
@@ -43,8 +43,8 @@ def test_every_drawing_is_narrow_and_names_every_block(position):
 
 @given(OPTIONS)
 def test_the_rules_in_short_say_what_the_options_change(options):
-    told = GAME.summary(options)
-    settings = GAME.new(options).settings
+    told = GAME.notation.summary(options)
+    settings = GAME.rules.new(options).settings
     assert ("side by side" in told or "right beside" in told) == (not settings.side_by_side)
     assert ("may claim a draw" in told) == settings.repetition_draw
     assert ("stays where it rolled" in told) == settings.hop_forfeited_when_stuck
@@ -55,4 +55,4 @@ def test_the_rules_in_short_say_what_the_options_change(options):
 
 def test_the_rules_of_no_such_option_are_not_told():
     with pytest.raises(OptionError, match="no option"):
-        GAME.summary({"bananas": 1})
+        GAME.notation.summary({"bananas": 1})

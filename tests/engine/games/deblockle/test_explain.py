@@ -123,7 +123,7 @@ MORE = [
 
 
 def changed(state, text):
-    after = dict(GAME.appearance(state))
+    after = dict(GAME.table.appearance(state))
     for part in text.split():
         if part.endswith("-"):
             after[part[:2]] = EMPTY
@@ -134,10 +134,10 @@ def changed(state, text):
 
 
 def rules_broken(text, change, facings=None):
-    state = GAME.parse_state(text)
-    breaches = GAME.explain(state, changed(state, change), facings)
+    state = GAME.notation.parse_state(text)
+    breaches = GAME.side_faces.explain(state, changed(state, change), facings or {})
     for breach in breaches:
-        assert breach.rule in GAME.rules
+        assert breach.rule in GAME.rules.catalogue
         assert breach.sentence.endswith(".")
         assert breach.remedy.endswith(".")
         assert breach.places
@@ -163,7 +163,7 @@ def test_more_of_the_same(rule, state, change):
     assert rule in rules_broken(state, change)
 
 
-START = dict(GAME.appearance(GAME.new()))
+START = dict(GAME.table.appearance(GAME.rules.new()))
 SET_UPS = {
     "too-many-blocks": ({"a1": "gold block, x up"}, {"a1": EMPTY}),
     "too-few-blocks": ({"c1": EMPTY}, {"c1": "gold block, x up"}),
@@ -176,21 +176,21 @@ SET_UPS = {
 def test_set_up_rule_and_its_near_miss(rule):
     wrong, fine = SET_UPS[rule]
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up({**START, **wrong})
+        GAME.table.set_up({**START, **wrong})
     assert rule in [breach.rule for breach in raised.value.breaches]
-    assert GAME.set_up({**START, **fine}).to_move == "gold"
+    assert GAME.table.set_up({**START, **fine}).to_move == "gold"
 
 
 def test_every_rule_has_a_case():
     # A claim is said, not seen; its cases are in test_deblockle_announcing.
-    assert set(GAME.rules) == set(CASES) | set(SET_UPS) | {"repetition-claim"}
+    assert set(GAME.rules.catalogue) == set(CASES) | set(SET_UPS) | {"repetition-claim"}
 
 
 def test_the_documentation_lists_exactly_the_catalogue():
     rows = [line.split("|")[1:3] for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     rows = [(rule.strip().strip("`"), sentence.strip()) for rule, sentence in rows]
-    documented = [(rule, sentence) for rule, sentence in rows if rule in GAME.rules or "-" in rule]
-    assert documented == [(rule.id, rule.sentence) for rule in GAME.rules.values()]
+    documented = [(rule, sentence) for rule, sentence in rows if rule in GAME.rules.catalogue or "-" in rule]
+    assert documented == [(rule.id, rule.sentence) for rule in GAME.rules.catalogue.values()]
 
 
 def test_options_are_documented():
@@ -199,22 +199,22 @@ def test_options_are_documented():
 
 
 def test_breach_says_what_where_and_how_to_put_it_right():
-    state = GAME.parse_state("gold c5:T.hoops? c3:G.x? removed=0,0")
-    (breach,) = GAME.explain(state, changed(state, "c5- f1:T.slider"))
+    state = GAME.notation.parse_state("gold c5:T.hoops? c3:G.x? removed=0,0")
+    (breach,) = GAME.table.explain(state, changed(state, "c5- f1:T.slider"))
     assert breach.sentence == "It is gold's turn, and the teal block was moved from c5 to f1."
     assert breach.remedy == "Put the teal block back on c5 with hoops up."
     assert breach.places == ("c5", "f1")
 
 
 def test_known_sides_are_part_of_the_remedy():
-    state = GAME.parse_state(DUEL)
-    (breach,) = GAME.explain(state, changed(state, "c3-"))
+    state = GAME.notation.parse_state(DUEL)
+    (breach,) = GAME.table.explain(state, changed(state, "c3-"))
     assert breach.remedy == "Put the gold block back on c3 with x up and star to the north."
 
 
 def test_short_lists_of_squares_to_hop_to_are_named():
-    state = GAME.parse_state(DUEL)
-    (breach,) = GAME.explain(state, changed(state, "c3- b3:G.slider"))
+    state = GAME.notation.parse_state(DUEL)
+    (breach,) = GAME.table.explain(state, changed(state, "c3- b3:G.slider"))
     assert breach.rule == "hop-missing"
     assert breach.remedy.startswith(
         "From b3 it may go to b1, a3, g3 or b7. Or start again: put the gold block back on c3"
@@ -222,10 +222,10 @@ def test_short_lists_of_squares_to_hop_to_are_named():
 
 
 def test_places_not_seen_count_as_unchanged():
-    state = GAME.parse_state(DUEL)
-    assert GAME.explain(state, {}) == ()
-    assert GAME.explain(state, {"c3": EMPTY, "c4": "gold block, stop up"}) == ()
-    assert [breach.rule for breach in GAME.explain(state, {"c3": EMPTY})] == ["block-removed-without-goal"]
+    state = GAME.notation.parse_state(DUEL)
+    assert GAME.table.explain(state, {}) == ()
+    assert GAME.table.explain(state, {"c3": EMPTY, "c4": "gold block, stop up"}) == ()
+    assert [breach.rule for breach in GAME.table.explain(state, {"c3": EMPTY})] == ["block-removed-without-goal"]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_places_not_seen_count_as_unchanged():
 )
 def test_what_is_no_look_or_side_is_refused(after, facings):
     with pytest.raises(UnreadableError, match=r"expected|squares run"):
-        GAME.explain(GAME.parse_state(DUEL), after, facings)
+        GAME.side_faces.explain(GAME.notation.parse_state(DUEL), after, facings)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -248,23 +248,23 @@ def test_what_is_no_look_or_side_is_refused(after, facings):
 def test_every_legal_turn_and_no_change_are_explained_by_nothing(seed, hidden):
     rng = random.Random(f"legal {seed}")
     for _ in range(40):
-        state = GAME.parse_state(oracle.text(oracle.random_position(rng)))
+        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
         if hidden and state.settings.side_by_side:
-            state = GAME.set_up(GAME.appearance(state), anywhere=True)
-        assert GAME.explain(state, GAME.appearance(state)) == ()
-        turns = GAME.legal_turns(state)
+            state = GAME.table.set_up(GAME.table.appearance(state), anywhere=True)
+        assert GAME.table.explain(state, GAME.table.appearance(state)) == ()
+        turns = GAME.rules.legal_turns(state)
         for turn in rng.sample(turns, min(4, len(turns))):
-            after = GAME.apply(state, turn)
-            facings = {place: rng.choice(found) for place, found in GAME.facings(after).items()}
-            assert GAME.explain(state, GAME.appearance(after)) == ()
-            assert GAME.explain(state, GAME.appearance(after), facings) == ()
+            after = GAME.rules.apply(state, turn)
+            facings = {place: rng.choice(found) for place, found in GAME.side_faces.facings(after).items()}
+            assert GAME.table.explain(state, GAME.table.appearance(after)) == ()
+            assert GAME.side_faces.explain(state, GAME.table.appearance(after), facings) == ()
 
 
 @given(positions(), st.data())
 def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
     """Against the oracle's own legal turns, so that explain can't be fooled by its own list."""
-    state = GAME.parse_state(oracle.text(position))
-    before = GAME.appearance(state)
+    state = GAME.notation.parse_state(oracle.text(position))
+    before = GAME.table.appearance(state)
     after = dict(before)
     occupied = [place for place, look in before.items() if look != EMPTY]
     places = st.sampled_from(occupied) | st.sampled_from(GAME.places)
@@ -274,39 +274,42 @@ def test_a_change_that_no_turn_explains_always_breaks_a_rule(position, data):
     for start, _, top, end in oracle.legal(position):
         look = before[start].partition(" block")[0] + f" block, {top} up"
         explained.append({**before, start: EMPTY, **({end: look} if end else {})})
-    breaches = GAME.explain(state, after)
+    breaches = GAME.table.explain(state, after)
     assert (breaches == ()) == (after in explained)
-    assert {breach.rule for breach in breaches} <= set(GAME.rules)
+    assert {breach.rule for breach in breaches} <= set(GAME.rules.catalogue)
 
 
 @given(positions(most_blocks=2), st.data(), st.sampled_from(GAME.places), st.sampled_from(GAME.looks[1:]))
 def test_one_block_put_anywhere_is_legal_or_breaks_a_rule(position, data, end, look):
-    state = GAME.parse_state(oracle.text(position))
+    state = GAME.notation.parse_state(oracle.text(position))
     start = data.draw(st.sampled_from(list(position["blocks"])))
-    after = {**GAME.appearance(state), start: EMPTY, end: look}
-    if after == GAME.appearance(state):
+    after = {**GAME.table.appearance(state), start: EMPTY, end: look}
+    if after == GAME.table.appearance(state):
         return
-    before = GAME.appearance(state)
+    before = GAME.table.appearance(state)
     fits = [
         turn
         for turn in oracle.legal(position)
         if after == {**before, turn[0]: EMPTY, **({turn[3]: f"{state.to_move} block, {turn[2]} up"} if turn[3] else {})}
     ]
-    assert bool(GAME.explain(state, after)) == (not fits)
+    assert bool(GAME.table.explain(state, after)) == (not fits)
 
 
 @given(positions(), st.data())
 def test_hidden_faces_leave_nothing_unexplained_either(position, data):
-    seen = GAME.appearance(GAME.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))
+    seen = GAME.table.appearance(GAME.notation.parse_state(oracle.text({**position, "options": {}, "to_move": "gold"})))
     if not {"gold", "teal"} <= {look[:4] for look in seen.values()}:
         return
-    state = GAME.set_up(seen, anywhere=True)
+    state = GAME.table.set_up(seen, anywhere=True)
     start = data.draw(st.sampled_from([place for place, look in seen.items() if look != EMPTY]))
     end = data.draw(st.sampled_from(GAME.places))
     look = data.draw(st.sampled_from([look for look in GAME.looks if look.startswith(seen[start][:4])]))
     after = {**seen, start: EMPTY, end: look}
-    explained = [seen, *(GAME.appearance(GAME.apply(state, turn)) for turn in GAME.legal_turns(state))]
-    assert (GAME.explain(state, after) == ()) == (after in explained)
+    explained = [
+        seen,
+        *(GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)),
+    ]
+    assert (GAME.table.explain(state, after) == ()) == (after in explained)
 
 
 @pytest.mark.parametrize(
@@ -318,16 +321,16 @@ def test_hidden_faces_leave_nothing_unexplained_either(position, data):
     ],
 )
 def test_remedies_say_how_to_finish_where_that_is_allowed(state, change, remedy):
-    state = GAME.parse_state(state)
-    assert GAME.explain(state, changed(state, change))[0].remedy.startswith(remedy)
+    state = GAME.notation.parse_state(state)
+    assert GAME.table.explain(state, changed(state, change))[0].remedy.startswith(remedy)
 
 
 def test_a_turned_block_is_turned_back():
-    state = GAME.parse_state(DUEL)
-    (breach,) = GAME.explain(state, {}, {"c3": {"north": "stop"}})
+    state = GAME.notation.parse_state(DUEL)
+    (breach,) = GAME.side_faces.explain(state, {}, {"c3": {"north": "stop"}})
     assert breach.remedy == "Turn the gold block on c3 until star is to the north, x still up."
-    partly = GAME.parse_state("gold c3:G.x/north=star|stop e7:T.x? removed=0,0")
-    (breach,) = GAME.explain(partly, {}, {"c3": {"north": "hoops"}})
+    partly = GAME.notation.parse_state("gold c3:G.x/north=star|stop e7:T.x? removed=0,0")
+    (breach,) = GAME.side_faces.explain(partly, {}, {"c3": {"north": "hoops"}})
     assert breach.remedy == "Turn the gold block on c3 as it stood, x still up."
 
 
@@ -340,13 +343,13 @@ def test_after_a_legal_turn_the_opponents_legal_turn_is_still_a_second_block():
 
 
 def test_among_blocks_that_look_alike_the_legal_turn_is_taken_for_played():
-    state = GAME.parse_state(DUEL + f" g4:G.{X}")
-    (breach,) = GAME.explain(state, changed(state, "c3- g4- g3:G.slider"))
+    state = GAME.notation.parse_state(DUEL + f" g4:G.{X}")
+    (breach,) = GAME.table.explain(state, changed(state, "c3- g4- g3:G.slider"))
     assert (breach.rule, breach.places) == ("block-removed-without-goal", ("g4",))
 
 
 def test_sides_seen_tell_which_way_a_block_was_rolled():
-    state = GAME.parse_state("gold c3:G.x? g7:T.x? removed=0,0")
+    state = GAME.notation.parse_state("gold c3:G.x? g7:T.x? removed=0,0")
     after = changed(state, "c3- e5:G.slider")
-    assert GAME.explain(state, after)[0].places == ("c3", "c4", "e5")
-    assert GAME.explain(state, after, {"e5": {"west": "x"}})[0].places == ("c3", "b3", "e5")
+    assert GAME.table.explain(state, after)[0].places == ("c3", "c4", "e5")
+    assert GAME.side_faces.explain(state, after, {"e5": {"west": "x"}})[0].places == ("c3", "b3", "e5")

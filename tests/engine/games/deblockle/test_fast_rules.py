@@ -9,7 +9,7 @@ from engine.api import Announcement, Tally
 from engine.games.deblockle.advice.playouts import turn_sampler_of
 from engine.games.deblockle.play import fast_rules
 from engine.registry import load
-from engine.support.traits import play_random_games
+from engine.support.playouts import play_random_games
 from tests.engine.games.deblockle import oracle
 
 GAME = load("deblockle")
@@ -26,9 +26,9 @@ def turns_by_the_core(state):
 
 def assert_same(state, rng, tried=3):
     found = turns_by_the_core(state)
-    assert set(found) == set(GAME.legal_turns(state))
-    for turn in rng.sample(sorted(found, key=GAME.format_turn), min(tried, len(found))):
-        after = GAME.apply(state, turn)
+    assert set(found) == set(GAME.rules.legal_turns(state))
+    for turn in rng.sample(sorted(found, key=GAME.notation.format_turn), min(tried, len(found))):
+        after = GAME.rules.apply(state, turn)
         mover, golds, teals = found[turn]
         assert (golds, teals) == fast_rules.known_position(after)[1:]
         if golds and teals:
@@ -39,14 +39,14 @@ def assert_same(state, rng, tried=3):
 def test_same_turns_and_results_as_the_plain_rules(seed):
     rng = random.Random(seed)
     for _ in range(150):
-        assert_same(GAME.parse_state(oracle.text(oracle.random_position(rng))), rng)
+        assert_same(GAME.notation.parse_state(oracle.text(oracle.random_position(rng))), rng)
 
 
 @pytest.mark.long
 def test_same_turns_and_results_on_many_positions():
     rng = random.Random("fast")
     for _ in range(10_000):
-        assert_same(GAME.parse_state(oracle.text(oracle.random_position(rng))), rng)
+        assert_same(GAME.notation.parse_state(oracle.text(oracle.random_position(rng))), rng)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -54,7 +54,7 @@ def test_same_turns_as_the_oracle(seed):
     rng = random.Random(100 + seed)
     for _ in range(60):
         position = oracle.random_position(rng)
-        state = GAME.parse_state(oracle.text(position))
+        state = GAME.notation.parse_state(oracle.text(position))
         keys = {(turn.start, turn.rolled_to[0], turn.top, turn.end) for turn in turns_by_the_core(state)}
         assert keys == set(oracle.legal(position))
 
@@ -69,20 +69,20 @@ def test_same_turns_as_the_oracle(seed):
     ],
 )
 def test_published_counts(options, counts):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     assert [core.perft(position, depth) for depth in range(1, len(counts) + 1)] == counts
-    assert GAME.count_results(state) == counts[0]
+    assert GAME.rules.count_results(state) == counts[0]
 
 
 def test_hidden_faces_are_no_position_and_every_world_is_drawn():
-    state = GAME.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
+    state = GAME.table.set_up({"a1": "gold block, x up", "g7": "teal block, stop up"}, anywhere=True)
     assert fast_rules.known_position(state) is None
     rng = random.Random(1)
     worlds = Counter(fast_rules.world_of(state, rng) for _ in range(1600))
     assert len(worlds) == 16
     assert min(worlds.values()) > 60
-    assert GAME.count_results(state) == len(GAME.legal_turns(state))
+    assert GAME.rules.count_results(state) == len(GAME.rules.legal_turns(state))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -90,7 +90,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
     """On random positions, blocked ones among them, under all options."""
     rng = random.Random(200 + seed)
     for _ in range(12):
-        state = GAME.parse_state(oracle.text(oracle.random_position(rng)))
+        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng)))
         core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
         moves = core.moves(position)
         drawn = {turn_sampler_of(core).drawn(position, rng) for _ in range(14 * len(moves) + 1)}
@@ -106,7 +106,7 @@ def test_every_turn_and_no_other_is_drawn(seed):
     ],
 )
 def test_turns_are_drawn_evenly(text):
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     rng = random.Random(2)
     turns = core.count(position)
@@ -119,7 +119,9 @@ def test_turns_are_drawn_evenly(text):
 
 
 def test_there_is_no_turn_to_draw_after_the_end():
-    state = GAME.parse_state("over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false")
+    state = GAME.notation.parse_state(
+        "over a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star side_by_side=false"
+    )
     core, position = fast_rules.fast_rules_of(state.settings), fast_rules.known_position(state)
     assert (core.count(position), core.moves(position), position[0]) == (0, [], fast_rules.OVER)
     assert turn_sampler_of(core).drawn(position, random.Random(0)) is None
@@ -129,9 +131,9 @@ def test_there_is_no_turn_to_draw_after_the_end():
 
 @pytest.mark.parametrize("options", [{}, {"side_by_side": False}, {"hop_forfeited_when_stuck": True}])
 def test_games_at_random_end_as_they_do_by_the_interface(options):
-    state = GAME.new({"blocks_gold": 1, "blocks_teal": 1, **options})
-    quick = GAME.playouts(state, 200, random.Random(1))
-    plain = play_random_games(GAME, state, 8, random.Random(1), 10_000)
+    state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
+    quick = GAME.advice.playouts(state, 200, random.Random(1))
+    plain = play_random_games(GAME, state, 8, random.Random(1))
     assert quick.unfinished == plain.unfinished == 0
     assert sum(quick.wins.values()) + quick.draws == quick.games == 200
     assert quick.plies / 200 == pytest.approx(plain.plies / 8, rel=0.8)
@@ -139,23 +141,25 @@ def test_games_at_random_end_as_they_do_by_the_interface(options):
 
 
 def test_games_are_cut_off_and_hidden_games_played():
-    hidden = GAME.set_up(GAME.appearance(GAME.new()))
-    assert GAME.playouts(hidden, 3, random.Random(1), most_plies=7) == Tally(3, 21, {}, 0, 3)
-    assert GAME.playouts(hidden, 3, random.Random(1)) == GAME.playouts(hidden, 3, random.Random(1))
+    hidden = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
+    assert GAME.advice.playouts(hidden, 3, random.Random(1), most_plies=7) == Tally(3, 21, {}, 0, 3)
+    assert GAME.advice.playouts(hidden, 3, random.Random(1)) == GAME.advice.playouts(hidden, 3, random.Random(1))
 
 
 def test_games_that_are_over_are_counted_as_they_ended():
-    start = GAME.new()
-    resigned = GAME.announce(start, Announcement("resign", "gold"))
-    assert GAME.playouts(resigned, 2, random.Random(1)) == Tally(2, 0, {"teal": 2}, 0, 0)
-    drawn = GAME.announce(start, Announcement("draw"))
-    assert GAME.playouts(drawn, 2, random.Random(1)) == Tally(2, 0, {}, 2, 0)
+    start = GAME.rules.new()
+    resigned = GAME.rules.announce(start, Announcement("resign", "gold"))
+    assert GAME.advice.playouts(resigned, 2, random.Random(1)) == Tally(2, 0, {"teal": 2}, 0, 0)
+    drawn = GAME.rules.announce(start, Announcement("draw"))
+    assert GAME.advice.playouts(drawn, 2, random.Random(1)) == Tally(2, 0, {}, 2, 0)
 
 
 @pytest.mark.long
 def test_ten_thousand_games_at_random_break_no_invariant():
     rng = random.Random("ten thousand")
-    games = [GAME.new({**options, "blocks_gold": 1, "blocks_teal": 1}) for options in ({}, {"side_by_side": False})]
+    games = [
+        GAME.rules.new({**options, "blocks_gold": 1, "blocks_teal": 1}) for options in ({}, {"side_by_side": False})
+    ]
     stars = {GAME.places.index(place) for place in ("d2", "d6")}
     for number in range(10_000):
         state = games[number % 2]

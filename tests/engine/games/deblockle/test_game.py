@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.api import EMPTY, Certainty, Roll
+from engine.api import EMPTY, Certainty
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
 
@@ -19,7 +19,7 @@ def seen(text):
 
 
 def standing(state, player):
-    return [place for place, look in GAME.appearance(state).items() if look.startswith(player)]
+    return [place for place, look in GAME.table.appearance(state).items() if look.startswith(player)]
 
 
 @pytest.mark.parametrize(
@@ -32,141 +32,146 @@ def standing(state, player):
     ],
 )
 def test_suggested_starts(count, gold, teal):
-    state = GAME.new({"blocks_gold": count, "blocks_teal": count})
+    state = GAME.rules.new({"blocks_gold": count, "blocks_teal": count})
     assert (standing(state, "gold"), standing(state, "teal"), state.to_move) == (gold, teal, "gold")
-    handicap = GAME.new({"blocks_gold": count, "starts": "teal"})
+    handicap = GAME.rules.new({"blocks_gold": count, "starts": "teal"})
     assert (len(standing(handicap, "gold")), len(standing(handicap, "teal")), handicap.to_move) == (count, 4, "teal")
 
 
 def test_bad_options_are_refused():
     with pytest.raises(OptionError, match="takes one of 1, 2, 3, 4"):
-        GAME.new({"blocks_gold": 5})
+        GAME.rules.new({"blocks_gold": 5})
 
 
 def test_default_start_is_star_up_slider_north_all_known():
-    state = GAME.new()
-    assert set(GAME.appearance(state).values()) == {EMPTY, "gold block, star up", "teal block, star up"}
+    state = GAME.rules.new()
+    assert set(GAME.table.appearance(state).values()) == {EMPTY, "gold block, star up", "teal block, star up"}
     facing = {"north": "slider", "east": "x", "south": "hoops", "west": "cross"}
-    assert set(map(str, GAME.facings(state).values())) == {str((facing,))}
+    assert set(map(str, GAME.side_faces.facings(state).values())) == {str((facing,))}
 
 
 def test_another_net_changes_what_rolls_show():
-    state = GAME.new({"net": "star/stop/x/slider/hoops/cross"})
-    tops = {turn.rolled_to[0]: turn.top for turn in GAME.legal_turns(state) if turn.start == "c1"}
+    state = GAME.rules.new({"net": "star/stop/x/slider/hoops/cross"})
+    tops = {turn.rolled_to[0]: turn.top for turn in GAME.rules.legal_turns(state) if turn.start == "c1"}
     assert tops == {"c2": "hoops", "d1": "cross", "b1": "slider"}
 
 
 def test_set_up_knows_the_tops_only():
-    state = GAME.set_up({**GAME.appearance(GAME.new()), **seen("c1:G.hoops")}, {"starts": "teal"})
+    state = GAME.table.set_up({**GAME.table.appearance(GAME.rules.new()), **seen("c1:G.hoops")}, {"starts": "teal"})
     assert state.to_move == "teal"
-    assert {len(facings) for facings in GAME.facings(state).values()} == {4}
-    assert GAME.format_state(state).startswith("teal c1:G.hoops? e1:G.star? ")
+    assert {len(facings) for facings in GAME.side_faces.facings(state).values()} == {4}
+    assert GAME.notation.format_state(state).startswith("teal c1:G.hoops? e1:G.star? ")
 
 
 def test_set_up_elsewhere_counts_the_blocks_it_sees():
-    state = GAME.set_up(seen("a1:G.x b1:G.stop d7:T.hoops"), anywhere=True)
+    state = GAME.table.set_up(seen("a1:G.x b1:G.stop d7:T.hoops"), anywhere=True)
     assert (state.settings.blocks_gold, state.settings.blocks_teal) == (2, 1)
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up(seen("a1:G.x b1:G.stop"), anywhere=True)
+        GAME.table.set_up(seen("a1:G.x b1:G.stop"), anywhere=True)
     assert [breach.rule for breach in raised.value.breaches] == ["too-few-blocks"]
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up(seen("a1:G.x b1:G.x c1:G.x d1:G.x e1:G.x d7:T.x"), anywhere=True)
+        GAME.table.set_up(seen("a1:G.x b1:G.x c1:G.x d1:G.x e1:G.x d7:T.x"), anywhere=True)
     assert [breach.rule for breach in raised.value.breaches] == ["too-many-blocks"]
 
 
 def test_side_by_side_set_up_is_refused_in_the_variant_only():
     near = seen("a1:G.x a2:T.stop")
-    assert GAME.set_up(near, anywhere=True).to_move == "gold"
+    assert GAME.table.set_up(near, anywhere=True).to_move == "gold"
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up(near, {"side_by_side": False}, anywhere=True)
+        GAME.table.set_up(near, {"side_by_side": False}, anywhere=True)
     assert [(breach.rule, breach.places) for breach in raised.value.breaches] == [("side-by-side", ("a1", "a2"))]
-    assert GAME.set_up(seen("a1:G.x b2:T.stop"), {"side_by_side": False}, anywhere=True).to_move == "gold"
+    assert GAME.table.set_up(seen("a1:G.x b2:T.stop"), {"side_by_side": False}, anywhere=True).to_move == "gold"
 
 
 @pytest.mark.parametrize("look", ["red block, x up", "gold block, moon up", "Empty", ""])
 def test_set_up_refuses_what_is_no_look(look):
     with pytest.raises(UnreadableError, match="c1 shows"):
-        GAME.set_up({"c1": look})
+        GAME.table.set_up({"c1": look})
 
 
 def test_there_are_no_dice():
-    with pytest.raises(IllegalTurnError, match="no dice"):
-        GAME.legal_turns(GAME.new(), Roll(("6",)))
+    assert GAME.dice is None
+    with pytest.raises(UnreadableError, match="Deblockle has no dice"):
+        GAME.dice_for("6")
 
 
 def test_star_leaves_by_the_goal_from_every_side_and_wins():
     for place, north in [("c6", "slider"), ("e6", "hoops"), ("d5", "stop"), ("d7", "star")]:
-        state = GAME.parse_state(f"gold {place}:G.x/north={north} a1:T.x? removed=3,0")
-        off = [turn for turn in GAME.legal_turns(state) if turn.end is None]
+        state = GAME.notation.parse_state(f"gold {place}:G.x/north={north} a1:T.x? removed=3,0")
+        off = [turn for turn in GAME.rules.legal_turns(state) if turn.end is None]
         assert [turn.start for turn in off] == [place]
-        after = GAME.apply(state, off[0])
-        assert (after.to_move, after.removed("gold"), GAME.legal_turns(after)) == (None, 4, [])
-        assert GAME.outcome(after).winner == "gold"
+        after = GAME.rules.apply(state, off[0])
+        assert (after.to_move, after.removed("gold"), GAME.rules.legal_turns(after)) == (None, 4, [])
+        assert GAME.rules.outcome(after).winner == "gold"
         assert standing(after, "gold") == []
 
 
 def test_own_star_is_no_goal():
-    state = GAME.parse_state("teal c6:T.x/north=slider a1:G.x? removed=0,0")
-    assert all(turn.rolled_to != ("d6",) for turn in GAME.legal_turns(state))
+    state = GAME.notation.parse_state("teal c6:T.x/north=slider a1:G.x? removed=0,0")
+    assert all(turn.rolled_to != ("d6",) for turn in GAME.rules.legal_turns(state))
 
 
 def test_a_deblockled_player_is_skipped_until_there_is_a_way_out():
-    state = GAME.parse_state(f"gold b1:G.{X} a2:G.{X} g7:G.{X} a1:T.{X} removed=0,0")
-    still = GAME.apply(state, GAME.parse_turn(state, "g7-f7=slider-a7"))
+    state = GAME.notation.parse_state(f"gold b1:G.{X} a2:G.{X} g7:G.{X} a1:T.{X} removed=0,0")
+    still = GAME.rules.apply(state, GAME.notation.parse_turn(state, "g7-f7=slider-a7"))
     assert still.to_move == "gold"
-    freed = GAME.apply(still, GAME.parse_turn(still, "a2-b2=hoops-d3"))
+    freed = GAME.rules.apply(still, GAME.notation.parse_turn(still, "a2-b2=hoops-d3"))
     assert freed.to_move == "teal"
-    assert GAME.outcome(still) is None
+    assert GAME.rules.outcome(still) is None
 
 
 def test_a_trapped_player_is_skipped_from_the_start():
-    assert GAME.parse_state(f"teal b1:G.{X} a2:G.{X} a1:T.{X} removed=0,0").to_move == "gold"
-    assert GAME.set_up(seen("b1:G.x a2:G.x a1:T.x"), {"starts": "teal"}, anywhere=True).to_move == "gold"
+    assert GAME.notation.parse_state(f"teal b1:G.{X} a2:G.{X} a1:T.{X} removed=0,0").to_move == "gold"
+    assert GAME.table.set_up(seen("b1:G.x a2:G.x a1:T.x"), {"starts": "teal"}, anywhere=True).to_move == "gold"
 
 
 def test_both_blocked_is_a_draw():
     # Gold is shut in the corner, and teal can't part from gold with both its blocks in one turn of the variant.
-    state = GAME.parse_state(
+    state = GAME.notation.parse_state(
         "gold a1:G.stop/north=cross b1:T.x/north=star a2:T.x/north=star removed=0,0 side_by_side=false"
     )
     assert state.to_move is None
-    outcome = GAME.outcome(state)
+    outcome = GAME.rules.outcome(state)
     assert (outcome.winner, outcome.reason) == (None, "neither player can move")
-    assert GAME.format_state(state).startswith("over ")
-    assert GAME.parse_state(GAME.format_state(state)) == state
+    assert GAME.notation.format_state(state).startswith("over ")
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
 
 
 def test_counting_starts_anew_when_a_block_leaves():
-    state = GAME.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
-    state = GAME.apply(state, GAME.parse_turn(state, "a1-a2=stop"))
-    state = GAME.apply(state, next(turn for turn in GAME.legal_turns(state) if turn.rolled_to == ("f7",)))
-    assert GAME.format_state(state).count("1*") == 2
-    state = GAME.apply(state, GAME.parse_turn(state, "c6 off"))
-    assert GAME.format_state(state).count("1*") == 1
+    state = GAME.notation.parse_state("gold c6:G.x/north=slider a1:G.x? e7:T.x? removed=0,0 repetition_draw=true")
+    state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "a1-a2=stop"))
+    state = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if turn.rolled_to == ("f7",)))
+    assert GAME.notation.format_state(state).count("1*") == 2
+    state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c6 off"))
+    assert GAME.notation.format_state(state).count("1*") == 1
 
 
 def test_first_roll_settles_a_hidden_block():
-    state = GAME.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
-    turns = [turn for turn in GAME.legal_turns(state) if turn.rolled_to == ("c4",)]
+    state = GAME.table.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
+    turns = [turn for turn in GAME.rules.legal_turns(state) if turn.rolled_to == ("c4",)]
     assert {turn.top for turn in turns} == {"stop", "slider", "hoops"}
-    assert {GAME.certainty(state, turn) for turn in turns} == {Certainty.NOT_KNOWN_YET}
-    after = GAME.apply(state, GAME.parse_turn(state, "c3-c4=stop"))
-    assert GAME.facings(after)["c4"] == ({"north": "x", "east": "slider", "south": "cross", "west": "hoops"},)
-    assert len(GAME.facings(after)["g7"]) == 4
+    assert {GAME.rules.certainty(state, turn) for turn in turns} == {Certainty.NOT_KNOWN_YET}
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, "c3-c4=stop"))
+    assert GAME.side_faces.facings(after)["c4"] == (
+        {"north": "x", "east": "slider", "south": "cross", "west": "hoops"},
+    )
+    assert len(GAME.side_faces.facings(after)["g7"]) == 4
 
 
 def test_side_faces_narrow_and_contradict():
-    state = GAME.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
-    known = GAME.narrow(state, {"c3": {"south": "stop"}})
-    assert GAME.facings(known)["c3"] == ({"north": "star", "east": "slider", "south": "stop", "west": "hoops"},)
-    assert GAME.certainty(known, GAME.parse_turn(known, "c3-c4=stop")) is Certainty.CERTAIN
-    assert GAME.narrow(known, {"c3": {}}) == known
+    state = GAME.table.set_up(seen("c3:G.x g7:T.x"), anywhere=True)
+    known = GAME.side_faces.narrow(state, {"c3": {"south": "stop"}})
+    assert GAME.side_faces.facings(known)["c3"] == (
+        {"north": "star", "east": "slider", "south": "stop", "west": "hoops"},
+    )
+    assert GAME.rules.certainty(known, GAME.notation.parse_turn(known, "c3-c4=stop")) is Certainty.CERTAIN
+    assert GAME.side_faces.narrow(known, {"c3": {}}) == known
     with pytest.raises(ContradictionError, match="can't show stop to the north with x up"):
-        GAME.narrow(known, {"c3": {"north": "stop"}})
+        GAME.side_faces.narrow(known, {"c3": {"north": "stop"}})
     with pytest.raises(ContradictionError, match="no block stands there"):
-        GAME.narrow(known, {"a1": {"north": "stop"}})
+        GAME.side_faces.narrow(known, {"a1": {"north": "stop"}})
     with pytest.raises(UnreadableError, match="side 'up'"):
-        GAME.narrow(known, {"c3": {"up": "x"}})
+        GAME.side_faces.narrow(known, {"c3": {"up": "x"}})
 
 
 # A teal block in the corner with one way out, a1 to a2: blocked just when the star would come up there.
@@ -174,70 +179,74 @@ CORNERED = "teal a1:T.x? b1:G.x/north=star removed=0,0"
 
 
 def test_while_a_block_is_not_known_the_opponent_may_play_on():
-    state = GAME.parse_state(CORNERED)
+    state = GAME.notation.parse_state(CORNERED)
     assert state.to_move == "teal"
-    certainties = {turn.player: GAME.certainty(state, turn) for turn in GAME.legal_turns(state)}
+    certainties = {turn.player: GAME.rules.certainty(state, turn) for turn in GAME.rules.legal_turns(state)}
     assert certainties == {"teal": Certainty.NOT_KNOWN_YET, "gold": Certainty.NOT_KNOWN_YET}
-    skipping = next(turn for turn in GAME.legal_turns(state) if turn.player == "gold")
-    after = GAME.apply(state, skipping)
-    assert GAME.facings(after)["a1"] == ({"north": "stop", "east": "hoops", "south": "star", "west": "slider"},)
-    moved = GAME.apply(state, next(turn for turn in GAME.legal_turns(state) if turn.player == "teal"))
+    skipping = next(turn for turn in GAME.rules.legal_turns(state) if turn.player == "gold")
+    after = GAME.rules.apply(state, skipping)
+    assert GAME.side_faces.facings(after)["a1"] == (
+        {"north": "stop", "east": "hoops", "south": "star", "west": "slider"},
+    )
+    moved = GAME.rules.apply(state, next(turn for turn in GAME.rules.legal_turns(state) if turn.player == "teal"))
     assert moved.to_move == "gold"
 
 
 def test_seeing_that_a_player_is_blocked_passes_the_turn_on():
-    state = GAME.parse_state(CORNERED)
-    assert GAME.narrow(state, {"a1": {"south": "star"}}).to_move == "gold"
-    assert GAME.narrow(state, {"a1": {"north": "star"}}).to_move == "teal"
+    state = GAME.notation.parse_state(CORNERED)
+    assert GAME.side_faces.narrow(state, {"a1": {"south": "star"}}).to_move == "gold"
+    assert GAME.side_faces.narrow(state, {"a1": {"north": "star"}}).to_move == "teal"
 
 
 def look_alikes():
-    state = GAME.set_up(seen("e7:T.x a1:G.x"), {"starts": "teal"}, anywhere=True)
-    return state, [turn for turn in GAME.legal_turns(state) if (turn.top, turn.end) == ("hoops", "e7")]
+    state = GAME.table.set_up(seen("e7:T.x a1:G.x"), {"starts": "teal"}, anywhere=True)
+    return state, [turn for turn in GAME.rules.legal_turns(state) if (turn.top, turn.end) == ("hoops", "e7")]
 
 
 def test_look_alike_turns_are_combined():
     state, turns = look_alikes()
     assert [turn.rolled_to for turn in turns] == [("f7",), ("e6",), ("d7",)]
-    both = GAME.combine([turns[0], turns[2]])
-    assert GAME.format_turn(both) == "e7-d7|f7=hoops-e7"
-    assert GAME.describe(both) == "Teal rolls e7 to d7 or f7, hoops up, and hops to e7."
-    assert GAME.certainty(state, both) is Certainty.NOT_KNOWN_YET
-    after = GAME.apply(state, both)
-    singles = [GAME.facings(GAME.apply(state, turn))["e7"] for turn in (turns[0], turns[2])]
-    assert sorted(map(str, GAME.facings(after)["e7"])) == sorted(str(facing) for found in singles for facing in found)
-    assert "e7:T.hoops/north=" in GAME.format_state(after)
-    assert GAME.parse_state(GAME.format_state(after)) == after
-    assert GAME.parse_turn(state, "E7 F7 | D7 hoops E7") == both
-    assert GAME.parse_turn(state, "e7 to d7 or f7, hoops, e7") == both
-    assert GAME.combine([both, turns[1]]).rolled_to == ("e6", "d7", "f7")
-    assert GAME.combine(turns[:1]) == turns[0]
+    both = GAME.rules.combine([turns[0], turns[2]])
+    assert GAME.notation.format_turn(both) == "e7-d7|f7=hoops-e7"
+    assert GAME.notation.describe(both) == "Teal rolls e7 to d7 or f7, hoops up, and hops to e7."
+    assert GAME.rules.certainty(state, both) is Certainty.NOT_KNOWN_YET
+    after = GAME.rules.apply(state, both)
+    singles = [GAME.side_faces.facings(GAME.rules.apply(state, turn))["e7"] for turn in (turns[0], turns[2])]
+    assert sorted(map(str, GAME.side_faces.facings(after)["e7"])) == sorted(
+        str(facing) for found in singles for facing in found
+    )
+    assert "e7:T.hoops/north=" in GAME.notation.format_state(after)
+    assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
+    assert GAME.notation.parse_turn(state, "E7 F7 | D7 hoops E7") == both
+    assert GAME.notation.parse_turn(state, "e7 to d7 or f7, hoops, e7") == both
+    assert GAME.rules.combine([both, turns[1]]).rolled_to == ("e6", "d7", "f7")
+    assert GAME.rules.combine(turns[:1]) == turns[0]
 
 
 def test_turns_that_look_different_cant_be_combined():
     state, turns = look_alikes()
-    other = next(turn for turn in GAME.legal_turns(state) if turn.end != "e7")
+    other = next(turn for turn in GAME.rules.legal_turns(state) if turn.end != "e7")
     with pytest.raises(AmbiguousError, match="don't leave the same appearance"):
-        GAME.combine([turns[0], other])
+        GAME.rules.combine([turns[0], other])
     with pytest.raises(AmbiguousError, match="expected at least one"):
-        GAME.combine([])
+        GAME.rules.combine([])
 
 
 def test_impossible_turns_are_refused_with_the_reason():
-    state = GAME.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
-    turn = next(turn for turn in GAME.legal_turns(state) if turn.top == "stop")
-    elsewhere = GAME.apply(state, turn)
-    assert GAME.certainty(elsewhere, turn) is Certainty.IMPOSSIBLE
+    state = GAME.notation.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
+    turn = next(turn for turn in GAME.rules.legal_turns(state) if turn.top == "stop")
+    elsewhere = GAME.rules.apply(state, turn)
+    assert GAME.rules.certainty(elsewhere, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError, match="c3-c4=stop is not legal here"):
-        GAME.apply(elsewhere, turn)
+        GAME.rules.apply(elsewhere, turn)
 
 
 def test_rolled_and_lifted_blocks_are_unfinished():
-    state = GAME.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
-    before = GAME.appearance(state)
+    state = GAME.notation.parse_state(f"gold c3:G.{X} e7:T.{X} removed=0,0")
+    before = GAME.table.appearance(state)
     changes = {
         tuple((place, look) for place, look in position.appearance.items() if look != before[place]): position
-        for position in GAME.unfinished(state)
+        for position in GAME.table.unfinished(state)
     }
     assert set(changes) == {
         (("c3", EMPTY),),
@@ -251,33 +260,33 @@ def test_rolled_and_lifted_blocks_are_unfinished():
 
 
 def test_a_block_at_its_goal_is_unfinished_until_taken_off():
-    state = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
-    at_goal = [position for position in GAME.unfinished(state) if position.appearance["d6"] != EMPTY]
+    state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
+    at_goal = [position for position in GAME.table.unfinished(state) if position.appearance["d6"] != EMPTY]
     assert [position.to_do for position in at_goal] == ["Take the gold block off d6: it has reached its goal."]
-    lifted = {**GAME.appearance(state), "c6": EMPTY}
-    assert all(position.appearance != lifted for position in GAME.unfinished(state))
-    assert GAME.explain(state, lifted) == ()
+    lifted = {**GAME.table.appearance(state), "c6": EMPTY}
+    assert all(position.appearance != lifted for position in GAME.table.unfinished(state))
+    assert GAME.table.explain(state, lifted) == ()
 
 
 def test_unfinished_turns_of_either_player_while_it_is_open_who_plays():
-    state = GAME.parse_state(CORNERED)
-    movers = {GAME.appearance(state)[position.places[0]][:4] for position in GAME.unfinished(state)}
+    state = GAME.notation.parse_state(CORNERED)
+    movers = {GAME.table.appearance(state)[position.places[0]][:4] for position in GAME.table.unfinished(state)}
     assert movers == {"gold", "teal"}
 
 
 def test_after_the_end_every_turn_is_impossible():
-    before = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
-    after = GAME.apply(before, GAME.parse_turn(before, "c6 off"))
-    again = GAME.legal_turns(GAME.parse_state("teal e7:T.x? a1:G.x? removed=0,0"))[0]
-    assert GAME.certainty(after, again) is Certainty.IMPOSSIBLE
+    before = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
+    after = GAME.rules.apply(before, GAME.notation.parse_turn(before, "c6 off"))
+    again = GAME.rules.legal_turns(GAME.notation.parse_state("teal e7:T.x? a1:G.x? removed=0,0"))[0]
+    assert GAME.rules.certainty(after, again) is Certainty.IMPOSSIBLE
 
 
 def test_nothing_is_unfinished_after_the_end():
-    assert GAME.unfinished(GAME.parse_state("over e7:T.x? removed=1,0")) == []
+    assert GAME.table.unfinished(GAME.notation.parse_state("over e7:T.x? removed=1,0")) == []
 
 
 def ends(text, roll):
-    return {turn.end for turn in GAME.legal_turns(GAME.parse_state(text)) if turn.rolled_to == (roll,)}
+    return {turn.end for turn in GAME.rules.legal_turns(GAME.notation.parse_state(text)) if turn.rolled_to == (roll,)}
 
 
 def test_slides_and_stars():
@@ -293,7 +302,7 @@ def test_a_stuck_hop_is_forbidden_or_forfeited():
     text = "gold b1:G.star/north=slider b2:T.x? removed=0,0"
     assert ends(text, "a1") == set()
     assert ends(f"{text} hop_forfeited_when_stuck=true", "a1") == {"a1"}
-    state = GAME.parse_state(f"{text} hop_forfeited_when_stuck=true")
-    turn = GAME.parse_turn(state, "b1-a1=x")
-    assert GAME.describe(turn) == "Gold rolls b1 to a1, x up, and can't hop."
-    assert GAME.format_turn(turn) == "b1-a1=x"
+    state = GAME.notation.parse_state(f"{text} hop_forfeited_when_stuck=true")
+    turn = GAME.notation.parse_turn(state, "b1-a1=x")
+    assert GAME.notation.describe(turn) == "Gold rolls b1 to a1, x up, and can't hop."
+    assert GAME.notation.format_turn(turn) == "b1-a1=x"

@@ -21,21 +21,23 @@ WON = "gold c6:G.x/north=slider a2:T.x/north=star removed=3,0"
 
 def hint(state, seed=0, reads=300, **given):
     """A hint after so many looks at the clock, however fast the machine is."""
-    return GAME.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
+    return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
 
 
 def wins_at_once(state, player):
     """Whether the player has a turn that takes their last block off, by the plain rules."""
     return any(
-        turn.player == player and turn.end is None and GAME.outcome(GAME.apply(state, turn)) is not None
-        for turn in GAME.legal_turns(state)
+        turn.player == player and turn.end is None and GAME.rules.outcome(GAME.rules.apply(state, turn)) is not None
+        for turn in GAME.rules.legal_turns(state)
     )
 
 
 def drawn_positions(count, seed, wanted):
     """Random positions of the oracle in which each side has few blocks left and what is wanted holds."""
     rng = random.Random(seed)
-    found = (GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2))) for _ in itertools.count())
+    found = (
+        GAME.notation.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2))) for _ in itertools.count()
+    )
     return list(itertools.islice((state for state in found if state.to_move and wanted(state)), count))
 
 
@@ -43,7 +45,7 @@ def drawn_positions(count, seed, wanted):
 def test_a_win_in_one_is_always_taken(strength):
     for state in drawn_positions(12, 1, lambda state: wins_at_once(state, state.to_move)):
         found = hint(state, strength=strength, reads=80)
-        assert GAME.outcome(GAME.apply(state, found.turn)).winner == state.to_move
+        assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)).winner == state.to_move
         assert (found.expected, found.sure, found.reason) == (1.0, 1.0, "wins: the last block leaves the board")
 
 
@@ -53,7 +55,7 @@ def test_nothing_keeps_a_ready_block_from_leaving():
         if wins_at_once(state, state.to_move):
             continue
         foe = other(state)
-        assert all(wins_at_once(GAME.apply(state, turn), foe) for turn in GAME.legal_turns(state)), state
+        assert all(wins_at_once(GAME.rules.apply(state, turn), foe) for turn in GAME.rules.legal_turns(state)), state
         found = hint(state)
         assert (found.expected, found.sure) == (0.0, 1.0)
         assert found.reason == f"holds out longest, though {foe} can win"
@@ -68,10 +70,14 @@ def test_a_loss_in_two_is_avoided():
     rng = random.Random(4)
     found = 0
     while found < 4:
-        state = GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2)))
+        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng, most_blocks=2)))
         if state.to_move is None or len(state.owned(other(state))) != 1 or known_to_lose(state, 3):
             continue
-        losing = [turn for turn in GAME.legal_turns(state) if known_to_win(GAME.apply(state, turn), other(state), 3)]
+        losing = [
+            turn
+            for turn in GAME.rules.legal_turns(state)
+            if known_to_win(GAME.rules.apply(state, turn), other(state), 3)
+        ]
         if losing:
             found += 1
             assert hint(state).turn not in losing
@@ -96,8 +102,8 @@ def known_to_win(state, player, plies):
 
 def known_to_lose(state, plies):
     """Whether every turn lets the opponent win within so many plies more."""
-    turns = GAME.legal_turns(state)
-    return all(known_to_win(GAME.apply(state, turn), other(state), plies) for turn in turns)
+    turns = GAME.rules.legal_turns(state)
+    return all(known_to_win(GAME.rules.apply(state, turn), other(state), plies) for turn in turns)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
@@ -105,9 +111,9 @@ def known_to_lose(state, plies):
 def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
     rng = random.Random(seed)
     options = {"blocks_gold": 2, "blocks_teal": 3, "side_by_side": seed != 1}
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     if hidden:
-        state = GAME.set_up(GAME.appearance(state), options)
+        state = GAME.table.set_up(GAME.table.appearance(state), options)
     for _ in range(10):
         if state.to_move is None:
             break
@@ -115,53 +121,53 @@ def test_every_hint_is_a_legal_turn_of_the_player_to_move(seed, hidden):
         found = hint(state, seed, better=heard.append)
         assert heard[-1] == found
         for each in heard:
-            assert each.turn in GAME.legal_turns(state)
+            assert each.turn in GAME.rules.legal_turns(state)
             assert each.turn.player == state.to_move
             assert 0 <= each.expected <= 1
             assert 0 <= each.sure <= 1
             assert each.reason
-        state = GAME.apply(state, rng.choice(GAME.legal_turns(state)))
+        state = GAME.rules.apply(state, rng.choice(GAME.rules.legal_turns(state)))
 
 
 @pytest.mark.parametrize("reads", [0, 1, 5, 40])
 @pytest.mark.parametrize("hidden", [False, True])
 def test_there_is_a_hint_however_little_time_there_is(reads, hidden):
-    state = GAME.new({"slider_stops_before_star": reads == 40})
+    state = GAME.rules.new({"slider_stops_before_star": reads == 40})
     if hidden:
-        state = GAME.set_up(GAME.appearance(state), {"slider_stops_before_star": reads == 40})
-    assert hint(state, reads=reads).turn in GAME.legal_turns(state)
+        state = GAME.table.set_up(GAME.table.appearance(state), {"slider_stops_before_star": reads == 40})
+    assert hint(state, reads=reads).turn in GAME.rules.legal_turns(state)
 
 
 def test_hints_are_the_same_for_the_same_draws():
-    state = GAME.set_up(GAME.appearance(GAME.new()))
+    state = GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
     assert hint(state, 3) == hint(state, 3)
-    assert hint(GAME.new(), 3) == hint(GAME.new(), 3)
+    assert hint(GAME.rules.new(), 3) == hint(GAME.rules.new(), 3)
 
 
 def test_the_only_turn_is_given_at_once():
     def only(state):
-        return len(GAME.legal_turns(state)) == 1 and not wins_at_once(state, state.to_move)
+        return len(GAME.rules.legal_turns(state)) == 1 and not wins_at_once(state, state.to_move)
 
     (state,) = drawn_positions(1, 3, only)
     clock = CountingClock(1.0)
-    found = GAME.hint(state, 10.0, random.Random(0), clock=clock)
-    assert ([found.turn], found.reason) == (GAME.legal_turns(state), "is the only turn there is")
+    found = GAME.advice.hint(state, 10.0, random.Random(0), clock=clock)
+    assert ([found.turn], found.reason) == (GAME.rules.legal_turns(state), "is the only turn there is")
     assert clock.now_s < 5
 
 
 def test_a_certain_win_is_taken_though_other_faces_are_hidden():
-    state = GAME.parse_state(WON.replace("a2:T.x/north=star", "a2:T.x? e5:T.stop?"))
+    state = GAME.notation.parse_state(WON.replace("a2:T.x/north=star", "a2:T.x? e5:T.stop?"))
     found = hint(state)
-    assert GAME.certainty(state, found.turn) is Certainty.CERTAIN
+    assert GAME.rules.certainty(state, found.turn) is Certainty.CERTAIN
     assert (found.turn.end, found.sure) == (None, 1.0)
 
 
 @pytest.mark.parametrize("text", ["gold c6:G.x? a2:T.x? removed=3,0", None])
 def test_hidden_faces_make_a_hint_less_sure(text):
-    hidden = GAME.parse_state(text) if text else GAME.set_up(GAME.appearance(GAME.new()))
-    found, certain = hint(hidden), hint(GAME.parse_state(WON))
+    hidden = GAME.notation.parse_state(text) if text else GAME.table.set_up(GAME.table.appearance(GAME.rules.new()))
+    found, certain = hint(hidden), hint(GAME.notation.parse_state(WON))
     assert found.sure < 1 == certain.sure
-    assert GAME.certainty(hidden, found.turn) is Certainty.NOT_KNOWN_YET
+    assert GAME.rules.certainty(hidden, found.turn) is Certainty.NOT_KNOWN_YET
     assert found.reason.endswith(f", if {found.turn.top} comes up")
     assert "if" not in certain.reason
 
@@ -170,24 +176,24 @@ def test_reasons_say_what_the_turn_is_good_for():
     rng = random.Random(6)
     heard = set()
     for _ in range(150):
-        state = GAME.parse_state(oracle.text(oracle.random_position(rng, most_blocks=3)))
+        state = GAME.notation.parse_state(oracle.text(oracle.random_position(rng, most_blocks=3)))
         if state.to_move is None:
             continue
         # Filling its tables may take all the looks there are, and then the reason is a plainer one.
         search_rules_of(state.settings).prepare(lambda: None)
         found = hint(state, strength=Strength.GENTLE, reads=60)
         foe = other(state)
-        after = GAME.apply(state, found.turn)
+        after = GAME.rules.apply(state, found.turn)
         if found.reason.startswith("takes a block off"):
             assert found.turn.end is None
         if found.reason.startswith("leaves"):
             assert after.to_move == state.to_move
         if found.reason.startswith("gets the block ready"):
-            again = GAME.legal_turns(replace(after, to_move=state.to_move))
+            again = GAME.rules.legal_turns(replace(after, to_move=state.to_move))
             assert any(turn.end is None and turn.start == found.turn.end for turn in again)
         if found.reason.startswith("stands in the way"):
             place = found.reason.rpartition(" ")[2]
-            turns = [set(GAME.legal_turns(replace(each, to_move=foe))) for each in (state, after)]
+            turns = [set(GAME.rules.legal_turns(replace(each, to_move=foe))) for each in (state, after)]
             lost = {turn for turn in turns[0] - turns[1] if turn.start == place}
             assert lost
         heard.add(" ".join(found.reason.split()[:2]))
@@ -195,12 +201,12 @@ def test_reasons_say_what_the_turn_is_good_for():
 
 
 def test_turns_to_go_are_what_a_lone_block_needs():
-    ahead = search_rules_of(GAME.new().settings)
+    ahead = search_rules_of(GAME.rules.new().settings)
     ahead.prepare(lambda: None)
     for text, needed in ((WON, 1), ("gold c3:G.star/north=slider a2:T.x/north=star removed=3,0", 3)):
-        _, (code,), _ = known_position(GAME.parse_state(text))
+        _, (code,), _ = known_position(GAME.notation.parse_state(text))
         assert ahead.to_go[0][code] == needed
-        assert turns_needed(GAME.parse_state(text)) == needed
+        assert turns_needed(GAME.notation.parse_state(text)) == needed
 
 
 def turns_needed(state):
@@ -210,8 +216,8 @@ def turns_needed(state):
     far = next(block for block in state.blocks if block.owner == "teal")._replace(square=0)
     reached = {replace(state, settings=settings, blocks=(far, *gold))}
     for turns in itertools.count(1):
-        following = {GAME.apply(each, turn) for each in reached for turn in GAME.legal_turns(each)}
-        if any(GAME.outcome(each) is not None for each in following):
+        following = {GAME.rules.apply(each, turn) for each in reached for turn in GAME.rules.legal_turns(each)}
+        if any(GAME.rules.outcome(each) is not None for each in following):
             return turns
         reached = {replace(each, to_move="gold") for each in following}
     raise AssertionError("turns can be counted for ever")
@@ -219,4 +225,4 @@ def turns_needed(state):
 
 def test_after_the_end_there_is_nothing_to_hint_at():
     with pytest.raises(IllegalTurnError, match="game is over"):
-        hint(GAME.announce(GAME.new(), Announcement("draw")))
+        hint(GAME.rules.announce(GAME.rules.new(), Announcement("draw")))

@@ -16,74 +16,74 @@ class WholeGame(RuleBasedStateMachine):
 
     @initialize(options=st.fixed_dictionaries({**HANDICAPS, **RULE_OPTIONS}))
     def begin(self, options):
-        self.known = GAME.new(options)
-        self.hidden = GAME.set_up(GAME.appearance(self.known), options)
+        self.known = GAME.rules.new(options)
+        self.hidden = GAME.table.set_up(GAME.table.appearance(self.known), options)
         self.history = []
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.known.to_move is not None)
     def play(self, choice):
-        turns = GAME.legal_turns(self.known)
+        turns = GAME.rules.legal_turns(self.known)
         assert turns
         turn = turns[choice % len(turns)]
-        assert GAME.certainty(self.hidden, turn) is not Certainty.IMPOSSIBLE
+        assert GAME.rules.certainty(self.hidden, turn) is not Certainty.IMPOSSIBLE
         self.history.append((self.known, turn))
-        before = GAME.appearance(self.known)
-        self.known, self.hidden = GAME.apply(self.known, turn), GAME.apply(self.hidden, turn)
-        after = GAME.appearance(self.known)
+        before = GAME.table.appearance(self.known)
+        self.known, self.hidden = GAME.rules.apply(self.known, turn), GAME.rules.apply(self.hidden, turn)
+        after = GAME.table.appearance(self.known)
         changed = {place for place in GAME.places if before[place] != after[place]}
         assert changed == {turn.start} | ({turn.end} if turn.end else set())
         assert after.get(turn.end) == (f"{turn.player} block, {turn.top} up" if turn.end else None)
-        assert GAME.explain(self.history[-1][0], after) == ()
+        assert GAME.table.explain(self.history[-1][0], after) == ()
 
     @rule(choice=st.integers(0, 10**6), side=st.sampled_from(["north", "east", "south", "west"]))
     def see_a_side(self, choice, side):
-        facings = list(GAME.facings(self.known).items())
+        facings = list(GAME.side_faces.facings(self.known).items())
         place, (facing,) = facings[choice % len(facings)]
-        self.hidden = GAME.narrow(self.hidden, {place: {side: facing[side]}})
+        self.hidden = GAME.side_faces.narrow(self.hidden, {place: {side: facing[side]}})
 
     @rule()
     @precondition(lambda self: self.history)
     def take_back_and_play_again(self):
         before, turn = self.history[-1]
-        assert GAME.apply(before, turn) == self.known
+        assert GAME.rules.apply(before, turn) == self.known
 
     @invariant()
     def blocks_are_kept(self):
         for player in PLAYERS:
             off = sum(turn.end is None and turn.player == player for _, turn in self.history)
-            standing = sum(look.startswith(player) for look in GAME.appearance(self.known).values())
+            standing = sum(look.startswith(player) for look in GAME.table.appearance(self.known).values())
             assert standing + off == self.known.settings.blocks(player)
             assert self.known.removed(player) == off
 
     @invariant()
     def no_block_rests_on_a_star(self):
-        appearance = GAME.appearance(self.known)
+        appearance = GAME.table.appearance(self.known)
         assert appearance["d2"] == appearance["d6"] == EMPTY
 
     @invariant()
     def hidden_contains_known(self):
-        assert GAME.appearance(self.hidden) == GAME.appearance(self.known)
+        assert GAME.table.appearance(self.hidden) == GAME.table.appearance(self.known)
         assert self.hidden.to_move in (self.known.to_move, *PLAYERS)
-        hidden_facings = GAME.facings(self.hidden)
-        for place, (facing,) in GAME.facings(self.known).items():
+        hidden_facings = GAME.side_faces.facings(self.hidden)
+        for place, (facing,) in GAME.side_faces.facings(self.known).items():
             assert facing in hidden_facings[place]
-        hidden_turns = set(GAME.legal_turns(self.hidden))
-        known_turns = set(GAME.legal_turns(self.known))
+        hidden_turns = set(GAME.rules.legal_turns(self.hidden))
+        known_turns = set(GAME.rules.legal_turns(self.known))
         assert known_turns <= hidden_turns
-        certain = {turn for turn in hidden_turns if GAME.certainty(self.hidden, turn) is Certainty.CERTAIN}
+        certain = {turn for turn in hidden_turns if GAME.rules.certainty(self.hidden, turn) is Certainty.CERTAIN}
         assert certain <= known_turns
 
     @invariant()
     def text_round_trips(self):
         for state in (self.known, self.hidden):
-            assert GAME.parse_state(GAME.format_state(state)) == state
+            assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
 
     @invariant()
     def the_game_ends_with_an_outcome(self):
-        outcome = GAME.outcome(self.known)
+        outcome = GAME.rules.outcome(self.known)
         assert (outcome is None) == (self.known.to_move is not None)
-        assert (GAME.legal_turns(self.known) == []) == (outcome is not None)
+        assert (GAME.rules.legal_turns(self.known) == []) == (outcome is not None)
 
 
 class SideBySideNever(RuleBasedStateMachine):
@@ -91,23 +91,23 @@ class SideBySideNever(RuleBasedStateMachine):
 
     @initialize(gold=st.integers(1, 4), teal=st.integers(1, 4))
     def begin(self, gold, teal):
-        self.state = GAME.new({"side_by_side": False, "blocks_gold": gold, "blocks_teal": teal})
+        self.state = GAME.rules.new({"side_by_side": False, "blocks_gold": gold, "blocks_teal": teal})
 
     @rule()
     @precondition(lambda self: self.state.to_move is None)
     def stop_after_the_end(self):
-        assert GAME.legal_turns(self.state) == []
-        assert GAME.outcome(self.state) is not None
+        assert GAME.rules.legal_turns(self.state) == []
+        assert GAME.rules.outcome(self.state) is not None
 
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: self.state.to_move is not None)
     def play(self, choice):
-        turns = GAME.legal_turns(self.state)
-        self.state = GAME.apply(self.state, turns[choice % len(turns)])
+        turns = GAME.rules.legal_turns(self.state)
+        self.state = GAME.rules.apply(self.state, turns[choice % len(turns)])
 
     @invariant()
     def colours_keep_apart(self):
-        places = {place: look[:4] for place, look in GAME.appearance(self.state).items() if look != EMPTY}
+        places = {place: look[:4] for place, look in GAME.table.appearance(self.state).items() if look != EMPTY}
         for place, colour in places.items():
             right, up = chr(ord(place[0]) + 1) + place[1], place[0] + str(int(place[1]) + 1)
             assert places.get(right, colour) == colour

@@ -19,9 +19,9 @@ def as_key(turn):
 
 
 def assert_same(position):
-    state = GAME.parse_state(oracle.text(position))
+    state = GAME.notation.parse_state(oracle.text(position))
     assert state.to_move == position["to_move"], oracle.text(position)
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     assert sorted(map(str, map(as_key, turns))) == sorted(map(str, oracle.legal(position))), oracle.text(position)
     return state, turns
 
@@ -33,10 +33,10 @@ def test_same_turns_and_same_results_on_random_positions(seed):
         position = oracle.random_position(rng)
         state, turns = assert_same(position)
         for turn in rng.sample(turns, min(2, len(turns))):
-            assert GAME.certainty(state, turn) is Certainty.CERTAIN
+            assert GAME.rules.certainty(state, turn) is Certainty.CERTAIN
             following = oracle.play(position, as_key(turn))
             after, _ = assert_same(following)
-            played = GAME.apply(state, turn)
+            played = GAME.rules.apply(state, turn)
             assert played.blocks == after.blocks
             assert played.to_move == following["to_move"]
 
@@ -54,17 +54,17 @@ def test_hidden_faces_are_every_world_at_once(seed):
     rng = random.Random(1000 + seed)
     for _ in range(7):
         position = oracle.random_position(rng, most_blocks=2)
-        seen = GAME.appearance(GAME.parse_state(oracle.text(position)))
+        seen = GAME.table.appearance(GAME.notation.parse_state(oracle.text(position)))
         options = {**position["options"], "starts": rng.choice(["gold", "teal"])}
         if oracle.touching({square: block["colour"] for square, block in position["blocks"].items()}, "gold"):
             options["side_by_side"] = True
-        state = GAME.set_up(seen, options, anywhere=True)
+        state = GAME.table.set_up(seen, options, anywhere=True)
         for _ in range(3):
             check_worlds(state)
-            turns = GAME.legal_turns(state)
+            turns = GAME.rules.legal_turns(state)
             if not turns:
                 break
-            state = GAME.apply(state, rng.choice(turns))
+            state = GAME.rules.apply(state, rng.choice(turns))
 
 
 def check_worlds(state):
@@ -75,11 +75,11 @@ def check_worlds(state):
     for world in settled:
         for key in oracle.legal(world) if state.to_move else ():
             legal_in[key] = legal_in.get(key, 0) + 1
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     assert sorted(map(str, map(as_key, turns))) == sorted(map(str, legal_in))
     for turn in turns:
         certain = legal_in[as_key(turn)] == len(worlds)
-        assert GAME.certainty(state, turn) is (Certainty.CERTAIN if certain else Certainty.NOT_KNOWN_YET)
+        assert GAME.rules.certainty(state, turn) is (Certainty.CERTAIN if certain else Certainty.NOT_KNOWN_YET)
     for turn in turns[:: max(1, len(turns) // 4)]:
         after = {
             str(sorted((square, str(sorted(block["faces"].items()))) for square, block in following["blocks"].items()))
@@ -89,7 +89,7 @@ def check_worlds(state):
         }
         kept = {
             str(sorted((square, str(sorted(block["faces"].items()))) for square, block in world["blocks"].items()))
-            for world in oracle.worlds(GAME.apply(state, turn), GAME)
+            for world in oracle.worlds(GAME.rules.apply(state, turn), GAME)
         }
         assert kept == after
 
@@ -120,7 +120,7 @@ def plain(state):
 
 @pytest.mark.parametrize("options", FIXED_STARTS.values(), ids=FIXED_STARTS)
 def test_perft_to_depth_3_of_fixed_starts(options):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     assert [perft(GAME, state, depth) for depth in (1, 2, 3)] == [
         oracle.perft(plain(state), depth) for depth in (1, 2, 3)
     ]
@@ -128,7 +128,7 @@ def test_perft_to_depth_3_of_fixed_starts(options):
 
 @pytest.mark.parametrize("text", MIXED_STARTS)
 def test_perft_to_depth_3_of_mixed_starts(text):
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     assert perft(GAME, state, 3) == oracle.perft(plain(state), 3)
 
 
@@ -145,7 +145,7 @@ PERFT = [
 
 @pytest.mark.parametrize(("options", "counts"), PERFT)
 def test_published_counts(options, counts):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     assert [perft(GAME, state, depth) for depth in range(1, len(counts) + 1)] == counts
 
 
@@ -165,22 +165,22 @@ def test_documented_counts_are_the_published_ones():
 @pytest.mark.long
 @pytest.mark.parametrize(("options", "counts"), PERFT)
 def test_published_counts_are_the_plain_rules(options, counts):
-    state = plain(GAME.new(options))
+    state = plain(GAME.rules.new(options))
     assert [oracle.perft(state, depth) for depth in range(1, len(counts) + 1)] == counts
 
 
 def test_split_adds_up():
-    state = GAME.parse_state(MIXED_STARTS[0])
+    state = GAME.notation.parse_state(MIXED_STARTS[0])
     parts = split(GAME, state, 2)
-    assert [turn for turn, _ in parts] == [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    assert [turn for turn, _ in parts] == [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
     assert sum(count for _, count in parts) == perft(GAME, state, 2)
 
 
 @pytest.mark.parametrize(("call", "depth"), [(perft, -1), (split, 0)])
 def test_perft_needs_a_depth(call, depth):
     with pytest.raises(ValueError, match="expected"):
-        call(GAME, GAME.new(), depth)
+        call(GAME, GAME.rules.new(), depth)
 
 
 def test_perft_of_nothing_is_one():
-    assert perft(GAME, GAME.new(), 0) == 1
+    assert perft(GAME, GAME.rules.new(), 0) == 1

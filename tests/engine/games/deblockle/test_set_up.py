@@ -10,35 +10,38 @@ from engine.errors import UnreadableError
 from engine.registry import load
 
 GAME = load("deblockle")
-STATE = GAME.parse_state("teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3")
+STATE = GAME.notation.parse_state("teal c1:G.star/north=slider d4:G.x? e7:T.hoops/north=star|x removed=2,3")
 
 
 def test_what_is_not_mentioned_stays_known() -> None:
-    after = GAME.amend(STATE, {"d4": "empty", "d5": "gold block, cross up"})
-    assert GAME.format_state(after) == "teal c1:G.star/north=slider d5:G.cross? e7:T.hoops/north=star|x removed=2,3"
+    after = GAME.table.amend(STATE, {"d4": "empty", "d5": "gold block, cross up"})
+    assert (
+        GAME.notation.format_state(after)
+        == "teal c1:G.star/north=slider d5:G.cross? e7:T.hoops/north=star|x removed=2,3"
+    )
 
 
 def test_a_look_that_was_believed_already_keeps_the_sides_seen() -> None:
-    assert GAME.amend(STATE, {"e7": "teal block, hoops up", "a1": "empty"}) == STATE
+    assert GAME.table.amend(STATE, {"e7": "teal block, hoops up", "a1": "empty"}) == STATE
 
 
 def test_who_plays_next_may_be_said() -> None:
-    assert GAME.amend(STATE, {}, "gold").to_move == "gold"
+    assert GAME.table.amend(STATE, {}, "gold").to_move == "gold"
 
 
 def test_a_game_that_was_over_goes_on() -> None:
-    over = GAME.amend(STATE, {"e7": "empty"})
-    assert GAME.outcome(over).winner == "teal"
+    over = GAME.table.amend(STATE, {"e7": "empty"})
+    assert GAME.rules.outcome(over).winner == "teal"
     with pytest.raises(UnreadableError, match="say who is to play: gold or teal"):
-        GAME.amend(over, {"e7": "teal block, x up"})
-    assert GAME.outcome(GAME.amend(over, {"e7": "teal block, x up"}, "gold")) is None
+        GAME.table.amend(over, {"e7": "teal block, x up"})
+    assert GAME.rules.outcome(GAME.table.amend(over, {"e7": "teal block, x up"}, "gold")) is None
 
 
 def test_more_blocks_than_the_game_began_with_are_believed() -> None:
-    start = GAME.new({"blocks_gold": 1, "blocks_teal": 1})
-    after = GAME.amend(start, {"a1": "gold block, x up"})
+    start = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1})
+    after = GAME.table.amend(start, {"a1": "gold block, x up"})
     assert len(after.owned("gold")) == 2
-    assert GAME.parse_state(GAME.format_state(after)) == after
+    assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
 
 
 @pytest.mark.parametrize(
@@ -54,20 +57,20 @@ def test_more_blocks_than_the_game_began_with_are_believed() -> None:
 )
 def test_what_makes_no_position_is_named(looks: dict[str, str], to_move: str | None, message: str) -> None:
     with pytest.raises(UnreadableError, match=message):
-        GAME.amend(STATE, looks, to_move)
+        GAME.table.amend(STATE, looks, to_move)
 
 
 @given(st.integers(0, 2**32))
 def test_any_position_of_a_game_can_be_reached_by_saying_what_is_seen(seed: int) -> None:
     rng = random.Random(seed)
-    state = other = GAME.new({"starts": rng.choice(GAME.players)})
+    state = other = GAME.rules.new({"starts": rng.choice(GAME.players)})
     for _ in range(rng.randrange(8)):
-        turns = GAME.legal_turns(state)
-        state = GAME.apply(state, rng.choice(turns)) if turns else state
+        turns = GAME.rules.legal_turns(state)
+        state = GAME.rules.apply(state, rng.choice(turns)) if turns else state
     if state.to_move is None:
         return
-    amended = GAME.amend(other, GAME.appearance(state), state.to_move)
-    assert GAME.appearance(amended) == GAME.appearance(state)
-    known, possible = GAME.facings(state), GAME.facings(amended)
+    amended = GAME.table.amend(other, GAME.table.appearance(state), state.to_move)
+    assert GAME.table.appearance(amended) == GAME.table.appearance(state)
+    known, possible = GAME.side_faces.facings(state), GAME.side_faces.facings(amended)
     assert known.keys() == possible.keys()
-    assert GAME.parse_state(GAME.format_state(amended)) == amended
+    assert GAME.notation.parse_state(GAME.notation.format_state(amended)) == amended

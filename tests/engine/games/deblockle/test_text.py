@@ -10,43 +10,43 @@ from tests.engine.games.deblockle import oracle
 from tests.engine.games.deblockle.strategies import OPTIONS, positions
 
 GAME = load("deblockle")
-DUEL = GAME.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")
+DUEL = GAME.notation.parse_state("gold c3:G.x/north=star e7:T.x/north=star removed=0,0")
 
 
 @given(OPTIONS, st.booleans(), st.lists(st.integers(0, 10**6), max_size=8))
 def test_states_and_turns_round_trip_byte_for_byte(options, hidden, choices):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     if hidden:
-        state = GAME.set_up(GAME.appearance(state), options)
+        state = GAME.table.set_up(GAME.table.appearance(state), options)
     for choice in choices:
-        text = GAME.format_state(state)
-        assert GAME.parse_state(text) == state
-        assert GAME.format_state(GAME.parse_state(text)) == text
+        text = GAME.notation.format_state(state)
+        assert GAME.notation.parse_state(text) == state
+        assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
         assert "\n" not in text
-        turns = GAME.legal_turns(state)
+        turns = GAME.rules.legal_turns(state)
         if not turns:
             break
         turn = turns[choice % len(turns)]
-        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
-        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace("-", " -> ")) == turn
-        state = GAME.apply(state, turn)
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace("-", " -> ")) == turn
+        state = GAME.rules.apply(state, turn)
 
 
 @given(positions())
 def test_written_turns_differ_within_a_position(position):
-    state = GAME.parse_state(oracle.text(position))
-    written = [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    state = GAME.notation.parse_state(oracle.text(position))
+    written = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
     assert len(set(written)) == len(written)
 
 
 @given(st.text(max_size=40) | st.text("goldteal cxGT.:/=|?-,1234567abx", max_size=60))
 def test_any_text_is_read_or_refused_with_an_engine_error(text):
     with contextlib.suppress(UnreadableError):
-        state = GAME.parse_state(text)
-        assert GAME.parse_state(GAME.format_state(state)) == state
+        state = GAME.notation.parse_state(text)
+        assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
     with contextlib.suppress(UnreadableError, IllegalTurnError, AmbiguousError):
-        turn = GAME.parse_turn(DUEL, text)
-        assert GAME.apply(DUEL, turn) != DUEL
+        turn = GAME.notation.parse_turn(DUEL, text)
+        assert GAME.rules.apply(DUEL, turn) != DUEL
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_any_text_is_read_or_refused_with_an_engine_error(text):
     ],
 )
 def test_states_are_read_leniently(text):
-    assert GAME.parse_state(text) == DUEL
+    assert GAME.notation.parse_state(text) == DUEL
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_states_are_read_leniently(text):
 )
 def test_bad_states_name_the_part_and_what_was_expected(text, message):
     with pytest.raises(UnreadableError, match=message):
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_bad_states_name_the_part_and_what_was_expected(text, message):
 )
 def test_bad_states_tell_the_column(text, column):
     with pytest.raises(UnreadableError) as raised:
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
     assert raised.value.column == column
 
 
@@ -127,17 +127,17 @@ def test_bad_states_tell_the_column(text, column):
 )
 def test_bad_turns_tell_the_column(text, column):
     with pytest.raises(UnreadableError) as raised:
-        GAME.parse_turn(DUEL, text)
+        GAME.notation.parse_turn(DUEL, text)
     assert raised.value.column == column
 
 
 def test_a_turn_is_read_as_the_named_players():
-    assert GAME.parse_turn(DUEL, "c3-c4=stop", "gold") == GAME.parse_turn(DUEL, "c3-c4=stop")
+    assert GAME.notation.parse_turn(DUEL, "c3-c4=stop", "gold") == GAME.notation.parse_turn(DUEL, "c3-c4=stop")
     with pytest.raises(IllegalTurnError, match="c3 is gold's") as raised:
-        GAME.parse_turn(DUEL, "c3-c4=stop", "teal")
+        GAME.notation.parse_turn(DUEL, "c3-c4=stop", "teal")
     assert [breach.rule for breach in raised.value.breaches] == ["moved-opponent-block"]
     with pytest.raises(UnreadableError, match="no player 'red'"):
-        GAME.parse_turn(DUEL, "c3-c4=stop", "red")
+        GAME.notation.parse_turn(DUEL, "c3-c4=stop", "red")
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_a_turn_is_read_as_the_named_players():
 def test_turns_are_read_leniently(text, strict):
     if strict is None:
         with pytest.raises(UnreadableError, match="'sliderx' at column 7"):
-            GAME.parse_turn(DUEL, text)
+            GAME.notation.parse_turn(DUEL, text)
     else:
-        assert GAME.format_turn(GAME.parse_turn(DUEL, text)) == strict
+        assert GAME.notation.format_turn(GAME.notation.parse_turn(DUEL, text)) == strict
 
 
 @pytest.mark.parametrize(
@@ -187,21 +187,21 @@ def test_turns_are_read_leniently(text, strict):
 )
 def test_bad_turns_say_why(text, error, message):
     with pytest.raises(error, match=message):
-        GAME.parse_turn(DUEL, text)
+        GAME.notation.parse_turn(DUEL, text)
 
 
 def test_illegal_turns_carry_their_breaches():
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.parse_turn(DUEL, "c3-c4=stop-c5")
+        GAME.notation.parse_turn(DUEL, "c3-c4=stop-c5")
     assert [breach.rule for breach in raised.value.breaches] == ["stop-must-not-hop"]
 
 
 def test_a_turn_off_the_board():
-    state = GAME.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
+    state = GAME.notation.parse_state("gold c6:G.x/north=slider e7:T.x? removed=0,0")
     for text in ("c6-d6=star-off", "c6 off", "C6 -> D6 star off"):
-        turn = GAME.parse_turn(state, text)
+        turn = GAME.notation.parse_turn(state, text)
         assert (turn.end, turn.rolled_to, turn.places) == (None, ("d6",), ("c6", "d6"))
-        assert GAME.describe(turn) == "Gold rolls c6 to d6, star up, and leaves the board."
+        assert GAME.notation.describe(turn) == "Gold rolls c6 to d6, star up, and leaves the board."
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,6 @@ def test_a_turn_off_the_board():
     ],
 )
 def test_turns_are_told_in_a_sentence(text, sentence, places):
-    turn = GAME.parse_turn(DUEL, text)
-    assert GAME.describe(turn) == sentence
+    turn = GAME.notation.parse_turn(DUEL, text)
+    assert GAME.notation.describe(turn) == sentence
     assert turn.places == places

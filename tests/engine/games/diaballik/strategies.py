@@ -20,4 +20,4 @@ def positions(**options):
 
 def states(**options):
     """The same as states of the game."""
-    return positions(**options).map(lambda position: GAME.parse_state(oracle.drawing(position)))
+    return positions(**options).map(lambda position: GAME.notation.parse_state(oracle.drawing(position)))

@@ -15,9 +15,9 @@ def rows():
 
 def test_every_rule_is_listed_in_order():
     listed = {row[0].strip("|` "): row[1].strip(" |") for row in rows() if len(row) == 2}
-    documented = {name: sentence for name, sentence in listed.items() if name in GAME.rules}
-    assert documented == {rule.id: rule.sentence for rule in GAME.rules.values()}
-    assert list(documented) == list(GAME.rules)
+    documented = {name: sentence for name, sentence in listed.items() if name in GAME.rules.catalogue}
+    assert documented == {rule.id: rule.sentence for rule in GAME.rules.catalogue.values()}
+    assert list(documented) == list(GAME.rules.catalogue)
 
 
 def test_every_option_is_listed():
@@ -31,12 +31,12 @@ def test_the_counts_are_those_counted():
     assert set(counted) == {"none", "null_turn=false", "pass_over_own=false", "start=variant"}
     for text, cells in counted.items():
         options = dict([text.split("=")]) if "=" in text else {}
-        assert [str(perft(GAME, GAME.new(options), depth)) for depth in (1, 2)] == cells
+        assert [str(perft(GAME, GAME.rules.new(options), depth)) for depth in (1, 2)] == cells
     assert "| none | 290 | 84100 | 41099194 |" in PAGE
 
 
 def test_the_texts_shown_are_read():
     blocks = [block.partition("```")[0].strip() for block in PAGE.split("```text\n")[1:]]
     assert len(blocks) == 2
-    assert GAME.format_state(GAME.parse_state(blocks[0])) == blocks[0]
-    assert GAME.parse_state(blocks[1]) == GAME.new()
+    assert GAME.notation.format_state(GAME.notation.parse_state(blocks[0])) == blocks[0]
+    assert GAME.notation.parse_state(blocks[1]) == GAME.rules.new()

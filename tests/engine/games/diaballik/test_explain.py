@@ -87,7 +87,7 @@ LOOKS = {"b": "black piece", "B": "black piece with ball", "w": "white piece", "
 
 
 def changed(state, text):
-    after = dict(GAME.appearance(state))
+    after = dict(GAME.table.appearance(state))
     for part in text.split():
         after[part[:2]] = EMPTY if part.endswith("-") else LOOKS[part[3]]
     return after
@@ -95,7 +95,7 @@ def changed(state, text):
 
 def check(breaches):
     for breach in breaches:
-        assert breach.rule in GAME.rules
+        assert breach.rule in GAME.rules.catalogue
         assert breach.sentence.endswith(".")
         assert breach.remedy.endswith(".")
         assert set(breach.places) <= set(GAME.places)
@@ -103,8 +103,8 @@ def check(breaches):
 
 
 def seen(text, change):
-    state = GAME.parse_state(text)
-    return check(GAME.explain(state, changed(state, change)))
+    state = GAME.notation.parse_state(text)
+    return check(GAME.table.explain(state, changed(state, change)))
 
 
 @pytest.mark.parametrize("rule", CASES)
@@ -130,8 +130,8 @@ def broken_by(call, *arguments):
 @pytest.mark.parametrize("rule", TURNS)
 def test_a_written_turn_breaks_its_rule_and_the_near_miss_is_legal(rule):
     (text, turn), (near_text, near_turn) = TURNS[rule]
-    assert broken_by(GAME.parse_turn, GAME.parse_state(text), turn) == [rule]
-    assert broken_by(GAME.parse_turn, GAME.parse_state(near_text), near_turn) == []
+    assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(text), turn) == [rule]
+    assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(near_text), near_turn) == []
 
 
 @pytest.mark.parametrize("rule", SAID)
@@ -140,7 +140,9 @@ def test_an_announcement_breaks_its_rule_and_the_near_miss_may_be_said(rule):
 
     def announce(where, what):
         player, _, kind = what.partition(":")
-        return GAME.announce(GAME.parse_state(where), Announcement(kind, None if player == "all" else player))
+        return GAME.rules.announce(
+            GAME.notation.parse_state(where), Announcement(kind, None if player == "all" else player)
+        )
 
     assert broken_by(announce, text, said) == [rule]
     assert broken_by(announce, near_text, near_said) == []
@@ -148,19 +150,19 @@ def test_an_announcement_breaks_its_rule_and_the_near_miss_may_be_said(rule):
 
 @pytest.mark.parametrize("rule", STARTS)
 def test_a_start_breaks_its_rule(rule):
-    looks = changed(GAME.new(), STARTS[rule])
-    assert rule in broken_by(GAME.set_up, looks)
-    assert broken_by(GAME.set_up, GAME.appearance(GAME.new())) == []
+    looks = changed(GAME.rules.new(), STARTS[rule])
+    assert rule in broken_by(GAME.table.set_up, looks)
+    assert broken_by(GAME.table.set_up, GAME.table.appearance(GAME.rules.new())) == []
 
 
 def test_no_ball_starts_where_it_wins():
-    looks = changed(GAME.new(), "d1:b a1- a7- a6:w a7:B")
-    assert broken_by(lambda: GAME.set_up(looks, anywhere=True)) == ["start-at-goal"]
-    assert broken_by(lambda: GAME.set_up(changed(GAME.new(), "d1:b a1- a6:B"), anywhere=True)) == []
+    looks = changed(GAME.rules.new(), "d1:b a1- a7- a6:w a7:B")
+    assert broken_by(lambda: GAME.table.set_up(looks, anywhere=True)) == ["start-at-goal"]
+    assert broken_by(lambda: GAME.table.set_up(changed(GAME.rules.new(), "d1:b a1- a6:B"), anywhere=True)) == []
 
 
 def test_every_rule_is_raised_by_some_test():
-    assert {*CASES, *TURNS, *SAID, *STARTS, "start-at-goal"} == set(GAME.rules)
+    assert {*CASES, *TURNS, *SAID, *STARTS, "start-at-goal"} == set(GAME.rules.catalogue)
 
 
 MORE = [
@@ -186,21 +188,21 @@ def test_more_misdeeds(rule, text, change):
 @given(states(), st.integers(0, 10**6))
 @settings(max_examples=40)
 def test_a_legal_turn_breaks_nothing_and_anything_else_something(state, choice):
-    turns = GAME.legal_turns(state)
-    after = GAME.appearance(GAME.apply(state, turns[choice % len(turns)]))
-    assert GAME.explain(state, after) == ()
+    turns = GAME.rules.legal_turns(state)
+    after = GAME.table.appearance(GAME.rules.apply(state, turns[choice % len(turns)]))
+    assert GAME.table.explain(state, after) == ()
     rng = random.Random(choice)
     for _ in range(2):
         spoiled = {**after, rng.choice(GAME.places): rng.choice(GAME.looks)}
-        explained = any(GAME.appearance(GAME.apply(state, turn)) == spoiled for turn in turns)
-        null = spoiled == GAME.appearance(state)
-        assert bool(check(GAME.explain(state, spoiled))) != (explained or null)
+        explained = any(GAME.table.appearance(GAME.rules.apply(state, turn)) == spoiled for turn in turns)
+        null = spoiled == GAME.table.appearance(state)
+        assert bool(check(GAME.table.explain(state, spoiled))) != (explained or null)
 
 
 @pytest.mark.parametrize("after", [{"h1": EMPTY}, {"a1": "a cat"}])
 def test_what_is_no_place_or_look_is_refused(after):
     with pytest.raises(UnreadableError):
-        GAME.explain(GAME.new(), after)
+        GAME.table.explain(GAME.rules.new(), after)
 
 
 @pytest.mark.parametrize(
@@ -215,8 +217,8 @@ def test_what_is_no_place_or_look_is_refused(after):
 )
 def test_turns_made_by_hand_are_judged_too(actions, rule):
     turn = DiaballikTurn("black", actions)
-    assert broken_by(GAME.apply, GAME.new(), turn) == [rule]
-    assert GAME.certainty(GAME.new(), turn) is Certainty.IMPOSSIBLE
+    assert broken_by(GAME.rules.apply, GAME.rules.new(), turn) == [rule]
+    assert GAME.rules.certainty(GAME.rules.new(), turn) is Certainty.IMPOSSIBLE
 
 
 @pytest.mark.parametrize(
@@ -229,11 +231,11 @@ def test_turns_made_by_hand_are_judged_too(actions, rule):
     ],
 )
 def test_more_turns_that_are_refused(text, turn, rule):
-    assert broken_by(GAME.parse_turn, GAME.parse_state(text), turn) == [rule]
+    assert broken_by(GAME.notation.parse_turn, GAME.notation.parse_state(text), turn) == [rule]
 
 
 def test_apply_refuses_with_breaches():
-    turn = GAME.parse_turn(GAME.new(), "a1-a2")
+    turn = GAME.notation.parse_turn(GAME.rules.new(), "a1-a2")
     with pytest.raises(EngineError) as raised:
-        GAME.apply(GAME.parse_state(f"white {START}"), turn)
+        GAME.rules.apply(GAME.notation.parse_state(f"white {START}"), turn)
     assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]

@@ -12,7 +12,7 @@ from engine.games.diaballik.play import fast_rules
 from engine.games.diaballik.play.board import GOAL, other
 from engine.games.diaballik.play.turns import begun, results_by_playing
 from engine.registry import load
-from engine.support.traits import play_random_games
+from engine.support.playouts import play_random_games
 from tests.engine.games.diaballik.strategies import states
 
 GAME = load("diaballik")
@@ -70,9 +70,9 @@ def test_every_result_is_proposed_exactly_once(state):
 @pytest.mark.parametrize("text", ["", "null_turn=false", "antiplay_contacts=front start=variant"])
 def test_random_games_are_those_of_the_interface_on_the_whole(text):
     """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
-    state = GAME.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
-    plain = play_random_games(GAME, state, 150, Random(1), 12)
-    quick = GAME.playouts(state, 6000, Random(2), most_plies=12)
+    state = GAME.notation.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
+    plain = play_random_games(GAME, state, 150, Random(1), most_plies=12)
+    quick = GAME.advice.playouts(state, 6000, Random(2), most_plies=12)
     for one, two in [
         (plain.wins.get("black", 0), quick.wins.get("black", 0)),
         (plain.wins.get("white", 0), quick.wins.get("white", 0)),
@@ -84,46 +84,46 @@ def test_random_games_are_those_of_the_interface_on_the_whole(text):
 
 
 def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
-    state = GAME.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
-    turns = GAME.legal_turns(state)
+    state = GAME.notation.parse_state("......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb")
+    turns = GAME.rules.legal_turns(state)
     claims = sum(turn.claims for turn in turns)
-    tally = GAME.playouts(state, 8000, Random(4), most_plies=1)
+    tally = GAME.advice.playouts(state, 8000, Random(4), most_plies=1)
     expected = claims / len(turns)
     assert abs(tally.wins["black"] / 8000 - expected) <= 5 * (expected * (1 - expected) / 8000) ** 0.5
 
 
 @pytest.mark.parametrize("text", ["pass_over_own=false null_turn=false", "antiplay=automatic"])
 def test_single_games_are_those_of_the_interface(text):
-    state = GAME.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
-    plain = play_random_games(GAME, state, 40, Random(1), 4)
-    quick = GAME.playouts(state, 40, Random(2), most_plies=4)
+    state = GAME.notation.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
+    plain = play_random_games(GAME, state, 40, Random(1), most_plies=4)
+    quick = GAME.advice.playouts(state, 40, Random(2), most_plies=4)
     assert abs(plain.wins.get("black", 0) - quick.wins.get("black", 0)) <= 5 * 40**0.5 / 2
     assert abs(plain.plies - quick.plies) <= 5 * 2 * 40**0.5
 
 
 def test_games_that_are_over_are_counted_so():
-    won = GAME.announce(GAME.new(), Announcement("resign", "black"))
-    drawn = GAME.announce(GAME.new(), Announcement("draw"))
-    assert GAME.playouts(won, 3, Random(1)).wins == {"white": 3}
-    assert GAME.playouts(drawn, 3, Random(1)).draws == 3
-    assert GAME.playouts(GAME.new(), 3, Random(1), most_plies=0).unfinished == 3
+    won = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "black"))
+    drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
+    assert GAME.advice.playouts(won, 3, Random(1)).wins == {"white": 3}
+    assert GAME.advice.playouts(drawn, 3, Random(1)).draws == 3
+    assert GAME.advice.playouts(GAME.rules.new(), 3, Random(1), most_plies=0).unfinished == 3
 
 
 def test_random_games_are_the_same_for_the_same_chance_and_count_to_their_end():
-    state = GAME.new()
-    assert GAME.playouts(state, 40, Random(7)) == GAME.playouts(state, 40, Random(7))
-    tally = GAME.playouts(state, 40, Random(7))
+    state = GAME.rules.new()
+    assert GAME.advice.playouts(state, 40, Random(7)) == GAME.advice.playouts(state, 40, Random(7))
+    tally = GAME.advice.playouts(state, 40, Random(7))
     assert sum(tally.wins.values()) == 40
-    cut = GAME.playouts(state, 5, Random(7), most_plies=3)
+    cut = GAME.advice.playouts(state, 5, Random(7), most_plies=3)
     assert (cut.unfinished, cut.plies) == (5, 15)
 
 
 def test_a_stuck_player_is_skipped_in_random_games():
-    state = GAME.parse_state("white wb...../wb...../wb...../wb....W/wb...../wb...../B......")
-    assert GAME.playouts(state, 30, Random(1), most_plies=200).plies > 30
-    assert GAME.playouts(state, 2, Random(1), most_plies=200).plies > 2
-    shut = GAME.amend(state, {"b2": "black piece"}, "black")
-    assert sum(GAME.playouts(shut, 10, Random(2)).wins.values()) == 10
+    state = GAME.notation.parse_state("white wb...../wb...../wb...../wb....W/wb...../wb...../B......")
+    assert GAME.advice.playouts(state, 30, Random(1), most_plies=200).plies > 30
+    assert GAME.advice.playouts(state, 2, Random(1), most_plies=200).plies > 2
+    shut = GAME.table.amend(state, {"b2": "black piece"}, "black")
+    assert sum(GAME.advice.playouts(shut, 10, Random(2)).wins.values()) == 10
 
 
 class WatchedGames(RandomGames):
@@ -148,7 +148,7 @@ class WatchedGames(RandomGames):
 
 
 def watched(count):
-    games = WatchedGames(GAME.new(), min(count, 2048), np.random.default_rng(5))
+    games = WatchedGames(GAME.rules.new(), min(count, 2048), np.random.default_rng(5))
     tally = games.run(count, 10_000)
     assert games.rounds > 100
     assert sum(tally.wins.values()) == tally.games == count
@@ -166,5 +166,5 @@ def test_pieces_and_balls_are_kept_in_ten_thousand_random_games():
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{"pass_over_own": False}, {"antiplay": "automatic"}, {"start": "variant"}])
 def test_random_games_under_other_options_end(options):
-    tally = GAME.playouts(GAME.new(options), 30, Random(10))
+    tally = GAME.advice.playouts(GAME.rules.new(options), 30, Random(10))
     assert sum(tally.wins.values()) == 30

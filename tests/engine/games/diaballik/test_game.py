@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
-from engine.api import EMPTY, Announcement, Certainty, Roll
-from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError, OptionError, UnreadableError
+from engine.api import EMPTY, Announcement, Certainty
+from engine.errors import AmbiguousError, IllegalTurnError, OptionError, UnreadableError
 from engine.registry import load
 from tests.engine.games.diaballik.strategies import OPTIONS, states
 
@@ -20,24 +20,24 @@ ANTI_PLAY = Announcement("anti-play", "black")
 
 def play(state, *texts):
     for text in texts:
-        state = GAME.apply(state, GAME.parse_turn(state, text))
+        state = GAME.rules.apply(state, GAME.notation.parse_turn(state, text))
     return state
 
 
 def kinds(state):
-    return [f"{said.player or 'all'}:{said.kind}" for said in GAME.announcements(state)]
+    return [f"{said.player or 'all'}:{said.kind}" for said in GAME.rules.announcements(state)]
 
 
 def places(state, look):
-    return [place for place, seen in GAME.appearance(state).items() if seen == look]
+    return [place for place, seen in GAME.table.appearance(state).items() if seen == look]
 
 
 def test_standard_and_variant_start():
-    state = GAME.new()
+    state = GAME.rules.new()
     assert places(state, "black piece with ball") == ["d1"]
     assert places(state, "white piece with ball") == ["d7"]
     assert places(state, "black piece") == ["a1", "b1", "c1", "e1", "f1", "g1"]
-    variant = GAME.new({"start": "variant"})
+    variant = GAME.rules.new({"start": "variant"})
     assert places(variant, "black piece") == ["a1", "c1", "e1", "g1", "b7", "f7"]
     assert places(variant, "white piece") == ["b1", "f1", "a7", "c7", "e7", "g7"]
     assert (state.to_move, variant.to_move) == ("black", "black")
@@ -54,72 +54,72 @@ def test_standard_and_variant_start():
     ],
 )
 def test_bad_options_are_refused(options, message):
-    for call in (GAME.new, GAME.summary):
+    for call in (GAME.rules.new, GAME.notation.summary):
         with pytest.raises(OptionError, match=message):
             call(options)
 
 
 def test_the_ball_on_the_far_row_wins_at_once():
-    state = GAME.parse_state(OPEN)
+    state = GAME.notation.parse_state(OPEN)
     after = play(state, "a1-a2 d1*d7")
-    assert (after.to_move, GAME.outcome(after).winner) == (None, "black")
-    assert list(GAME.legal_turns(after)) == []
-    assert (GAME.announcements(after), GAME.players_to_move(after)) == ((), ())
-    assert GAME.parse_state(GAME.format_state(after)) == after
+    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
+    assert list(GAME.rules.legal_turns(after)) == []
+    assert (GAME.rules.announcements(after), GAME.rules.players_to_move(after)) == ((), ())
+    assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
     with pytest.raises(IllegalTurnError, match="won"):
-        GAME.parse_turn(state, "d1*d7 d1-d2")
+        GAME.notation.parse_turn(state, "d1*d7 d1-d2")
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.apply(after, GAME.legal_turns(state)[0])
+        GAME.rules.apply(after, GAME.rules.legal_turns(state)[0])
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]
 
 
 def test_in_the_variant_the_far_row_is_still_the_opponents():
-    assert GAME.outcome(play(GAME.new({"start": "variant"}), "d1*c1")) is None
-    state = GAME.parse_state("wb.Wwbw/......./......./......./.B...../......./bwbwbwb start=variant")
-    assert GAME.outcome(play(state, "b3*b7")).winner == "black"
+    assert GAME.rules.outcome(play(GAME.rules.new({"start": "variant"}), "d1*c1")) is None
+    state = GAME.notation.parse_state("wb.Wwbw/......./......./......./.B...../......./bwbwbwb start=variant")
+    assert GAME.rules.outcome(play(state, "b3*b7")).winner == "black"
 
 
 def test_a_player_without_an_action_is_skipped_and_may_still_claim():
-    state = GAME.parse_state(f"white {STUCK}")
+    state = GAME.notation.parse_state(f"white {STUCK}")
     assert state.to_move == "black"
     moved = play(state, "b5-c5")
     assert moved.to_move == "white"
     assert play(state, "b2-c2 c2-b2").to_move == "black"
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.parse_turn(state, "g4-g5", player="white")
+        GAME.notation.parse_turn(state, "g4-g5", player="white")
     assert [breach.rule for breach in raised.value.breaches] == ["no-action-left"]
 
 
 def test_anti_play_is_said_in_ones_own_turn_at_any_time_of_it():
-    state = GAME.parse_state(WALL)
+    state = GAME.notation.parse_state(WALL)
     assert kinds(state) == ["black:anti-play", "all:draw", "black:resign", "white:resign"]
-    won = GAME.announce(state, ANTI_PLAY)
-    assert (won.to_move, GAME.outcome(won).winner, won.announced) == (None, "black", ANTI_PLAY)
-    assert GAME.appearance(won) == GAME.appearance(state)
-    claim = GAME.parse_turn(state, "c1*b1 anti-play")
-    assert GAME.certainty(state, claim) is Certainty.CERTAIN
-    assert GAME.outcome(GAME.apply(state, claim)).winner == "black"
+    won = GAME.rules.announce(state, ANTI_PLAY)
+    assert (won.to_move, GAME.rules.outcome(won).winner, won.announced) == (None, "black", ANTI_PLAY)
+    assert GAME.table.appearance(won) == GAME.table.appearance(state)
+    claim = GAME.notation.parse_turn(state, "c1*b1 anti-play")
+    assert GAME.rules.certainty(state, claim) is Certainty.CERTAIN
+    assert GAME.rules.outcome(GAME.rules.apply(state, claim)).winner == "black"
     # Away from the wall and back again: the claim counts as it stands after the action.
     with pytest.raises(IllegalTurnError, match="2 of black's pieces"):
-        GAME.parse_turn(state, "a3-a2 anti-play")
-    assert GAME.parse_turn(state, "a3-a2 a2-a3 anti-play").claims
+        GAME.notation.parse_turn(state, "a3-a2 anti-play")
+    assert GAME.notation.parse_turn(state, "a3-a2 a2-a3 anti-play").claims
 
 
 def test_contacts_may_come_about_in_mid_turn():
-    state = GAME.parse_state(WALL.replace("b....../......./.b", "......./b....../.b"))
+    state = GAME.notation.parse_state(WALL.replace("b....../......./.b", "......./b....../.b"))
     assert "black:anti-play" not in kinds(state)
-    claims = [GAME.format_turn(turn) for turn in GAME.legal_turns(state) if turn.claims]
+    claims = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state) if turn.claims]
     assert "a2-a3 anti-play" in claims
-    assert GAME.outcome(play(state, "a2-a3 anti-play")).winner == "black"
+    assert GAME.rules.outcome(play(state, "a2-a3 anti-play")).winner == "black"
     # Without the word the game goes on, and in white's turn black can't claim.
     waiting = play(state, "a2-a3")
-    assert (waiting.to_move, GAME.outcome(waiting)) == ("white", None)
+    assert (waiting.to_move, GAME.rules.outcome(waiting)) == ("white", None)
     assert "black:anti-play" not in kinds(waiting)
-    assert len(GAME.counted_turns(state)) == len(GAME.legal_turns(state)) - len(claims)
+    assert len(GAME.rules.perft_turns(state)) == len(GAME.rules.legal_turns(state)) - len(claims)
 
 
 def test_the_wall_opened_again_is_no_wall():
-    state = GAME.parse_state(f"white {WALL}")
+    state = GAME.notation.parse_state(f"white {WALL}")
     assert "black:anti-play" not in kinds(state)
     assert "black:anti-play" in kinds(play(state, "g5-g6 g6-g5"))
     assert "black:anti-play" not in kinds(play(state, "g5-g6 g6-g7"))
@@ -127,30 +127,30 @@ def test_the_wall_opened_again_is_no_wall():
 
 def test_automatic_anti_play_ends_the_game_at_once():
     text = WALL.replace("b....../......./.b", "......./b....../.b")
-    state = GAME.parse_state(f"{text} antiplay=automatic")
-    assert not any(turn.claims for turn in GAME.legal_turns(state))
+    state = GAME.notation.parse_state(f"{text} antiplay=automatic")
+    assert not any(turn.claims for turn in GAME.rules.legal_turns(state))
     after = play(state, "a2-a3")
-    assert (after.to_move, GAME.outcome(after).winner) == (None, "black")
-    assert GAME.parse_state(GAME.format_state(after)) == after
+    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
+    assert GAME.notation.parse_state(GAME.notation.format_state(after)) == after
     with pytest.raises(IllegalTurnError, match="ended the game in mid-turn"):
-        GAME.parse_turn(state, "a2-a3 c1*b1")
+        GAME.notation.parse_turn(state, "a2-a3 c1*b1")
 
 
 def test_automatic_anti_play_against_the_mover():
     open_wall = WALL.replace(".w.ww.w", ".w.ww..").replace("..W..w.", "..W..ww")
-    state = GAME.parse_state(f"white {open_wall} antiplay=automatic")
+    state = GAME.notation.parse_state(f"white {open_wall} antiplay=automatic")
     after = play(state, "g6-g5")
-    assert (after.to_move, GAME.outcome(after).winner) == (None, "black")
+    assert (after.to_move, GAME.rules.outcome(after).winner) == (None, "black")
 
 
 def test_where_both_have_a_wall_the_mover_wins_automatically():
     both = "......./......./wwwWwww/bbbBbbb/......./......./......."
     for player in ("black", "white"):
-        quiet = GAME.parse_state(f"{player} {both}")
+        quiet = GAME.notation.parse_state(f"{player} {both}")
         assert f"{player}:anti-play" in kinds(quiet)
         # To move in a position that is won for both: it was the other who came first.
-        at_once = GAME.parse_state(f"{player} {both} antiplay=automatic")
-        assert GAME.outcome(at_once).winner != player
+        at_once = GAME.notation.parse_state(f"{player} {both} antiplay=automatic")
+        assert GAME.rules.outcome(at_once).winner != player
 
 
 def test_only_the_front_counts_where_it_was_agreed():
@@ -159,43 +159,46 @@ def test_only_the_front_counts_where_it_was_agreed():
         .replace("w...b.b", "w...b.b")
         .replace("......./..W", "......./.bW", 1)
     )
-    both_sides, front = GAME.parse_state(behind), GAME.parse_state(f"{behind} antiplay_contacts=front")
+    both_sides, front = (
+        GAME.notation.parse_state(behind),
+        GAME.notation.parse_state(f"{behind} antiplay_contacts=front"),
+    )
     assert "black:anti-play" in kinds(both_sides)
     assert "black:anti-play" not in kinds(front)
 
 
 def test_a_draw_by_repetition_is_claimed():
-    state = GAME.new({"repetition_draw": True})
+    state = GAME.rules.new({"repetition_draw": True})
     out_and_back = ("a1-a2", "a7-a6", "a2-a1", "a6-a7")
     twice = play(state, *out_and_back)
     assert "black:repetition" not in kinds(twice)
     thrice = play(twice, *out_and_back)
     assert kinds(thrice)[0] == "black:repetition"
-    assert "seen=" in GAME.format_state(thrice)
-    assert GAME.parse_state(GAME.format_state(thrice)) == thrice
-    drawn = GAME.announce(thrice, Announcement("repetition", "black"))
-    assert (drawn.to_move, GAME.outcome(drawn).winner) == (None, None)
-    assert GAME.outcome(play(thrice, "a1-a2")) is None
-    assert "black:repetition" not in kinds(play(GAME.new(), *out_and_back, *out_and_back))
+    assert "seen=" in GAME.notation.format_state(thrice)
+    assert GAME.notation.parse_state(GAME.notation.format_state(thrice)) == thrice
+    drawn = GAME.rules.announce(thrice, Announcement("repetition", "black"))
+    assert (drawn.to_move, GAME.rules.outcome(drawn).winner) == (None, None)
+    assert GAME.rules.outcome(play(thrice, "a1-a2")) is None
+    assert "black:repetition" not in kinds(play(GAME.rules.new(), *out_and_back, *out_and_back))
 
 
 def test_resigning_and_agreeing():
-    state = GAME.new()
-    assert GAME.outcome(GAME.announce(state, Announcement("resign", "black"))).winner == "white"
-    assert GAME.outcome(GAME.announce(state, Announcement("draw"))).winner is None
+    state = GAME.rules.new()
+    assert GAME.rules.outcome(GAME.rules.announce(state, Announcement("resign", "black"))).winner == "white"
+    assert GAME.rules.outcome(GAME.rules.announce(state, Announcement("draw"))).winner is None
     for said in (Announcement("resign"), Announcement("draw", "black"), Announcement("shout", "black")):
         with pytest.raises(IllegalTurnError, match="can't be announced"):
-            GAME.announce(state, said)
+            GAME.rules.announce(state, said)
 
 
 def test_the_null_turn():
-    assert GAME.counted_turns(GAME.new({"null_turn": False})) == [
-        turn for turn in GAME.counted_turns(GAME.new()) if GAME.format_turn(turn) != "a1-a2 a2-a1"
+    assert GAME.rules.perft_turns(GAME.rules.new({"null_turn": False})) == [
+        turn for turn in GAME.rules.perft_turns(GAME.rules.new()) if GAME.notation.format_turn(turn) != "a1-a2 a2-a1"
     ]
 
 
 def test_legal_turns_are_a_lazy_sequence():
-    turns = GAME.legal_turns(GAME.new())
+    turns = GAME.rules.legal_turns(GAME.rules.new())
     assert len(turns) == 290
     assert turns[0] == turns[-290] == next(iter(turns))
     assert list(turns[2:5]) == list(turns)[2:5]
@@ -206,43 +209,34 @@ def test_legal_turns_are_a_lazy_sequence():
             turns[index]
 
 
-def test_there_are_no_dice():
-    with pytest.raises(IllegalTurnError, match="no dice"):
-        GAME.legal_turns(GAME.new(), Roll(("6",)))
-    assert GAME.possible_rolls(GAME.new()) == ()
-
-
-def test_no_sides_are_seen():
-    state = GAME.new()
-    assert (GAME.facings(state), GAME.narrow(state, {"a1": {}})) == ({}, state)
-    with pytest.raises(ContradictionError, match="nothing in Diaballik has any"):
-        GAME.narrow(state, {"a1": {"north": "star"}})
-    with pytest.raises(UnreadableError, match="no place 'z1' in Diaballik"):
-        GAME.narrow(state, {"z1": {"north": "star"}})
+def test_there_are_no_dice_and_no_side_faces():
+    assert (GAME.dice, GAME.side_faces, GAME.scores) == (None, None, None)
+    with pytest.raises(UnreadableError, match="Diaballik has no dice"):
+        GAME.dice_for("6")
 
 
 @given(OPTIONS)
 def test_a_start_seen_is_the_start(options):
-    state = GAME.new(options)
-    assert GAME.set_up(GAME.appearance(state), options) == state
+    state = GAME.rules.new(options)
+    assert GAME.table.set_up(GAME.table.appearance(state), options) == state
     other = {"start": "standard" if state.settings.start == "variant" else "variant"}
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up(GAME.appearance(state), {**options, **other})
+        GAME.table.set_up(GAME.table.appearance(state), {**options, **other})
     assert "start-square" in [breach.rule for breach in raised.value.breaches]
 
 
 @given(states(antiplay="announced"))
 def test_any_position_may_be_set_up_where_that_was_agreed(state):
     options = {"antiplay_contacts": state.settings.antiplay_contacts, "pass_over_own": state.settings.pass_over_own}
-    seen = GAME.set_up(GAME.appearance(state), options, anywhere=True)
-    assert GAME.appearance(seen) == GAME.appearance(state)
+    seen = GAME.table.set_up(GAME.table.appearance(state), options, anywhere=True)
+    assert GAME.table.appearance(seen) == GAME.table.appearance(state)
 
 
 @given(states(antiplay="announced"), states(antiplay="announced"))
 @settings(max_examples=30)
 def test_amending_makes_any_position_of_any_other(one, two):
-    amended = GAME.amend(one, GAME.appearance(two), two.to_move)
-    assert (GAME.appearance(amended), amended.to_move) == (GAME.appearance(two), two.to_move)
+    amended = GAME.table.amend(one, GAME.table.appearance(two), two.to_move)
+    assert (GAME.table.appearance(amended), amended.to_move) == (GAME.table.appearance(two), two.to_move)
     assert amended.settings == one.settings
 
 
@@ -272,63 +266,67 @@ def test_amending_makes_any_position_of_any_other(one, two):
 )
 def test_what_can_be_no_position_is_not_amended(looks, to_move, message):
     with pytest.raises(UnreadableError, match=message):
-        GAME.amend(GAME.new(), looks, to_move)
+        GAME.table.amend(GAME.rules.new(), looks, to_move)
 
 
 def test_a_game_that_is_over_goes_on_once_it_is_said_who_plays():
-    over = GAME.announce(GAME.new({"repetition_draw": True}), Announcement("resign", "white"))
+    over = GAME.rules.announce(GAME.rules.new({"repetition_draw": True}), Announcement("resign", "white"))
     with pytest.raises(UnreadableError, match="say who is to play"):
-        GAME.amend(over, {})
-    again = GAME.amend(over, {}, "white")
+        GAME.table.amend(over, {})
+    again = GAME.table.amend(over, {}, "white")
     assert (again.to_move, again.announced, len(again.counts)) == ("white", None, 1)
 
 
 def test_of_turns_that_look_alike_the_quiet_one_was_played():
-    state = GAME.parse_state(WALL)
-    quiet, claim = GAME.parse_turn(state, "c1*b1"), GAME.parse_turn(state, "c1*b1 anti-play")
-    assert GAME.combine([claim, quiet]) == GAME.combine([quiet]) == quiet
-    assert GAME.combine([claim]) == claim
-    for turns in ([], [quiet, GAME.parse_turn(state, "c1*f1")]):
+    state = GAME.notation.parse_state(WALL)
+    quiet, claim = GAME.notation.parse_turn(state, "c1*b1"), GAME.notation.parse_turn(state, "c1*b1 anti-play")
+    assert GAME.rules.combine([claim, quiet]) == GAME.rules.combine([quiet]) == quiet
+    assert GAME.rules.combine([claim]) == claim
+    for turns in ([], [quiet, GAME.notation.parse_turn(state, "c1*f1")]):
         with pytest.raises(AmbiguousError, match="expected turns"):
-            GAME.combine(turns)
+            GAME.rules.combine(turns)
 
 
 @given(states())
 @settings(max_examples=15)
 def test_what_is_in_a_hand_is_unfinished(state):
-    results = [GAME.appearance(GAME.apply(state, turn)) for turn in GAME.legal_turns(state)]
-    positions = GAME.unfinished(state)
+    results = [GAME.table.appearance(GAME.rules.apply(state, turn)) for turn in GAME.rules.legal_turns(state)]
+    positions = GAME.table.unfinished(state)
     assert positions
-    before = GAME.appearance(state)
+    before = GAME.table.appearance(state)
     for position in positions:
         assert position.appearance not in results
         assert {place for place in GAME.places if position.appearance[place] != before[place]} == set(position.places)
         assert position.to_do.startswith("Put ")
     assert len({tuple(position.appearance.items()) for position in positions}) == len(positions)
-    assert list(GAME.unfinished(GAME.announce(state, Announcement("draw")))) == []
+    assert list(GAME.table.unfinished(GAME.rules.announce(state, Announcement("draw")))) == []
 
 
 def test_the_board_is_drawn():
-    drawn = GAME.diagram(GAME.parse_state(WALL)).splitlines()
+    drawn = GAME.notation.diagram(GAME.notation.parse_state(WALL)).splitlines()
     assert drawn[0] == "7  . . . . . . ."
     assert drawn[6] == "1  . b B . . b b"
     assert drawn[8] == "   a b c d e f g"
     assert drawn[-1] == "black to move"
-    assert GAME.diagram(play(GAME.parse_state(OPEN), "d1*d7")).endswith("black has won: black's ball is on the far row")
-    assert GAME.diagram(GAME.announce(GAME.new(), Announcement("draw"))).endswith("a draw: both agreed on a draw")
+    assert GAME.notation.diagram(play(GAME.notation.parse_state(OPEN), "d1*d7")).endswith(
+        "black has won: black's ball is on the far row"
+    )
+    assert GAME.notation.diagram(GAME.rules.announce(GAME.rules.new(), Announcement("draw"))).endswith(
+        "a draw: both agreed on a draw"
+    )
 
 
 @given(OPTIONS)
 def test_the_rules_told_differ_with_every_option(options):
-    told = GAME.summary(options)
+    told = GAME.notation.summary(options)
     assert all(len(paragraph.split()) > 5 for paragraph in told.split("\n\n"))
-    same = all(GAME.new(options).settings.__getattribute__(each.name) == each.default for each in GAME.options)
-    assert (told == GAME.summary()) == same
+    same = all(GAME.rules.new(options).settings.__getattribute__(each.name) == each.default for each in GAME.options)
+    assert (told == GAME.notation.summary()) == same
 
 
 def test_random_games_by_the_interface_and_all_at_once_agree_on_what_ends():
     for options in ({}, {"pass_over_own": False, "antiplay": "automatic"}):
-        tally = GAME.playouts(GAME.new(options), 6, Random(3), most_plies=40)
+        tally = GAME.advice.playouts(GAME.rules.new(options), 6, Random(3), most_plies=40)
         assert tally.games == 6 == sum(tally.wins.values()) + tally.draws + tally.unfinished
         assert 0 < tally.plies <= 240
-    assert GAME.playouts(GAME.new(), 0, Random(1)).plies == 0
+    assert GAME.advice.playouts(GAME.rules.new(), 0, Random(1)).plies == 0

@@ -26,16 +26,16 @@ OPEN = "ww.bwww/..w.W../......./......./......./......./bb.Bbbb"
 
 def hint(state, seed=0, reads=60, **given):
     """A hint after so many looks at the clock, however fast the machine is."""
-    return GAME.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
+    return GAME.advice.hint(state, reads * 1e-3, random.Random(seed), clock=CountingClock(1e-3), **given)
 
 
 @given(states())
 @settings(max_examples=25)
 def test_a_hint_is_legal_and_takes_a_win(state):
     player = state.to_move
-    wins = {turn for turn in GAME.legal_turns(state) if winner_after(state, turn) == player}
+    wins = {turn for turn in GAME.rules.legal_turns(state) if winner_after(state, turn) == player}
     found = hint(state, reads=8)
-    assert GAME.certainty(state, found.turn) is Certainty.CERTAIN
+    assert GAME.rules.certainty(state, found.turn) is Certainty.CERTAIN
     assert found.unit == "win"
     assert 0 <= found.expected <= 1 >= found.sure >= 0
     assert found.reason
@@ -46,7 +46,7 @@ def test_a_hint_is_legal_and_takes_a_win(state):
 
 
 def winner_after(state, turn):
-    outcome = GAME.outcome(GAME.apply(state, turn))
+    outcome = GAME.rules.outcome(GAME.rules.apply(state, turn))
     return None if outcome is None else outcome.winner
 
 
@@ -58,8 +58,8 @@ def test_a_loss_in_one_is_avoided_if_it_can_be(strength, options):
     found = 0
     while found < 3:
         position = oracle.random_position(rng, antiplay="announced", antiplay_contacts="both_sides", **options)
-        state = GAME.parse_state(oracle.drawing(position))
-        turns = GAME.counted_turns(state)
+        state = GAME.notation.parse_state(oracle.drawing(position))
+        turns = GAME.rules.perft_turns(state)
         if hint(state, strength=Strength.GENTLE).expected == 1.0:
             continue
         sample = rng.sample(range(len(turns)), min(25, len(turns)))
@@ -71,7 +71,7 @@ def test_a_loss_in_one_is_avoided_if_it_can_be(strength, options):
 
 
 def loses_next(state, turn):
-    after = GAME.apply(state, turn)
+    after = GAME.rules.apply(state, turn)
     if after.to_move is None:
         return False
     reply = begun(after, after.to_move)
@@ -83,25 +83,25 @@ def loses_next(state, turn):
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False, "null_turn": False}])
 def test_every_hint_told_is_legal_and_the_last_is_the_answer(options):
     told = []
-    found = hint(GAME.new(options), reads=200, better=told.append)
+    found = hint(GAME.rules.new(options), reads=200, better=told.append)
     assert told
-    assert all(GAME.certainty(GAME.new(options), each.turn) is Certainty.CERTAIN for each in told)
+    assert all(GAME.rules.certainty(GAME.rules.new(options), each.turn) is Certainty.CERTAIN for each in told)
     assert told[-1].turn == found.turn
 
 
 def test_the_same_chance_and_clock_give_the_same_hint():
-    state = GAME.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
+    state = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
     assert hint(state, 3) == hint(state, 3)
 
 
 def test_no_time_at_all_still_gives_a_hint():
-    for state in (GAME.new(), GAME.parse_state(f"white {STUCK}")):
-        assert GAME.certainty(state, hint(state, reads=0).turn) is Certainty.CERTAIN
+    for state in (GAME.rules.new(), GAME.notation.parse_state(f"white {STUCK}")):
+        assert GAME.rules.certainty(state, hint(state, reads=0).turn) is Certainty.CERTAIN
 
 
 def test_gentle_looks_at_the_turn_alone():
-    gentle = hint(GAME.new(), strength=Strength.GENTLE, reads=10_000)
-    fair = hint(GAME.new(), strength=Strength.FAIR, reads=10_000)
+    gentle = hint(GAME.rules.new(), strength=Strength.GENTLE, reads=10_000)
+    fair = hint(GAME.rules.new(), strength=Strength.FAIR, reads=10_000)
     assert gentle.sure < fair.sure < 1
 
 
@@ -117,7 +117,7 @@ AUTOMATIC = f"{WALL.replace('b....../......./.b', '......./b....../.b')} antipla
     ],
 )
 def test_what_needs_no_thought_says_so(text, reason):
-    assert hint(GAME.parse_state(text), reads=3).reason == reason
+    assert hint(GAME.notation.parse_state(text), reads=3).reason == reason
 
 
 START = "wwwWwww/......./......./......./......./......./bbbBbbb"
@@ -144,15 +144,15 @@ BETWEEN = "wwwW.ww/......./..b..../...w.../......./......./bbb.Bbb"
     ],
 )
 def test_reasons_say_the_weightiest_thing(text, turn, score, reason):
-    state = GAME.parse_state(text)
-    after = GAME.apply(state, GAME.parse_turn(state, turn)).black
+    state = GAME.notation.parse_state(text)
+    after = GAME.rules.apply(state, GAME.notation.parse_turn(state, turn)).black
     told = reason_for(position_of(state), Line(after.pieces | after.ball << BALL_SHIFT, score, 2))
     assert told == reason
 
 
 def test_a_win_that_can_not_be_stopped_is_seen():
     """A carrier with two receivers ready on different lines: whatever white does, one of them is left."""
-    state = GAME.parse_state("w.....w/.b...b./...B.../......./..w.w../b..W..b/b.w.wb.")
+    state = GAME.notation.parse_state("w.....w/.b...b./...B.../......./..w.w../b..W..b/b.w.wb.")
     found = hint(state, reads=400)
     assert found.reason.startswith(("wins", "wins in"))
     assert found.sure == 1.0
@@ -165,22 +165,22 @@ def test_what_is_called_certain_is():
     while sure < 4:
         options = rng.choice([{}, {"pass_over_own": False}, {"antiplay": "automatic"}])
         given = {"pass_over_own": True, "antiplay": "announced", **options}
-        state = GAME.parse_state(oracle.drawing(oracle.random_position(rng, **given)))
+        state = GAME.notation.parse_state(oracle.drawing(oracle.random_position(rng, **given)))
         found = hint(state, reads=25)
         if found.sure < 1 or not found.reason.startswith(("wins in 2 turns", "holds")):
             continue
-        after = GAME.apply(state, found.turn)
-        replies = [] if after.to_move is None else list(GAME.counted_turns(after))
+        after = GAME.rules.apply(state, found.turn)
+        replies = [] if after.to_move is None else list(GAME.rules.perft_turns(after))
         if found.expected == 1:
             sure += 1
             assert after.to_move != state.to_move
             for reply in replies:
-                then = GAME.apply(after, reply)
-                assert GAME.outcome(then).winner == state.to_move if then.to_move is None else wins_now(then)
+                then = GAME.rules.apply(after, reply)
+                assert GAME.rules.outcome(then).winner == state.to_move if then.to_move is None else wins_now(then)
         elif after.to_move is None or wins_now(after):
             # It loses at once, so every other turn does.
             sure += 1
-            assert all(loses_next(state, turn) for turn in list(GAME.counted_turns(state))[::7])
+            assert all(loses_next(state, turn) for turn in list(GAME.rules.perft_turns(state))[::7])
 
 
 def wins_now(state):
@@ -189,20 +189,20 @@ def wins_now(state):
 
 def test_a_wall_is_not_left_to_be_called():
     """White's wall is touched twice; black has a third piece near, so white opens it."""
-    state = GAME.parse_state(f"white {WALL.replace('b....../......./.b', '......./b....../.b')}")
-    after = GAME.apply(state, hint(state).turn)
+    state = GAME.notation.parse_state(f"white {WALL.replace('b....../......./.b', '......./b....../.b')}")
+    after = GAME.rules.apply(state, hint(state).turn)
     assert after.to_move == "black"
     assert not wins_now(after)
 
 
 def test_a_stuck_player_is_looked_past():
-    state = GAME.parse_state(f"black {STUCK.replace('wb...../wb...../B......', 'w.b..../wb...../B......')}")
+    state = GAME.notation.parse_state(f"black {STUCK.replace('wb...../wb...../B......', 'w.b..../wb...../B......')}")
     for strength in Strength:
-        assert GAME.certainty(state, hint(state, strength=strength, reads=150).turn) is Certainty.CERTAIN
+        assert GAME.rules.certainty(state, hint(state, strength=strength, reads=150).turn) is Certainty.CERTAIN
 
 
 def test_there_is_no_hint_when_the_game_is_over():
-    over = GAME.announce(GAME.new(), Announcement("resign", "black"))
+    over = GAME.rules.announce(GAME.rules.new(), Announcement("resign", "black"))
     with pytest.raises(IllegalTurnError, match="over"):
         hint(over)
 
@@ -211,14 +211,14 @@ def test_there_is_no_hint_when_the_game_is_over():
 def test_hints_win_against_chance(seed):
     rng = random.Random(seed)
     for player in GAME.players:
-        state = GAME.new()
+        state = GAME.rules.new()
         for _ in range(120):
             if state.to_move is None:
                 break
             if state.to_move == player:
                 turn = hint(state, seed, reads=12).turn
             else:
-                turns = GAME.legal_turns(state)
+                turns = GAME.rules.legal_turns(state)
                 turn = turns[rng.randrange(len(turns))]
-            state = GAME.apply(state, turn)
-        assert GAME.outcome(state).winner == player
+            state = GAME.rules.apply(state, turn)
+        assert GAME.rules.outcome(state).winner == player

@@ -35,7 +35,7 @@ ANTI_PLAY = """
 
 def result_key(state, turn):
     """A turn's result in the oracle's words."""
-    after = GAME.appearance(GAME.apply(state, turn))
+    after = GAME.table.appearance(GAME.rules.apply(state, turn))
     mine = {place: look for place, look in after.items() if look.startswith(turn.player)}
     (ball,) = [place for place, look in mine.items() if look.endswith("ball")]
     return frozenset(map(square_of, mine)), square_of(ball)
@@ -48,18 +48,18 @@ def square_of(place):
 def compare(position):
     """The same turns and claims; gives the state."""
     text = oracle.drawing(position)
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     assert state.to_move == position["to_move"], text
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     plain = [turn for turn in turns if not turn.claims]
-    assert plain == list(GAME.counted_turns(state))
-    assert GAME.count_results(state) == len(plain)
+    assert plain == list(GAME.rules.perft_turns(state))
+    assert GAME.rules.count_results(state) == len(plain)
     keys = [result_key(state, turn) for turn in plain]
     assert len(set(keys)) == len(keys), text
     assert set(keys) == set(oracle.results(position)), text
-    claims = [(GAME.apply(state, turn), turn) for turn in turns if turn.claims]
+    claims = [(GAME.rules.apply(state, turn), turn) for turn in turns if turn.claims]
     assert {result_key(state, turn) for _, turn in claims} == oracle.claims(position), text
-    assert all(GAME.outcome(after).winner == turn.player for after, turn in claims)
+    assert all(GAME.rules.outcome(after).winner == turn.player for after, turn in claims)
     return state, dict(zip(keys, plain, strict=True))
 
 
@@ -68,10 +68,10 @@ def compare_following(position, rng, times):
     state, by_key = compare(position)
     for key in rng.sample(sorted(by_key, key=repr), min(times, len(by_key))):
         following = oracle.play(position, key)
-        after = GAME.apply(state, by_key[key])
-        outcome = GAME.outcome(after)
+        after = GAME.rules.apply(state, by_key[key])
+        outcome = GAME.rules.outcome(after)
         assert (after.to_move, outcome and outcome.winner) == (following["to_move"], following["winner"])
-        shown = {name: look for name, look in GAME.appearance(after).items() if look != "empty"}
+        shown = {name: look for name, look in GAME.table.appearance(after).items() if look != "empty"}
         assert {square_of(name): look.split()[0] for name, look in shown.items()} == following["men"]
 
 
@@ -88,7 +88,7 @@ def test_same_results_on_thousands_of_random_positions(seed):
     rng = random.Random(f"many {seed}")
     for _ in range(1000):
         position = oracle.random_position(rng)
-        state = GAME.parse_state(oracle.drawing(position))
+        state = GAME.notation.parse_state(oracle.drawing(position))
         results = packed_results(begun(state, state.to_move))
         found = {key_of_packed(result) for result in results}
         assert len(found) == len(results)
@@ -105,12 +105,12 @@ def key_of_packed(result):
 @pytest.mark.parametrize("options", [{}, {"start": "variant"}, {"pass_over_own": False}, {"null_turn": False}])
 def test_first_turn_from_every_start(options):
     state, _ = compare(oracle.start(**options))
-    assert GAME.appearance(state) == GAME.appearance(GAME.new(options))
+    assert GAME.table.appearance(state) == GAME.table.appearance(GAME.rules.new(options))
 
 
 def test_ordered_sequences_of_the_first_turn():
     plain = [sequence for sequence, _, _ in oracle.sequences(oracle.start())]
-    played = list(action_sequences(begun(GAME.new(), "black")))
+    played = list(action_sequences(begun(GAME.rules.new(), "black")))
     for written in (plain, played):
         assert len(set(written)) == 1128
         assert [sum(len(each) == length for each in written) for length in (1, 2, 3)] == [12, 128, 988]
@@ -118,38 +118,38 @@ def test_ordered_sequences_of_the_first_turn():
 
 @pytest.mark.parametrize(("options", "counts"), [({}, [290, 84_100]), ({"null_turn": False}, [289, 83_521])])
 def test_published_counts(options, counts):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     assert [perft(GAME, state, depth) for depth in (1, 2)] == counts
 
 
 @pytest.mark.long
 def test_published_count_of_three_turns():
-    assert perft(GAME, GAME.new(), 3) == 41_099_194
+    assert perft(GAME, GAME.rules.new(), 3) == 41_099_194
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("options", [{}, {"pass_over_own": False}, {"start": "variant"}])
 def test_plain_rules_count_two_turns_alike(options):
-    assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.new(options), 2)
+    assert oracle.perft(oracle.start(**options), 2) == perft(GAME, GAME.rules.new(options), 2)
 
 
 def test_split_adds_up():
-    state = GAME.parse_state(ANTI_PLAY)
+    state = GAME.notation.parse_state(ANTI_PLAY)
     parts = split(GAME, state, 2)
-    assert [text for text, _ in parts] == [GAME.format_turn(turn) for turn in GAME.counted_turns(state)]
+    assert [text for text, _ in parts] == [GAME.notation.format_turn(turn) for turn in GAME.rules.perft_turns(state)]
     assert sum(count for _, count in parts) == perft(GAME, state, 2)
 
 
 def passes_from(state):
-    firsts = {turn.actions[0] for turn in GAME.legal_turns(state) if len(turn.actions) == 1}
+    firsts = {turn.actions[0] for turn in GAME.rules.legal_turns(state) if len(turn.actions) == 1}
     return {GAME.places[action.end] for action in firsts if action.passes}
 
 
 def test_printed_example_of_passing_and_moving():
-    state = GAME.parse_state(MOVEMENT_AND_PASS)
+    state = GAME.notation.parse_state(MOVEMENT_AND_PASS)
     assert passes_from(state) == {"a3", "e1", "g1"}
-    state = GAME.amend(state, {}, "white")
-    alone = [turn for turn in GAME.legal_turns(state) if turn.places and turn.places[0] == "e5"]
+    state = GAME.table.amend(state, {}, "white")
+    alone = [turn for turn in GAME.rules.legal_turns(state) if turn.places and turn.places[0] == "e5"]
     one = {GAME.places[turn.actions[0].end] for turn in alone if len(turn.actions) == 1}
     two = {
         GAME.places[turn.actions[1].end]
@@ -161,10 +161,10 @@ def test_printed_example_of_passing_and_moving():
 
 
 def test_printed_example_of_anti_play():
-    state = GAME.parse_state(ANTI_PLAY)
-    assert [said.kind for said in GAME.announcements(state) if said.player == "black"] == ["anti-play", "resign"]
-    after = GAME.announce(state, GAME.announcements(state)[0])
-    assert (GAME.outcome(after).winner, after.to_move) == ("black", None)
-    men = {square_of(place): look.split()[0] for place, look in GAME.appearance(state).items() if look != "empty"}
+    state = GAME.notation.parse_state(ANTI_PLAY)
+    assert [said.kind for said in GAME.rules.announcements(state) if said.player == "black"] == ["anti-play", "resign"]
+    after = GAME.rules.announce(state, GAME.rules.announcements(state)[0])
+    assert (GAME.rules.outcome(after).winner, after.to_move) == ("black", None)
+    men = {square_of(place): look.split()[0] for place, look in GAME.table.appearance(state).items() if look != "empty"}
     touching = oracle.contacts(men, "black", oracle.OPTIONS)
     assert {oracle.name(square) for square in touching} == {"a3", "e4", "g4"}

@@ -10,7 +10,7 @@ from tests.engine.games.diaballik import oracle
 from tests.engine.games.diaballik.strategies import OPTIONS, positions, states
 
 GAME = load("diaballik")
-START = GAME.new()
+START = GAME.rules.new()
 STRICT = "black black:a1,b1,c1,d1*,e1,f1,g1 white:a7,b7,c7,d7*,e7,f7,g7"
 BLACK, WHITE = STRICT.split()[1:]
 GOAL = "over black:a1,b1,c1,d1,e1,f1,g7* white:a7,b7,c7,d7*,e7,f7,g6"
@@ -20,50 +20,50 @@ ANTI_PLAY = "......./..W..w./.w.ww.w/w...b.b/b....../......./.bB..bb"
 @given(OPTIONS, st.lists(st.integers(0, 10**6), max_size=6))
 @settings(max_examples=40)
 def test_states_and_turns_round_trip_byte_for_byte(options, choices):
-    state = GAME.new(options)
+    state = GAME.rules.new(options)
     for choice in choices:
-        text = GAME.format_state(state)
-        assert GAME.parse_state(text) == state
-        assert GAME.format_state(GAME.parse_state(text)) == text
+        text = GAME.notation.format_state(state)
+        assert GAME.notation.parse_state(text) == state
+        assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
         assert "\n" not in text
-        turns = GAME.legal_turns(state)
+        turns = GAME.rules.legal_turns(state)
         if not turns:
             break
         turn = turns[choice % len(turns)]
-        assert GAME.parse_turn(state, GAME.format_turn(turn)) == turn
-        assert GAME.parse_turn(state, GAME.format_turn(turn).upper().replace("-", " -> ", 1)) == turn
-        state = GAME.apply(state, turn)
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn)) == turn
+        assert GAME.notation.parse_turn(state, GAME.notation.format_turn(turn).upper().replace("-", " -> ", 1)) == turn
+        state = GAME.rules.apply(state, turn)
 
 
 @given(positions())
 def test_a_drawing_and_the_strict_text_are_the_same_state(position):
-    state = GAME.parse_state(oracle.drawing(position))
-    assert GAME.parse_state(GAME.format_state(state)) == state
+    state = GAME.notation.parse_state(oracle.drawing(position))
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
     bare = "/".join(row.replace(" ", "") for row in oracle.drawing({**position, "options": oracle.OPTIONS}).split("/"))
     rows = bare[len(position["to_move"]) :]
-    alone = GAME.parse_state(rows)
-    assert (alone.to_move, GAME.appearance(alone)) == ("black", GAME.appearance(state))
+    alone = GAME.notation.parse_state(rows)
+    assert (alone.to_move, GAME.table.appearance(alone)) == ("black", GAME.table.appearance(state))
 
 
 @given(states(), st.integers(0, 10**6), st.randoms(use_true_random=False))
 @settings(max_examples=50)
 def test_any_order_of_actions_gives_the_same_turn(state, choice, rng):
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     turn = turns[choice % len(turns)]
     actions = list(turn.actions)
     rng.shuffle(actions)
     shuffled = turn.__class__(turn.player, tuple(actions), turn.claims)
     with contextlib.suppress(IllegalTurnError):
-        after = GAME.apply(state, shuffled)
-        read = GAME.parse_turn(state, GAME.format_turn(shuffled))
-        assert GAME.apply(state, read) == after
+        after = GAME.rules.apply(state, shuffled)
+        read = GAME.notation.parse_turn(state, GAME.notation.format_turn(shuffled))
+        assert GAME.rules.apply(state, read) == after
         assert read in list(turns)
 
 
 @given(states())
 @settings(max_examples=25)
 def test_written_turns_differ_within_a_position(state):
-    written = [GAME.format_turn(turn) for turn in GAME.legal_turns(state)]
+    written = [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)]
     assert len(set(written)) == len(written)
 
 
@@ -73,24 +73,24 @@ JUMBLE = st.text(max_size=40) | st.text("blackwhite bBwW./*:=,-1234567abcdefgx\n
 @given(JUMBLE | JUMBLE.map(lambda text: f"{STRICT} {text}") | JUMBLE.map(lambda text: f"a1-a2 {text}"))
 def test_any_text_is_read_or_refused_with_an_engine_error(text):
     with contextlib.suppress(UnreadableError):
-        state = GAME.parse_state(text)
-        assert GAME.parse_state(GAME.format_state(state)) == state
+        state = GAME.notation.parse_state(text)
+        assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
     with contextlib.suppress(UnreadableError, IllegalTurnError):
-        GAME.apply(START, GAME.parse_turn(START, text))
+        GAME.rules.apply(START, GAME.notation.parse_turn(START, text))
 
 
 @pytest.mark.long
 @given(st.text("blackwhite bBwW./*:=,-1234567abcdefgxn \n", max_size=120))
 @settings(max_examples=50_000)
 def test_a_great_many_texts_are_read_or_refused(text):
-    for read in (GAME.parse_state, lambda part: GAME.parse_turn(START, part)):
+    for read in (GAME.notation.parse_state, lambda part: GAME.notation.parse_turn(START, part)):
         with contextlib.suppress(EngineError):
             read(text)
 
 
 def test_the_start_is_written_so():
-    assert GAME.format_state(START) == STRICT
-    variant = GAME.format_state(GAME.new({"start": "variant", "null_turn": False}))
+    assert GAME.notation.format_state(START) == STRICT
+    variant = GAME.notation.format_state(GAME.rules.new({"start": "variant", "null_turn": False}))
     assert variant == ("black black:a1,c1,d1*,e1,g1,b7,f7 white:b1,f1,a7,c7,d7*,e7,g7 start=variant null_turn=false")
 
 
@@ -106,7 +106,7 @@ def test_the_start_is_written_so():
     ],
 )
 def test_states_are_read_leniently(text):
-    assert GAME.parse_state(text) == START
+    assert GAME.notation.parse_state(text) == START
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_states_are_read_leniently(text):
 )
 def test_bad_states_name_the_part_and_what_was_expected(text, message, column):
     if message == "over":
-        assert GAME.parse_state(text).to_move is None
+        assert GAME.notation.parse_state(text).to_move is None
         return
     with pytest.raises(UnreadableError, match=message) as raised:
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
     assert raised.value.column == column
 
 
@@ -161,13 +161,13 @@ def test_bad_states_name_the_part_and_what_was_expected(text, message, column):
 )
 def test_states_that_ended_by_a_word_round_trip(announced):
     text = f"over {ANTI_PLAY} repetition_draw=true announced={announced}"
-    state = GAME.parse_state(text)
+    state = GAME.notation.parse_state(text)
     assert state.to_move is None
-    assert GAME.parse_state(GAME.format_state(state)) == state
-    assert GAME.outcome(state).winner == {"black:resign": "white", "black:anti-play": "black"}.get(announced)
+    assert GAME.notation.parse_state(GAME.notation.format_state(state)) == state
+    assert GAME.rules.outcome(state).winner == {"black:resign": "white", "black:anti-play": "black"}.get(announced)
 
 
-MIDDLE = GAME.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
+MIDDLE = GAME.notation.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b.b")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ MIDDLE = GAME.parse_state("ww.W.ww/......./....wb./..b.b../b.w..../......./..B.b
     ],
 )
 def test_turns_are_read_leniently(text, strict):
-    assert GAME.format_turn(GAME.parse_turn(MIDDLE, text)) == strict
+    assert GAME.notation.format_turn(GAME.notation.parse_turn(MIDDLE, text)) == strict
 
 
 @pytest.mark.parametrize(
@@ -211,13 +211,13 @@ def test_turns_are_read_leniently(text, strict):
 )
 def test_texts_that_are_no_turns_name_the_column(text, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
-        GAME.parse_turn(MIDDLE, text)
+        GAME.notation.parse_turn(MIDDLE, text)
     assert raised.value.column == column
 
 
 def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
     with pytest.raises(IllegalTurnError, match="It is black's turn") as raised:
-        GAME.parse_turn(START, "a7-a6", player="white")
+        GAME.notation.parse_turn(START, "a7-a6", player="white")
     assert [breach.rule for breach in raised.value.breaches] == ["not-your-turn"]
 
 
@@ -234,13 +234,13 @@ def test_a_turn_of_the_player_who_is_not_to_move_is_refused():
     ],
 )
 def test_turns_are_told_in_a_sentence(text, sentence, places):
-    turn = GAME.parse_turn(MIDDLE, text)
-    assert GAME.describe(turn) == sentence
+    turn = GAME.notation.parse_turn(MIDDLE, text)
+    assert GAME.notation.describe(turn) == sentence
     assert turn.places == places
 
 
 def test_a_claim_is_part_of_the_turn():
-    state = GAME.parse_state(ANTI_PLAY)
-    turn = GAME.parse_turn(state, "c1xb1 ANTI PLAY")
-    assert GAME.format_turn(turn) == "c1*b1 anti-play"
-    assert GAME.describe(turn) == "Black passes c1 to b1 and announces anti-play."
+    state = GAME.notation.parse_state(ANTI_PLAY)
+    turn = GAME.notation.parse_turn(state, "c1xb1 ANTI PLAY")
+    assert GAME.notation.format_turn(turn) == "c1*b1 anti-play"
+    assert GAME.notation.describe(turn) == "Black passes c1 to b1 and announces anti-play."

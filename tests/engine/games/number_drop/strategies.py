@@ -25,18 +25,18 @@ OPTIONS = st.fixed_dictionaries(
 def step(state, rng, *, eager=0.8):
     """One roll, turn or (never) announcement further, drawn by ``rng``; combinations are mostly taken when offered."""
     if GAME.awaits_roll(state):
-        rolls = GAME.possible_rolls(state)
-        return GAME.rolled(state, rolls[rng.randrange(len(rolls))].roll)
-    player = rng.choice(GAME.players_to_move(state))
+        rolls = GAME.dice.possible_rolls(state)
+        return GAME.dice.rolled(state, rolls[rng.randrange(len(rolls))].roll)
+    player = rng.choice(GAME.rules.players_to_move(state))
     turns = turns_of(state, player)
-    first = 1 if len(turns) > 1 and GAME.format_turn(turns[0]) == "none" and rng.random() < eager else 0
-    return GAME.apply(state, turns[rng.randrange(first, len(turns))])
+    first = 1 if len(turns) > 1 and GAME.notation.format_turn(turns[0]) == "none" and rng.random() < eager else 0
+    return GAME.rules.apply(state, turns[rng.randrange(first, len(turns))])
 
 
 def turns_of(state, player):
     """The legal turns of one player, lazily where there are many."""
-    turns = GAME.legal_turns(state)
-    low, high = first_of(turns, GAME.players_to_move(state), player)
+    turns = GAME.rules.legal_turns(state)
+    low, high = first_of(turns, GAME.rules.players_to_move(state), player)
     return _Part(turns, low, high)
 
 
@@ -71,7 +71,7 @@ class _Part:
 def position(seed, options=None, *, most_steps=120):
     """The state some steps into a game, and the last one before it."""
     rng = random.Random(seed)
-    state = before = GAME.new(options)
+    state = before = GAME.rules.new(options)
     for _ in range(rng.randrange(most_steps)):
         if state.to_move is None:
             break
@@ -88,18 +88,18 @@ TILES = "slots=I4,L4,O4,T4,S4"
 
 
 def state_of(text):
-    return GAME.parse_state(text)
+    return GAME.notation.parse_state(text)
 
 
 def after(state, *moves):
     """The state after rolls (texts with commas and no equals sign) and turns."""
     for move in moves:
         if GAME.awaits_roll(state):
-            state = GAME.rolled(state, GAME.parse_roll(state, move))
+            state = GAME.dice.rolled(state, GAME.dice.parse_roll(state, move))
         else:
             player, colon, text = move.partition(": ")
-            turn = GAME.parse_turn(state, text, player) if colon else GAME.parse_turn(state, move)
-            state = GAME.apply(state, turn)
+            turn = GAME.notation.parse_turn(state, text, player) if colon else GAME.notation.parse_turn(state, move)
+            state = GAME.rules.apply(state, turn)
     return state
 
 

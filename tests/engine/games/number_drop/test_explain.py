@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.api import Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.games.number_drop.play.rules import RULES
+from engine.games.number_drop.play.catalogue import RULES
 from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
 from engine.games.number_drop.play.turns import is_legal
 from engine.games.number_drop.play.violations import breaches_of
@@ -77,7 +77,7 @@ def attempt(state, text):
 
 @pytest.mark.parametrize(("rule", "position_text", "turn_text", "near_miss"), CASES)
 def test_a_turn_that_breaks_a_rule_is_told_so(rule, position_text, turn_text, near_miss):
-    state = GAME.parse_state(position_text)
+    state = GAME.notation.parse_state(position_text)
     turn = attempt(state, turn_text)
     breaches = breaches_of(state, turn)
     assert rule in [breach.rule for breach in breaches]
@@ -85,20 +85,23 @@ def test_a_turn_that_breaks_a_rule_is_told_so(rule, position_text, turn_text, ne
         assert breach.sentence.endswith(".")
         assert breach.remedy.endswith((".", ")."))
         assert set(breach.places) <= set(turn.places)
-    assert GAME.certainty(state, turn) is Certainty.IMPOSSIBLE
+    assert GAME.rules.certainty(state, turn) is Certainty.IMPOSSIBLE
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.apply(state, turn)
+        GAME.rules.apply(state, turn)
     assert raised.value.breaches == breaches
     with pytest.raises(IllegalTurnError):
-        GAME.parse_turn(state, GAME.format_turn(turn), turn.player)
+        GAME.notation.parse_turn(state, GAME.notation.format_turn(turn), turn.player)
     if near_miss is not None:
         assert breaches_of(state, attempt(state, near_miss)) == ()
-        GAME.apply(state, attempt(state, near_miss))
+        GAME.rules.apply(state, attempt(state, near_miss))
 
 
 def seen(state, change):
     """The table with a change written as ``p1.a1=digit 3``, several parted by commas."""
-    return {**GAME.appearance(state), **dict(part.strip().split("=") for part in change.split(",") if part.strip())}
+    return {
+        **GAME.table.appearance(state),
+        **dict(part.strip().split("=") for part in change.split(",") if part.strip()),
+    }
 
 
 TABLES = [
@@ -130,12 +133,12 @@ TABLES = [
 
 @pytest.mark.parametrize(("rule", "position_text", "wrong", "right"), TABLES)
 def test_a_table_that_breaks_a_rule_is_told_so(rule, position_text, wrong, right):
-    state = GAME.parse_state(position_text)
-    breaches = GAME.explain(state, seen(state, wrong))
+    state = GAME.notation.parse_state(position_text)
+    breaches = GAME.table.explain(state, seen(state, wrong))
     assert rule in [breach.rule for breach in breaches]
     assert all(breach.places for breach in breaches)
     if right is not None:
-        assert GAME.explain(state, seen(state, right)) == ()
+        assert GAME.table.explain(state, seen(state, right)) == ()
 
 
 def test_every_rule_of_the_catalogue_is_broken_above():
@@ -152,18 +155,18 @@ def test_the_page_lists_the_catalogue():
 @pytest.mark.parametrize("place", ["p3.a1", "p1.h1", "p1.a15", "a1", ""])
 def test_a_place_that_is_none_is_refused(place):
     with pytest.raises(UnreadableError, match="there is no place"):
-        GAME.explain(GAME.new(), {place: "digit 1"})
+        GAME.table.explain(GAME.rules.new(), {place: "digit 1"})
 
 
 def test_a_look_that_is_none_is_refused():
     with pytest.raises(UnreadableError, match=r"p1\.a1 shows 'digit 11'"):
-        GAME.explain(GAME.new(), {"p1.a1": "digit 11"})
+        GAME.table.explain(GAME.rules.new(), {"p1.a1": "digit 11"})
 
 
 def test_places_left_out_are_unchanged():
-    state = GAME.parse_state(DROP)
-    assert GAME.explain(state, {}) == ()
-    assert GAME.explain(state, {"p1.b1": "digit 1"})[0].rule == "four-digits"
+    state = GAME.notation.parse_state(DROP)
+    assert GAME.table.explain(state, {}) == ()
+    assert GAME.table.explain(state, {"p1.b1": "digit 1"})[0].rule == "four-digits"
 
 
 def any_turn(rng, player):
@@ -185,7 +188,7 @@ def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
     before, state = position(seed, {"players": players}, most_steps=50)
     turns = [any_turn(rng, f"p{rng.randrange(1, 7)}") for _ in range(20)]
     for each in (before, state):
-        legal = GAME.legal_turns(each)
+        legal = GAME.rules.legal_turns(each)
         if len(legal):
             turns.append(legal[rng.randrange(len(legal))])
     for turn in turns:
@@ -196,54 +199,54 @@ def test_a_turn_is_legal_exactly_when_it_breaks_nothing(seed, players, rng):
 def test_any_change_of_the_sheets_is_explained_or_legal(seed, players, rng):
     before, state = position(seed, {"players": players}, most_steps=50)
     if before != state:
-        assert GAME.explain(before, GAME.appearance(state)) == ()
-    places = [place for place in GAME.appearance(state) if rng.random() < 0.03]
+        assert GAME.table.explain(before, GAME.table.appearance(state)) == ()
+    places = [place for place in GAME.table.appearance(state) if rng.random() < 0.03]
     change = {place: rng.choice(GAME.looks) for place in places}
-    breaches = GAME.explain(state, change)
+    breaches = GAME.table.explain(state, change)
     assert {breach.rule for breach in breaches} <= set(RULES)
     try:
-        amended = GAME.amend(state, change)
+        amended = GAME.table.amend(state, change)
     except EngineError:
         return
-    assert all(GAME.appearance(amended)[place] == look for place, look in change.items())
+    assert all(GAME.table.appearance(amended)[place] == look for place, look in change.items())
 
 
 def test_an_amended_sheet_keeps_its_loops_or_gets_new_ones():
-    state = GAME.parse_state(f"roll p1={LETTERED} p2=2...... {TILES}")
-    opened = GAME.amend(state, {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 3"})
+    state = GAME.notation.parse_state(f"roll p1={LETTERED} p2=2...... {TILES}")
+    opened = GAME.table.amend(state, {"p1.a1": "digit 1", "p1.b1": "digit 2", "p1.c1": "digit 3"})
     assert opened.sheets[0].letters == 0
     assert GAME.scores(opened)["p1"] == 3
-    longer = GAME.amend(
+    longer = GAME.table.amend(
         opened,
         {f"p1.{column}1": f"digit {digit} circled" for digit, column in enumerate("abcd", 1)}
         | dict.fromkeys(["p1.a2", "p1.b2", "p1.c2"], "digit 5"),
     )
     assert GAME.scores(longer)["p1"] == 4
     with pytest.raises(UnreadableError, match="combination that is still open"):
-        GAME.amend(state, {"p1.a1": "digit 1"})
+        GAME.table.amend(state, {"p1.a1": "digit 1"})
 
 
 def test_an_amended_table_goes_on_or_is_over():
-    tall = GAME.parse_state(OVER + f" {TILES}")
-    lower = GAME.amend(tall, {"p1.a12": "empty"}, "p2")
+    tall = GAME.notation.parse_state(OVER + f" {TILES}")
+    lower = GAME.table.amend(tall, {"p1.a12": "empty"}, "p2")
     assert GAME.awaits_roll(lower)
     assert lower.to_move == "p2"
-    assert GAME.amend(lower, {"p1.a12": "digit 4"}).to_move is None
+    assert GAME.table.amend(lower, {"p1.a12": "digit 4"}).to_move is None
     with pytest.raises(UnreadableError, match="in the air"):
-        GAME.amend(lower, {"p1.c9": "digit 4"})
+        GAME.table.amend(lower, {"p1.c9": "digit 4"})
     with pytest.raises(UnreadableError, match="there is no player"):
-        GAME.amend(lower, {}, "p3")
+        GAME.table.amend(lower, {}, "p3")
     with pytest.raises(UnreadableError, match="nothing to play now"):
-        GAME.amend(GAME.parse_state(SECOND), {}, "p1")
+        GAME.table.amend(GAME.notation.parse_state(SECOND), {}, "p1")
 
 
 def test_a_start_is_read_from_the_sheets():
-    state = GAME.set_up({"p1.a1": "digit 1", "p2.g1": "digit 2"})
+    state = GAME.table.set_up({"p1.a1": "digit 1", "p2.g1": "digit 2"})
     assert GAME.awaits_roll(state)
-    rolled = GAME.rolled(state, GAME.possible_rolls(state)[0].roll)
+    rolled = GAME.dice.rolled(state, GAME.dice.possible_rolls(state)[0].roll)
     assert GAME.awaits_roll(rolled)
-    half = GAME.set_up({"p1.a1": "digit 1"}, {"players": 3})
-    assert GAME.players_to_move(GAME.rolled(half, GAME.possible_rolls(half)[0].roll)) == ("p2", "p3")
+    half = GAME.table.set_up({"p1.a1": "digit 1"}, {"players": 3})
+    assert GAME.rules.players_to_move(GAME.dice.rolled(half, GAME.dice.possible_rolls(half)[0].roll)) == ("p2", "p3")
 
 
 @pytest.mark.parametrize(
@@ -257,11 +260,11 @@ def test_a_start_is_read_from_the_sheets():
 )
 def test_a_start_that_is_none_says_why(looks, rule):
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.set_up(looks)
+        GAME.table.set_up(looks)
     assert [breach.rule for breach in raised.value.breaches] == [rule]
 
 
 def test_announcing_after_the_end_is_told():
     with pytest.raises(IllegalTurnError) as raised:
-        GAME.announce(GAME.parse_state(OVER), Announcement("resign", "p1"))
+        GAME.rules.announce(GAME.notation.parse_state(OVER), Announcement("resign", "p1"))
     assert [breach.rule for breach in raised.value.breaches] == ["game-over"]

@@ -6,7 +6,7 @@ import pytest
 
 from engine import perft
 from engine.api import Outcome, Roll
-from engine.errors import ContradictionError, IllegalTurnError, OptionError, UnreadableError
+from engine.errors import IllegalTurnError, OptionError, UnreadableError
 from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from tests.engine.games.number_drop.strategies import GAME, TILES, after, state_of
 
@@ -23,7 +23,7 @@ def test_the_golden_sheet_scores_54():
     assert state.sheets[0].points(x_counts=True) == Points(35, 10, 14, -5)
     assert [line + 1 for line in state.sheets[0].full_lines()] == [2, 4, 6, 7, 8, 9, 10]
     assert [line + 1 for line in state.sheets[0].game_over_lines(x_counts=True)] == [12]
-    assert GAME.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points win")
+    assert GAME.rules.outcome(state) == Outcome("p1", "p1 crossed the Game Over line; 54 points win")
 
 
 def test_nothing_scores_more_than_100():
@@ -46,7 +46,7 @@ def test_nothing_scores_more_than_100():
 )
 @pytest.mark.parametrize("players", [1, 2, 6])
 def test_the_drops_of_a_roll_are_counted_on_an_empty_sheet(roll, count, players):
-    state, faces = perft.start_of_count(GAME, GAME.new({"players": players}), roll)
+    state, faces = perft.start_of_count(GAME, GAME.rules.new({"players": players}), roll)
     assert perft.perft(GAME, state, 1, faces) == count
 
 
@@ -61,16 +61,16 @@ def test_drops_are_counted_on_a_given_sheet():
 
 def test_a_roll_must_be_given_to_count_and_nobody_holds_a_colour():
     with pytest.raises(IllegalTurnError, match="waits for a roll"):
-        perft.start_of_count(GAME, GAME.new())
+        perft.start_of_count(GAME, GAME.rules.new())
     with pytest.raises(IllegalTurnError, match="can't show"):
-        perft.start_of_count(GAME, GAME.new(), "1,1,1,1,T")
+        perft.start_of_count(GAME, GAME.rules.new(), "1,1,1,1,T")
     with pytest.raises(IllegalTurnError, match="colour"):
-        perft.start_of_count(GAME, GAME.new(), "1,3,4,5,T", "red")
+        perft.start_of_count(GAME, GAME.rules.new(), "1,3,4,5,T", "red")
 
 
 def test_many_drops_are_listed_without_making_them():
-    state = GAME.count_from(GAME.new(), Roll(("3", "*", "*", "*", "*")), None)
-    turns = GAME.legal_turns(state)
+    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
+    turns = GAME.rules.legal_turns(state)
     assert len(turns) == 361095
     assert turns[0] in turns
     assert turns[-1] == turns[361094]
@@ -81,14 +81,14 @@ def test_many_drops_are_listed_without_making_them():
 
 
 def test_a_game_begins_with_the_tiles_and_a_digit_each():
-    state = GAME.new({"players": 3})
+    state = GAME.rules.new({"players": 3})
     assert GAME.awaits_roll(state)
-    assert len(GAME.possible_rolls(state)) == 3840
+    assert len(GAME.dice.possible_rolls(state)) == 3840
     state = after(state, "I4,I3,X5,O4,T5")
-    assert GAME.players_to_move(state) == ("p1", "p2", "p3")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)[:2]] == ["a1=1", "b1=1"]
+    assert GAME.rules.players_to_move(state) == ("p1", "p2", "p3")
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)[:2]] == ["a1=1", "b1=1"]
     state = after(state, "p3: g1=3", "p1: a1=1")
-    assert GAME.players_to_move(state) == ("p2",)
+    assert GAME.rules.players_to_move(state) == ("p2",)
     state = after(state, "p2: d1=2")
     assert GAME.awaits_roll(state)
     assert state.to_move == "p1"
@@ -104,35 +104,35 @@ def test_a_game_begins_with_the_tiles_and_a_digit_each():
     ],
 )
 def test_tiles_lie_with_the_sides_up_that_are_agreed(options, count, faces):
-    draws = GAME.possible_rolls(GAME.new(options))
+    draws = GAME.dice.possible_rolls(GAME.rules.new(options))
     assert len(draws) == count
     assert {face for draw in draws for face in draw.roll.faces} == faces
     assert {draw.probability for draw in draws} == {Fraction(1, count)}
 
 
 def test_the_back_of_a_tile_cannot_lie_beside_its_front():
-    state = GAME.new()
+    state = GAME.rules.new()
     with pytest.raises(IllegalTurnError, match="one face of each"):
-        GAME.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
-    turned = GAME.new({"tile_backs": "I3,V3,U5,X5,T5"})
-    assert GAME.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
+        GAME.dice.rolled(state, Roll(("I4", "V3", "O4", "T4", "S4")))
+    turned = GAME.rules.new({"tile_backs": "I3,V3,U5,X5,T5"})
+    assert GAME.dice.rolled(turned, Roll(("I4", "V3", "O4", "T4", "S4"))).tiles == ("I4", "V3", "O4", "T4", "S4")
 
 
 def test_the_dice_show_what_their_faces_say():
     state = state_of(f"roll p1=1...... p2=2...... {TILES}")
-    rolls = {possible.roll.faces: possible.probability for possible in GAME.possible_rolls(state)}
+    rolls = {possible.roll.faces: possible.probability for possible in GAME.dice.possible_rolls(state)}
     assert sum(rolls.values()) == 1
     # 1 from two dice, 3 and 4 as they come: counted by hand over the faces.
     assert rolls["1", "1", "3", "5", "T"] > 0
     assert rolls["7", "*", "*", "*", "*"] == Fraction(1, 6**5)
     assert ("1", "1", "1", "1", "T") not in rolls
-    assert GAME.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
+    assert GAME.dice.rolled(state, Roll(("T", "3", "5", "1", "1"))).roll == ("1", "1", "3", "5", "T")
 
 
 def test_dice_may_have_other_faces():
-    state = GAME.new({"dice": "111111/222222/333333/444444/IIIIII"})
+    state = GAME.rules.new({"dice": "111111/222222/333333/444444/IIIIII"})
     state = after(state, "I4,L4,O4,T4,S4", "a1=1", "p2: a1=2")
-    assert [each.roll.faces for each in GAME.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
+    assert [each.roll.faces for each in GAME.dice.possible_rolls(state)] == [("1", "2", "3", "4", "I")]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_dice_may_have_other_faces():
 )
 def test_options_that_cannot_be_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
-        GAME.new(options)
+        GAME.rules.new(options)
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,10 @@ def test_combinations_are_those_the_rules_allow(cells, loops):
             state_of(f"{text} then=p1")
         return
     state = state_of(f"{text} then=p1")
-    assert GAME.format_turn(GAME.legal_turns(state)[0]) == "none"
-    assert {GAME.format_turn(turn).removeprefix("loop:") for turn in GAME.legal_turns(state)[1:]} == loops
+    assert GAME.notation.format_turn(GAME.rules.legal_turns(state)[0]) == "none"
+    assert {
+        GAME.notation.format_turn(turn).removeprefix("loop:") for turn in GAME.rules.legal_turns(state)[1:]
+    } == loops
 
 
 def test_eight_of_a_kind_fill_the_one_bonus_box():
@@ -196,16 +198,8 @@ def test_eight_of_a_kind_fill_the_one_bonus_box():
 
 def test_a_shape_falls_past_nothing_and_may_leave_holes():
     state = state_of(f"drop p1=..X..../..X..../X.XX... p2=2...... {TILES} roll=1,3,4,5,I to=p1")
-    squares = {turn.squares for turn in GAME.legal_turns(state)}
+    squares = {turn.squares for turn in GAME.rules.legal_turns(state)}
     assert ("a4", "b4", "c4", "d4") in squares
     assert ("b1", "b2", "b3", "b4") in squares
     assert ("d2", "e2", "f2", "g2") in squares
     assert len(squares) == 11
-
-
-def test_side_faces_are_never_there():
-    state = GAME.new()
-    assert GAME.facings(state) == {}
-    assert GAME.narrow(state, {"p1.a1": {}}) == state
-    with pytest.raises(ContradictionError, match=r"p1\.a1"):
-        GAME.narrow(state, {"p1.a1": {"north": "x"}})

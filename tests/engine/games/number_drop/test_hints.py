@@ -18,21 +18,21 @@ from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, T
 
 
 def hint(state, *, seconds=0.2, seed=0, step_s=0.004, **named):
-    return GAME.hint(state, seconds, Random(seed), clock=CountingClock(step_s), **named)
+    return GAME.advice.hint(state, seconds, Random(seed), clock=CountingClock(step_s), **named)
 
 
 @given(st.integers(0, 2**32), OPTIONS, st.sampled_from(list(Strength)))
 @settings(max_examples=settings.default.max_examples // 4)
 def test_hints_are_legal_with_any_options(seed, options, strength):
     _, state = position(seed, options, most_steps=60)
-    if not GAME.players_to_move(state) or GAME.awaits_roll(state):
+    if not GAME.rules.players_to_move(state) or GAME.awaits_roll(state):
         with pytest.raises(IllegalTurnError, match="no turn to hint at"):
             hint(state)
         return
     heard = []
     found = hint(state, strength=strength, better=heard.append)
     for each in (found, *heard):
-        GAME.apply(state, each.turn)
+        GAME.rules.apply(state, each.turn)
         assert each.turn.player == state.to_move
         assert each.unit == "points"
         assert each.reason
@@ -41,95 +41,97 @@ def test_hints_are_legal_with_any_options(seed, options, strength):
 
 
 def test_the_clock_is_asked_often_enough_to_stop_in_time():
-    state = GAME.count_from(GAME.new(), Roll(("3", "*", "*", "*", "*")), None)
+    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
 
     # Each look takes as long as a piece of work does on a slow machine.
     clock = CountingClock(0.01)
-    GAME.hint(state, 0.2, Random(0), clock=clock)
+    GAME.advice.hint(state, 0.2, Random(0), clock=clock)
     assert clock.now_s <= 0.25
 
 
 def test_the_first_hint_comes_before_the_clock_is_asked_again():
-    state = GAME.count_from(GAME.new(), Roll(("3", "*", "*", "*", "*")), None)
+    state = GAME.rules.count_from(GAME.rules.new(), Roll(("3", "*", "*", "*", "*")), None)
     clock = CountingClock(0.001)
     heard = []
-    GAME.hint(state, 0.2, Random(0), clock=clock, better=lambda each: heard.append(clock.now_s))
+    GAME.advice.hint(state, 0.2, Random(0), clock=clock, better=lambda each: heard.append(clock.now_s))
     assert heard[0] <= 0.005
 
 
 def test_an_only_turn_is_answered_at_once():
-    state = GAME.parse_state(f"star-slide p1=1...... {TILES} roll=1,3,4,*,T to=p1 notches=1,0,0,0,0 players=1")
+    state = GAME.notation.parse_state(f"star-slide p1=1...... {TILES} roll=1,3,4,*,T to=p1 notches=1,0,0,0,0 players=1")
     clock = CountingClock(0.001)
-    found = GAME.hint(state, 5.0, Random(0), clock=clock)
-    assert GAME.format_turn(found.turn) == "slide:D"
+    found = GAME.advice.hint(state, 5.0, Random(0), clock=clock)
+    assert GAME.notation.format_turn(found.turn) == "slide:D"
     assert found.sure == 1
     assert clock.now_s < 0.01
 
 
 def test_a_drop_that_wins_the_game_is_taken():
     tall = "/".join(["X......"] * 11)
-    state = GAME.parse_state(f"drop p1={LETTERED} p2={tall} {TILES} roll=1,3,4,5,O to=p1")
+    state = GAME.notation.parse_state(f"drop p1={LETTERED} p2={tall} {TILES} roll=1,3,4,5,O to=p1")
     losing = hint(state)
     assert losing.reason != "wins"
-    state = GAME.parse_state(
+    state = GAME.notation.parse_state(
         f"drop p1={'/'.join(['1......'] * 11)}|loop:a1+a2+a3+a4+a5+a6|loop:a7+a8+a9+a10+a11 p2={tall} {TILES} "
         "roll=1,3,4,5,O to=p1"
     )
     found = hint(state)
     # Going up costs ten and ends the game a point ahead; nothing can be better than winning now.
     assert found.reason == "wins"
-    after = GAME.apply(state, found.turn)
-    while GAME.players_to_move(after):
-        after = GAME.apply(after, GAME.legal_turns(after)[0])
-    assert GAME.outcome(after).winner == "p1"
+    after = GAME.rules.apply(state, found.turn)
+    while GAME.rules.players_to_move(after):
+        after = GAME.rules.apply(after, GAME.rules.legal_turns(after)[0])
+    assert GAME.rules.outcome(after).winner == "p1"
 
 
 def test_a_drop_that_ends_the_game_and_loses_it_is_not_taken():
     # One column is low: only standing there the shape stays below the line, and p1 is behind.
     walls = "/".join(["XXXXXX."] * 7 + ["XXXXXXX"] * 4)
-    state = GAME.parse_state(f"drop p1={walls} p2={'/'.join(['XXXXXXX'] * 11)} {TILES} roll=1,3,4,5,I to=p1")
+    state = GAME.notation.parse_state(f"drop p1={walls} p2={'/'.join(['XXXXXXX'] * 11)} {TILES} roll=1,3,4,5,I to=p1")
     for strength in Strength:
         found = hint(state, strength=strength)
         assert {square[0] for square in found.turn.squares} == {"g"}
-        assert GAME.outcome(GAME.apply(state, found.turn)) is None
+        assert GAME.rules.outcome(GAME.rules.apply(state, found.turn)) is None
 
 
 def test_a_combination_is_told_as_what_it_takes():
-    state = GAME.parse_state(f"drop p1=555..../1234567 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
+    state = GAME.notation.parse_state(f"drop p1=555..../1234567 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     found = hint(state)
     assert found.reason.startswith("takes the run from 1 to 7")
-    nothing = GAME.parse_state(f"drop p1=......./55555.. p2=2...... {TILES} roll=1,2,3,4,O then=p1")
+    nothing = GAME.notation.parse_state(f"drop p1=......./55555.. p2=2...... {TILES} roll=1,2,3,4,O then=p1")
     assert "5s" in hint(nothing).reason
 
 
 def test_a_line_that_is_filled_is_told():
-    state = GAME.parse_state(f"drop p1=XXX.XXX/XXX.XXX/XXX.XXX/XXX.XXX p2=2...... {TILES} roll=1,3,5,7,I to=p1")
+    state = GAME.notation.parse_state(
+        f"drop p1=XXX.XXX/XXX.XXX/XXX.XXX/XXX.XXX p2=2...... {TILES} roll=1,3,5,7,I to=p1"
+    )
     found = hint(state)
     assert set(found.turn.squares) == {"d1", "d2", "d3", "d4"}
     assert "fills line 1 for +2" in found.reason
 
 
 def test_a_gentle_hint_takes_what_scores_most_at_once():
-    state = GAME.parse_state(f"drop p1=66...77/66..777 p2=2...... {TILES} roll=1,6,7,7,I to=p1")
+    state = GAME.notation.parse_state(f"drop p1=66...77/66..777 p2=2...... {TILES} roll=1,6,7,7,I to=p1")
     found = hint(state, strength=Strength.GENTLE)
-    followed = GAME.apply(state, found.turn)
+    followed = GAME.rules.apply(state, found.turn)
     combined = hint(followed, strength=Strength.GENTLE)
-    assert GAME.scores(GAME.apply(followed, combined.turn))["p1"] == 7
+    assert GAME.scores(GAME.rules.apply(followed, combined.turn))["p1"] == 7
     assert combined.turn.player == "p1"
 
 
 def test_a_gentle_hint_lies_low_where_nothing_scores():
-    state = GAME.parse_state(f"drop p1=X...... p2=2...... {TILES} roll=1,3,5,7,I to=p1")
+    state = GAME.notation.parse_state(f"drop p1=X...... p2=2...... {TILES} roll=1,3,5,7,I to=p1")
     assert hint(state, strength=Strength.GENTLE).turn.squares[0][1:] == "1"
 
 
 @pytest.mark.parametrize("strength", list(Strength))
 def test_slides_are_worked_out_to_the_end(strength):
-    circled = GAME.parse_state(
+    circled = GAME.notation.parse_state(
         f"slide p1={LETTERED} {TILES} roll=1,3,4,5,T to=p1 notches=3,3,4,4,4 crossed_off=CDE players=1"
     )
     found = hint(circled, strength=strength)
-    assert GAME.format_turn(found.turn) == "slide:A"
+    assert GAME.notation.format_turn(found.turn) == "slide:A"
     assert found.reason == "slides a tile that drops nothing, since its letter is circled"
 
 
@@ -140,28 +142,28 @@ def lowest(turns, rng):
 
 
 def test_turns_that_are_left_alone_agree_with_games_played_so():
-    chances = chances_of(GAME.new().settings.components)
+    chances = chances_of(GAME.rules.new().settings.components)
     expected = left_from(tiles_of((2, 2, 3, 3, 4), 0), chances).turns
     rng = Random(4)
     turns = []
     for _ in range(150):
-        state = GAME.parse_state(f"roll p1=1...... {TILES} notches=2,2,3,3,4 crossed_off=E players=1")
+        state = GAME.notation.parse_state(f"roll p1=1...... {TILES} notches=2,2,3,3,4 crossed_off=E players=1")
         count = 0
         while state.to_move:
             if GAME.awaits_roll(state):
                 count += 1
-                rolls = GAME.possible_rolls(state)
-                state = GAME.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
-            elif GAME.format_turn(GAME.legal_turns(state)[0]).startswith("slide"):
-                state = GAME.apply(state, hint(state).turn)
+                rolls = GAME.dice.possible_rolls(state)
+                state = GAME.dice.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
+            elif GAME.notation.format_turn(GAME.rules.legal_turns(state)[0]).startswith("slide"):
+                state = GAME.rules.apply(state, hint(state).turn)
             else:
-                state = GAME.apply(state, lowest(GAME.legal_turns(state), rng))
+                state = GAME.rules.apply(state, lowest(GAME.rules.legal_turns(state), rng))
         turns.append(count)
     assert abs(sum(turns) / 150 - expected) < 0.3
 
 
 def test_no_turn_is_left_once_all_tiles_are_down():
-    chances = chances_of(GAME.new().settings.components)
+    chances = chances_of(GAME.rules.new().settings.components)
     assert left_from(tiles_of((4, 4, 4, 4, 4), 0), chances) == (0, 0)
     last = left_from(tiles_of((4, 4, 4, 4, 3), 0), chances)
     assert last.turns == 1
@@ -182,7 +184,7 @@ def test_sheets_are_valued_alike_alone_and_together():
 
 def test_what_a_sheet_promises_grows_with_what_lies_together():
     def promise(text):
-        sheet = GAME.parse_state(text).sheets[0]
+        sheet = GAME.notation.parse_state(text).sheets[0]
         same, runs = (np.array([each]) for each in open_sizes(sheet))
         return float(values(board_of(sheet)[None], same, runs, 8.0, solo=True)[0])
 
@@ -195,13 +197,13 @@ def test_what_a_sheet_promises_grows_with_what_lies_together():
 def greedy_turn(state, rng):
     """One ply: the turn that scores most at once, a combination that may follow counted; any slide."""
     player = GAME.players.index(state.to_move)
-    turns = GAME.legal_turns(state)
+    turns = GAME.rules.legal_turns(state)
     some = [turns[at] for at in rng.sample(range(len(turns)), min(len(turns), 60))]
     if len(turns) == 1 or (not some[0].places and len({type(turn) for turn in some}) == 1):
         return rng.choice(some)
     best = []
     for turn in some:
-        after = GAME.apply(state, turn)
+        after = GAME.rules.apply(state, turn)
         sheet = after.sheets[player]
         points = GAME.scores(after)[state.to_move]
         if after.combining >> player & 1:
@@ -219,14 +221,14 @@ def _loops(sheet, cells):
 
 
 def solo_score(seed, choose):
-    state = GAME.new({"players": 1})
+    state = GAME.rules.new({"players": 1})
     rng = Random(seed)
     while state.to_move:
         if GAME.awaits_roll(state):
-            rolls = GAME.possible_rolls(state)
-            state = GAME.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
+            rolls = GAME.dice.possible_rolls(state)
+            state = GAME.dice.rolled(state, rng.choices(rolls, [float(each.probability) for each in rolls])[0].roll)
         else:
-            state = GAME.apply(state, choose(state, rng))
+            state = GAME.rules.apply(state, choose(state, rng))
     return GAME.scores(state)["p1"]
 
 

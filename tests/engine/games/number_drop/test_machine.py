@@ -19,7 +19,7 @@ class WholeGame(RuleBasedStateMachine):
 
     @initialize(options=OPTIONS)
     def begin(self, options):
-        self.state = GAME.new(options)
+        self.state = GAME.rules.new(options)
         self.history = []
         self.marks = Counter()
         self.loops = {player: [] for player in GAME.players}
@@ -28,23 +28,23 @@ class WholeGame(RuleBasedStateMachine):
     @rule(choice=st.integers(0, 10**6))
     @precondition(lambda self: GAME.awaits_roll(self.state))
     def roll(self, choice):
-        rolls = GAME.possible_rolls(self.state)
+        rolls = GAME.dice.possible_rolls(self.state)
         roll = rolls[choice % len(rolls)].roll
-        after = GAME.rolled(self.state, roll)
-        assert GAME.appearance(after) == GAME.appearance(self.state)
-        self.history.append((self.state, lambda state: GAME.rolled(state, roll)))
+        after = GAME.dice.rolled(self.state, roll)
+        assert GAME.table.appearance(after) == GAME.table.appearance(self.state)
+        self.history.append((self.state, lambda state: GAME.dice.rolled(state, roll)))
         self.state = after
 
     @rule(choice=st.integers(0, 10**6), who=st.integers(0, 5))
     @precondition(lambda self: self.state.to_move is not None and not GAME.awaits_roll(self.state))
     def play(self, choice, who):
-        players = GAME.players_to_move(self.state)
+        players = GAME.rules.players_to_move(self.state)
         turns = turns_of(self.state, players[who % len(players)])
         turn = turns[choice % len(turns)]
-        before, after = self.state, GAME.apply(self.state, turn)
-        self.history.append((before, lambda state: GAME.apply(state, turn)))
+        before, after = self.state, GAME.rules.apply(self.state, turn)
+        self.history.append((before, lambda state: GAME.rules.apply(state, turn)))
         self.state = after
-        looks, now = GAME.appearance(before), GAME.appearance(after)
+        looks, now = GAME.table.appearance(before), GAME.table.appearance(after)
         assert {place for place in now if now[place] != looks[place]} == set(turn.places)
         if not isinstance(turn, Combination | Slide):
             assert all(looks[place] == EMPTY for place in turn.places)
@@ -57,14 +57,14 @@ class WholeGame(RuleBasedStateMachine):
             self.loops[turn.player].append(frozenset(turn.squares))
         if isinstance(turn, Slide):
             self.slides[turn.letter] += 1
-        assert GAME.explain(before, now) == ()
+        assert GAME.table.explain(before, now) == ()
 
     @rule(choice=st.integers(0, 100))
-    @precondition(lambda self: len(self.history) > 25 and GAME.announcements(self.state))
+    @precondition(lambda self: len(self.history) > 25 and GAME.rules.announcements(self.state))
     def announce(self, choice):
-        said = GAME.announcements(self.state)[choice % len(GAME.announcements(self.state))]
-        self.history.append((self.state, lambda state: GAME.announce(state, said)))
-        self.state = GAME.announce(self.state, said)
+        said = GAME.rules.announcements(self.state)[choice % len(GAME.rules.announcements(self.state))]
+        self.history.append((self.state, lambda state: GAME.rules.announce(state, said)))
+        self.state = GAME.rules.announce(self.state, said)
 
     @rule()
     @precondition(lambda self: self.history)
@@ -91,11 +91,11 @@ class WholeGame(RuleBasedStateMachine):
 
     @invariant()
     def the_text_goes_round(self):
-        assert GAME.parse_state(GAME.format_state(self.state)) == self.state
+        assert GAME.notation.parse_state(GAME.notation.format_state(self.state)) == self.state
 
     @invariant()
     def the_outcome_agrees_with_who_is_to_move(self):
-        outcome = GAME.outcome(self.state)
+        outcome = GAME.rules.outcome(self.state)
         assert (outcome is None) == (self.state.to_move is not None)
         if outcome is not None and outcome.shared_by:
             scores = GAME.scores(self.state)

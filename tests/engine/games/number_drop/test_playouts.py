@@ -8,7 +8,7 @@ import pytest
 from engine.games.number_drop.advice.playouts import MutableSheet, any_digits
 from engine.games.number_drop.play.drops import landings, turned_shapes
 from engine.games.number_drop.play.options import NumberDropOptions
-from engine.support.traits import play_random_games
+from engine.support.playouts import play_random_games
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 COMPONENTS = NumberDropOptions().components
@@ -50,10 +50,10 @@ def test_every_landing_is_drawn_equally_often():
 
 
 def test_the_few_landings_of_a_full_sheet_are_found():
-    full = GAME.parse_state("/".join(["XXXXXXX"] * 13 + ["XXXXXX."])).sheets[0]
+    full = GAME.notation.parse_state("/".join(["XXXXXXX"] * 13 + ["XXXXXX."])).sheets[0]
     loose = MutableSheet(full)
     assert loose.landing(turned_shapes(COMPONENTS, "I4"), Random(0)) is None
-    low = GAME.parse_state("/".join(["XXXXXX."] * 5 + ["XXXXXXX"] * 9)).sheets[0]
+    low = GAME.notation.parse_state("/".join(["XXXXXX."] * 5 + ["XXXXXXX"] * 9)).sheets[0]
     assert MutableSheet(low).landing(turned_shapes(COMPONENTS, "I4"), Random(0)) == (69, 76, 83, 90)
 
 
@@ -74,8 +74,8 @@ def test_every_arrangement_of_digits_is_drawn_equally_often():
     ],
 )
 def test_games_take_as_many_turns_as_by_the_rules(text):
-    state = GAME.parse_state(text)
-    fast, slow = GAME.playouts(state, 400, Random(2)), play_random_games(GAME, state, 60, Random(3), 10_000)
+    state = GAME.notation.parse_state(text)
+    fast, slow = GAME.advice.playouts(state, 400, Random(2)), play_random_games(GAME, state, 60, Random(3))
     assert fast.unfinished == slow.unfinished == 0
     assert fast.plies / 400 == pytest.approx(slow.plies / 60, rel=0.12)
     assert abs(fast.wins.get("p1", 0) / 400 - slow.wins.get("p1", 0) / 60) < 0.3
@@ -88,6 +88,6 @@ def test_games_are_cut_off_in_any_phase():
         f"slide p1=1...... {TILES} roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 players=1",
     ):
         for most in (0, 1, 5):
-            tally = GAME.playouts(GAME.parse_state(text), 4, Random(0), most_plies=most)
+            tally = GAME.advice.playouts(GAME.notation.parse_state(text), 4, Random(0), most_plies=most)
             assert tally.unfinished == 4
             assert tally.plies == 4 * most

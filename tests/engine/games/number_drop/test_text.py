@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.api import Roll
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.support.dice import format_roll
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, TILES, position
 
 SOLO = f"{TILES} players=1"
@@ -19,9 +20,9 @@ ROLL = f"p1 roll p1=1...... p2=2...... {TILES}"
 @given(st.integers(0, 2**32), OPTIONS)
 def test_strict_texts_go_round(seed, options):
     for state in position(seed, options, most_steps=60):
-        text = GAME.format_state(state)
-        assert GAME.parse_state(text) == state
-        assert GAME.format_state(GAME.parse_state(text)) == text
+        text = GAME.notation.format_state(state)
+        assert GAME.notation.parse_state(text) == state
+        assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_strict_texts_go_round(seed, options):
     ],
 )
 def test_a_strict_text_is_written_as_it_was_read(text):
-    assert GAME.format_state(GAME.parse_state(text)) == text
+    assert GAME.notation.format_state(GAME.notation.parse_state(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,11 @@ def test_a_strict_text_is_written_as_it_was_read(text):
     ],
 )  # fmt: skip
 def test_a_lenient_text_is_understood(lenient, strict):
-    assert GAME.format_state(GAME.parse_state(lenient)) == strict
+    assert GAME.notation.format_state(GAME.notation.parse_state(lenient)) == strict
 
 
 def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
-    state = GAME.parse_state(" ".join(["X......"] * 14))
+    state = GAME.notation.parse_state(" ".join(["X......"] * 14))
     assert state.to_move is None
     assert GAME.scores(state)["p1"] == -15
 
@@ -111,7 +112,7 @@ def test_a_bare_sheet_above_the_line_is_a_game_that_is_over():
 )
 def test_a_fault_is_named_with_its_column(text, message, column):
     with pytest.raises(UnreadableError, match=message) as raised:
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
     if column is not None:
         assert raised.value.column == column
 
@@ -162,7 +163,7 @@ def test_a_fault_is_named_with_its_column(text, message, column):
 )
 def test_an_impossible_position_names_what_it_breaks(text, message):
     with pytest.raises(UnreadableError, match=message):
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
 
 
 DROP = f"drop p1=......./1...... p2=2...... {TILES} roll=1,3,4,5,T to=p1,p2"
@@ -190,8 +191,8 @@ SLIDE = f"slide p1=- roll=1,3,4,5,T to=p1 notches=0,0,0,0,0 {SOLO}"
     ],
 )
 def test_turns_are_read_leniently(state, text, player, strict):
-    turn = GAME.parse_turn(GAME.parse_state(state), text, player)
-    assert GAME.format_turn(turn) == strict
+    turn = GAME.notation.parse_turn(GAME.notation.parse_state(state), text, player)
+    assert GAME.notation.format_turn(turn) == strict
     if player:
         assert turn.player == player
 
@@ -214,7 +215,7 @@ def test_turns_are_read_leniently(state, text, player, strict):
 )
 def test_a_turn_that_cannot_be_read_says_where(state, text, column):
     with pytest.raises(UnreadableError) as raised:
-        GAME.parse_turn(GAME.parse_state(state), text)
+        GAME.notation.parse_turn(GAME.notation.parse_state(state), text)
     assert raised.value.column == column
 
 
@@ -236,7 +237,7 @@ def test_a_turn_that_cannot_be_read_says_where(state, text, column):
 )
 def test_a_roll_that_cannot_be_is_refused(state, text, error):
     with pytest.raises(error):
-        GAME.parse_roll(GAME.parse_state(state), text)
+        GAME.dice.parse_roll(GAME.notation.parse_state(state), text)
 
 
 @pytest.mark.parametrize(
@@ -249,8 +250,8 @@ def test_a_roll_that_cannot_be_is_refused(state, text, error):
     ],
 )
 def test_rolls_are_read_in_any_order(text, faces):
-    roll = GAME.parse_roll(GAME.parse_state(ROLL), text)
-    assert GAME.format_roll(roll) == faces
+    roll = GAME.dice.parse_roll(GAME.notation.parse_state(ROLL), text)
+    assert format_roll(roll) == faces
     assert roll == Roll(tuple(faces.split(",")))
 
 
@@ -266,8 +267,8 @@ def test_only_our_errors_escape_from_any_text(parts, glue, seed):
     text = glue.join(parts)
     state = position(seed, {"players": 2}, most_steps=25)[1]
     with contextlib.suppress(EngineError):
-        GAME.parse_state(text)
+        GAME.notation.parse_state(text)
     with contextlib.suppress(EngineError):
-        GAME.parse_turn(state, text)
+        GAME.notation.parse_turn(state, text)
     with contextlib.suppress(EngineError):
-        GAME.parse_roll(state, text)
+        GAME.dice.parse_roll(state, text)

@@ -9,7 +9,7 @@ from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, aft
 
 def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
     state = state_of(f"drop p1=555..../1234...|loop:a1+b1+c1 p2=2...... {TILES} roll=1,2,3,4,O then=p1")
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == [
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == [
         "none",
         "loop:a2+b2+c2",
         "loop:a2+b2+c2/A",
@@ -19,35 +19,35 @@ def test_a_letter_is_circled_with_the_second_box_of_its_size_or_not():
     assert GAME.scores(circled)["p1"] == 6
     plain = after(state, "loop:a2+b2+c2")
     assert plain.sheets[0].letters == 0
-    assert {**GAME.appearance(plain)} == {**GAME.appearance(circled)}
+    assert {**GAME.table.appearance(plain)} == {**GAME.table.appearance(circled)}
     with pytest.raises(AmbiguousError, match="another state"):
-        GAME.combine(GAME.legal_turns(state)[1:])
+        GAME.rules.combine(GAME.rules.legal_turns(state)[1:])
 
 
 def test_a_star_lets_the_first_circled_letter_strike_all_who_have_not_circled_it():
     state = state_of(f"roll p1={LETTERED} p2=2...... p3=3...... {TILES} players=3 first=p2")
     struck = after(state, "*,1,3,4,T")
-    assert GAME.players_to_move(struck) == ("p2", "p3")
-    assert GAME.roll_of(struck) is None
-    assert {turn.player for turn in GAME.counted_turns(struck)} == {"p2"}
-    assert len(GAME.counted_turns(struck)) == 11
+    assert GAME.rules.players_to_move(struck) == ("p2", "p3")
+    assert GAME.dice.roll_of(struck) is None
+    assert {turn.player for turn in GAME.rules.perft_turns(struck)} == {"p2"}
+    assert len(GAME.rules.perft_turns(struck)) == 11
     done = after(struck, "p3: g1=X,g2=X,g3=X,g4=X", "p2: d1=X,e1=X,f1=X,g1=X")
     assert done.crossed_off == 1
     assert GAME.awaits_roll(done)
     assert done.to_move == "p3"
     assert GAME.scores(done) == {"p1": 6, "p2": 0, "p3": 0}
     again = after(done, "*,1,3,4,T")
-    assert GAME.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
+    assert GAME.dice.roll_of(again) == Roll(("1", "3", "4", "*", "T"))
 
 
 def test_no_star_no_strike():
     state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
-    assert GAME.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
+    assert GAME.dice.roll_of(after(state, "1,3,4,5,T")) == Roll(("1", "3", "4", "5", "T"))
 
 
 def test_the_star_of_the_shape_die_lets_strike_too():
     state = state_of(f"roll p1={LETTERED} p2=2...... {TILES}")
-    assert GAME.players_to_move(after(state, "1,3,4,5,*")) == ("p2",)
+    assert GAME.rules.players_to_move(after(state, "1,3,4,5,*")) == ("p2",)
 
 
 def test_the_higher_letter_strikes_first_and_one_a_turn():
@@ -55,10 +55,10 @@ def test_the_higher_letter_strikes_first_and_one_a_turn():
     b = "5555.../1234...|loop:a1+b1+c1+d1|loop:a2+b2+c2+d2|letters:B"
     state = state_of(f"roll p1={b} p2={a} {TILES}")
     first = after(state, "*,1,3,4,T")
-    assert GAME.players_to_move(first) == ("p1",)
-    assert GAME.format_state(first).split()[1] == "penalty"
-    second = after(first, GAME.format_turn(GAME.legal_turns(first)[0]), "*,1,3,4,T")
-    assert GAME.players_to_move(second) == ("p2",)
+    assert GAME.rules.players_to_move(first) == ("p1",)
+    assert GAME.notation.format_state(first).split()[1] == "penalty"
+    second = after(first, GAME.notation.format_turn(GAME.rules.legal_turns(first)[0]), "*,1,3,4,T")
+    assert GAME.rules.players_to_move(second) == ("p2",)
     assert second.slot == 1
 
 
@@ -74,7 +74,7 @@ def test_a_crossed_off_letter_cannot_be_circled():
     state = state_of(
         f"drop p1=555..../1234...|loop:a1+b1+c1 p2={LETTERED} {TILES} crossed_off=A roll=1,2,3,4,O then=p1"
     )
-    assert [GAME.format_turn(turn) for turn in GAME.legal_turns(state)] == ["none", "loop:a2+b2+c2"]
+    assert [GAME.notation.format_turn(turn) for turn in GAME.rules.legal_turns(state)] == ["none", "loop:a2+b2+c2"]
 
 
 def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
@@ -82,15 +82,15 @@ def test_the_game_ends_with_the_turn_in_which_someone_crosses_the_line():
     state = state_of(f"drop p1={tall} p2=2...... {TILES} roll=1,3,4,5,O to=p1,p2")
     crossed = after(state, "p1: a12=1,b12=3,a13=4,b13=5")
     assert crossed.to_move == "p2"
-    assert GAME.outcome(crossed) is None
+    assert GAME.rules.outcome(crossed) is None
     over = after(crossed, "p2: f1=1,g1=3,f2=4,g2=5")
     assert over.to_move is None
     assert GAME.scores(over) == {"p1": -10, "p2": 0}
-    assert GAME.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
+    assert GAME.rules.outcome(over) == Outcome("p2", "p1 crossed the Game Over line; 0 points win")
     with pytest.raises(IllegalTurnError, match="game is over"):
-        GAME.apply(over, GAME.legal_turns(state)[0])
+        GAME.rules.apply(over, GAME.rules.legal_turns(state)[0])
     with pytest.raises(IllegalTurnError, match="game is over"):
-        GAME.rolled(over, Roll(("1", "3", "4", "5", "T")))
+        GAME.dice.rolled(over, Roll(("1", "3", "4", "5", "T")))
 
 
 @pytest.mark.parametrize(("x_counts", "phase", "points"), [("true", "over", -15), ("false", "p2 roll", 0)])
@@ -100,7 +100,7 @@ def test_crosses_above_the_line_count_as_agreed(x_counts, phase, points):
         f"penalty p1={LETTERED} p2={tall} {TILES} slot=A to=p2 x_counts_above_line={x_counts}".replace("I4,L4", "L4,I4")
     )
     done = after(state, "p2: a12=X,a13=X,a14=X,b14=X")
-    assert GAME.format_state(done).startswith(phase)
+    assert GAME.notation.format_state(done).startswith(phase)
     assert GAME.scores(done)["p2"] == points
 
 
@@ -109,41 +109,41 @@ def test_a_shape_that_fits_nowhere_ends_the_game():
     state = state_of(f"roll p1={tall} p2=2...... {TILES} x_counts_above_line=false")
     begun = after(state, "1,3,4,5,O")
     assert begun.last_turn
-    assert GAME.players_to_move(begun) == ("p2",)
+    assert GAME.rules.players_to_move(begun) == ("p2",)
     over = after(begun, "f1=1,g1=3,f2=4,g2=5")
-    assert GAME.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points win")
+    assert GAME.rules.outcome(over) == Outcome("p1", "a shape fitted nowhere; 22 points win")
 
 
 def test_a_tie_is_shared():
     tall = "/".join(["1......"] * 12)
     state = state_of(f"over p1={tall} p2={tall} p3={tall} players=3 gone=p3")
-    assert GAME.outcome(state) == Outcome(
+    assert GAME.rules.outcome(state) == Outcome(
         None, "p1 and p2 crossed the Game Over line; -5 points win together", ("p1", "p2")
     )
 
 
 def test_who_resigns_is_out_and_the_last_one_left_wins():
-    state = after(GAME.new({"players": 3}), "I4,L4,O4,T4,S4", "p1: a1=1", "p2: a1=2", "p3: a1=3")
-    assert [each.player for each in GAME.announcements(state)] == ["p1", "p2", "p3"]
-    two = GAME.announce(state, Announcement("resign", "p1"))
+    state = after(GAME.rules.new({"players": 3}), "I4,L4,O4,T4,S4", "p1: a1=1", "p2: a1=2", "p3: a1=3")
+    assert [each.player for each in GAME.rules.announcements(state)] == ["p1", "p2", "p3"]
+    two = GAME.rules.announce(state, Announcement("resign", "p1"))
     assert two.to_move == "p2"
-    assert GAME.players_to_move(after(two, "1,3,4,5,T")) == ("p2", "p3")
-    one = GAME.announce(two, Announcement("resign", "p3"))
-    assert GAME.outcome(one) == Outcome("p2", "p1 and p3 resigned")
+    assert GAME.rules.players_to_move(after(two, "1,3,4,5,T")) == ("p2", "p3")
+    one = GAME.rules.announce(two, Announcement("resign", "p3"))
+    assert GAME.rules.outcome(one) == Outcome("p2", "p1 and p3 resigned")
     with pytest.raises(IllegalTurnError, match="may be announced"):
-        GAME.announce(one, Announcement("resign", "p2"))
+        GAME.rules.announce(one, Announcement("resign", "p2"))
 
 
 def test_resigning_last_of_a_turn_ends_the_turn():
     state = state_of(f"drop p1=1...... p2=2...... p3=3...... {TILES} roll=1,3,4,5,T to=p2 players=3")
-    assert GAME.awaits_roll(GAME.announce(state, Announcement("resign", "p2")))
+    assert GAME.awaits_roll(GAME.rules.announce(state, Announcement("resign", "p2")))
 
 
 def test_two_may_agree_on_a_draw_and_one_alone_may_give_up():
-    drawn = GAME.announce(GAME.new(), Announcement("draw"))
-    assert GAME.outcome(drawn) == Outcome(None, "both agreed on a draw")
-    assert GAME.parse_state(GAME.format_state(drawn)) == drawn
+    drawn = GAME.rules.announce(GAME.rules.new(), Announcement("draw"))
+    assert GAME.rules.outcome(drawn) == Outcome(None, "both agreed on a draw")
+    assert GAME.notation.parse_state(GAME.notation.format_state(drawn)) == drawn
     with pytest.raises(IllegalTurnError):
-        GAME.announce(GAME.new({"players": 3}), Announcement("draw"))
-    alone = GAME.announce(GAME.new({"players": 1}), Announcement("resign", "p1"))
-    assert GAME.outcome(alone) == Outcome(None, "p1 resigned")
+        GAME.rules.announce(GAME.rules.new({"players": 3}), Announcement("draw"))
+    alone = GAME.rules.announce(GAME.rules.new({"players": 1}), Announcement("resign", "p1"))
+    assert GAME.rules.outcome(alone) == Outcome(None, "p1 resigned")

@@ -14,7 +14,7 @@ from engine.api import (
     Breach,
     Certainty,
     Clock,
-    Facing,
+    Game,
     Hint,
     LookName,
     Option,
@@ -22,7 +22,6 @@ from engine.api import (
     Outcome,
     Place,
     Player,
-    Roll,
     Rule,
     Strength,
     Tally,
@@ -36,11 +35,21 @@ from engine.support.announcements import (
     outcome_of_announcement,
     parse_announcement,
 )
-from engine.support.traits import OneAtATime, WithoutDice, WithoutPoints, play_random_games
+from engine.support.playouts import play_random_games
+from engine.support.rules import OneAtATime
 
 PLACES = tuple(f"{column}{row}" for row in "123" for column in "abc")
 PLAYERS = ("red", "blue")
 LOOKS = {"red": "red pebble", "blue": "blue pebble"}
+SEEN = (EMPTY, *LOOKS.values())
+OPTIONS = (Option("starts", "red", "Who begins.", PLAYERS),)
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "one-pebble": Rule("one-pebble", "Put down one pebble in a turn."),
+        "own-pebble": Rule("own-pebble", "Put down a pebble of your own."),
+        "stays": Rule("stays", "A pebble stays where it was put."),
+    }
+)
 LINES = ("a1 b1 c1", "a2 b2 c2", "a3 b3 c3", "a1 a2 a3", "b1 b2 b3", "c1 c2 c3", "a1 b2 c3", "a3 b2 c1")
 
 
@@ -83,42 +92,32 @@ def _state(red: frozenset[Place], blue: frozenset[Place], to_move: Player | None
     return Pebbled(red, blue, None if over else to_move)
 
 
-class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints[Pebbled, Put]):
-    """Three in a row."""
+def _pebbles_after(state: Pebbled, turn: Put) -> tuple[frozenset[Place], frozenset[Place]]:
+    if turn.player == "red":
+        return state.red | {turn.place}, state.blue
+    return state.red, state.blue | {turn.place}
 
-    name = "pebbles"
-    title = "Pebbles"
-    players: tuple[Player, ...] = PLAYERS
-    options: tuple[Option, ...] = (Option("starts", "red", "Who begins.", PLAYERS),)
-    places = PLACES
-    looks = (EMPTY, *LOOKS.values())
-    rules: Mapping[str, Rule] = MappingProxyType(
-        {
-            "one-pebble": Rule("one-pebble", "Put down one pebble in a turn."),
-            "own-pebble": Rule("own-pebble", "Put down a pebble of your own."),
-            "stays": Rule("stays", "A pebble stays where it was put."),
-        }
-    )
+
+def _read_looks(looks: Appearance, to_move: Player | None) -> Pebbled:
+    unknown = [f"{place}: {look}" for place, look in looks.items() if place not in PLACES or look not in SEEN]
+    if unknown:
+        raise UnreadableError(f"there is no {unknown[0]}")
+    red, blue = (frozenset(place for place, look in looks.items() if look == LOOKS[side]) for side in PLAYERS)
+    return _state(red, blue, to_move)
+
+
+class PebblesRules(OneAtATime[Pebbled, Put]):
+    """What may be put where."""
+
+    catalogue = RULES
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> Pebbled:
-        return Pebbled(frozenset(), frozenset(), str(read_options(self.options, options)["starts"]))
+        return Pebbled(frozenset(), frozenset(), str(read_options(OPTIONS, options)["starts"]))
 
-    def set_up(
-        self, appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
-    ) -> Pebbled:
-        wrong = tuple(place for place in PLACES if appearance.get(place, EMPTY) != EMPTY)
-        if wrong:
-            breach = Breach("one-pebble", "The board is not empty.", "Take the pebbles off.", wrong)
-            raise IllegalTurnError(breach.sentence, (breach,))
-        return self.new(options)
-
-    def legal_turns(self, state: Pebbled, roll: Roll | None = None) -> Sequence[Put]:
+    def legal_turns(self, state: Pebbled) -> Sequence[Put]:
         if state.to_move is None:
             return ()
         return tuple(Put(state.to_move, place) for place in PLACES if state.owner(place) is None)
-
-    def counted_turns(self, state: Pebbled) -> Sequence[Put]:
-        return self.legal_turns(state)
 
     def announcements(self, state: Pebbled) -> Sequence[Announcement]:
         return () if state.to_move is None else common_announcements(PLAYERS)
@@ -128,42 +127,18 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
             raise IllegalTurnError(f"{format_announcement(announcement)} can't be said now")
         return replace(state, to_move=None, announced=announcement)
 
-    def playouts(self, state: Pebbled, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
-        return play_random_games(self, state, count, rng, most_plies)
-
-    def hint(
-        self,
-        state: Pebbled,
-        deadline_s: float,
-        rng: Random,
-        *,
-        clock: Clock,
-        strength: Strength = Strength.STRONG,
-        better: Callable[[Hint[Put]], None] | None = None,
-    ) -> Hint[Put]:
-        turns = self.legal_turns(state)
-        if not turns:
-            raise IllegalTurnError("there is no turn to hint at: the game is over")
-        for turn in turns:
-            if _winner(*self._pebbles_after(state, turn)) == turn.player:
-                return Hint(turn, "wins", 1.0, "win", 1.0)
-        return Hint(rng.choice(turns), "an empty square", 0.5, "win", 0.0)
-
     def certainty(self, state: Pebbled, turn: Put) -> Certainty:
         return Certainty.CERTAIN if turn in self.legal_turns(state) else Certainty.IMPOSSIBLE
 
     def apply(self, state: Pebbled, turn: Put) -> Pebbled:
         if turn not in self.legal_turns(state):
-            raise IllegalTurnError(f"{self.format_turn(turn)} is no legal turn")
-        return _state(*self._pebbles_after(state, turn), PLAYERS[1 - PLAYERS.index(turn.player)])
+            raise IllegalTurnError(f"{turn.place} is no legal turn")
+        return _state(*_pebbles_after(state, turn), PLAYERS[1 - PLAYERS.index(turn.player)])
 
     def combine(self, turns: Sequence[Put]) -> Put:
         if len(set(turns)) != 1:
             raise AmbiguousError("these turns leave different boards")
         return turns[0]
-
-    def unfinished(self, state: Pebbled) -> Sequence[Unfinished]:
-        return ()
 
     def outcome(self, state: Pebbled) -> Outcome | None:
         if state.announced is not None:
@@ -173,35 +148,47 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
             return Outcome(winner, "three in a row")
         return None if state.to_move is not None else Outcome(None, "the board is full")
 
+
+class PebblesTable:
+    """What lies where."""
+
+    def set_up(
+        self, appearance: Appearance, options: Mapping[str, OptionValue] | None = None, *, anywhere: bool = False
+    ) -> Pebbled:
+        wrong = tuple(place for place in PLACES if appearance.get(place, EMPTY) != EMPTY)
+        if wrong:
+            breach = Breach("one-pebble", "The board is not empty.", "Take the pebbles off.", wrong)
+            raise IllegalTurnError(breach.sentence, (breach,))
+        return GAME.rules.new(options)
+
     def appearance(self, state: Pebbled) -> Appearance:
         owners = {place: state.owner(place) for place in PLACES}
         return {place: EMPTY if owner is None else LOOKS[owner] for place, owner in owners.items()}
 
-    def facings(self, state: Pebbled) -> Mapping[Place, tuple[Facing, ...]]:
-        return {}
-
-    def narrow(self, state: Pebbled, sightings: Mapping[Place, Facing]) -> Pebbled:
-        return state
-
     def amend(self, state: Pebbled, looks: Mapping[Place, LookName], to_move: Player | None = None) -> Pebbled:
         shown = {**self.appearance(state), **looks}
-        return self._read_looks(shown, to_move or state.to_move)
+        return _read_looks(shown, to_move or state.to_move)
 
-    def explain(
-        self, before: Pebbled, after: Appearance, facings: Mapping[Place, Facing] | None = None
-    ) -> tuple[Breach, ...]:
+    def explain(self, before: Pebbled, after: Appearance) -> tuple[Breach, ...]:
         believed = self.appearance(before)
         changed = [place for place in PLACES if after.get(place, believed[place]) != believed[place]]
         moved = tuple(place for place in changed if believed[place] != EMPTY)
         if moved:
-            return (Breach("stays", self.rules["stays"].sentence, "Put it back.", moved),)
+            return (Breach("stays", RULES["stays"].sentence, "Put it back.", moved),)
         mine = LOOKS.get(before.to_move or "")
         foreign = tuple(place for place in changed if after[place] != mine)
         if foreign:
-            return (Breach("own-pebble", self.rules["own-pebble"].sentence, "Take it off.", foreign),)
+            return (Breach("own-pebble", RULES["own-pebble"].sentence, "Take it off.", foreign),)
         if len(changed) > 1:
-            return (Breach("one-pebble", self.rules["one-pebble"].sentence, "Leave only one.", tuple(changed)),)
+            return (Breach("one-pebble", RULES["one-pebble"].sentence, "Leave only one.", tuple(changed)),)
         return ()
+
+    def unfinished(self, state: Pebbled) -> Sequence[Unfinished]:
+        return ()
+
+
+class PebblesNotation:
+    """Texts."""
 
     def format_state(self, state: Pebbled) -> str:
         board = "".join({"red": "r", "blue": "b", None: "."}[state.owner(place)] for place in PLACES)
@@ -230,26 +217,53 @@ class Pebbles(OneAtATime[Pebbled, Put], WithoutDice[Pebbled, Put], WithoutPoints
             raise IllegalTurnError(f"it is not {player}'s turn; {state.to_move} plays next")
         return Put(state.to_move, place)
 
+    def describe(self, turn: Put) -> str:
+        return f"{turn.player.capitalize()} puts a pebble on {turn.place}."
+
     def diagram(self, state: Pebbled) -> str:
         marks = self.format_state(state).partition(" ")[0]
         rows = [f"{row} {' '.join(marks[3 * row - 3 : 3 * row])}" for row in (3, 2, 1)]
         return "\n".join([*rows, "  a b c"])
 
     def summary(self, options: Mapping[str, OptionValue] | None = None) -> str:
-        starts = self.new(options).to_move
+        starts = GAME.rules.new(options).to_move
         return f"Put one pebble on an empty square in turn; three in a row win.\n\nstarts={starts}: {starts} begins."
 
-    def describe(self, turn: Put) -> str:
-        return f"{turn.player.capitalize()} puts a pebble on {turn.place}."
 
-    def _pebbles_after(self, state: Pebbled, turn: Put) -> tuple[frozenset[Place], frozenset[Place]]:
-        if turn.player == "red":
-            return state.red | {turn.place}, state.blue
-        return state.red, state.blue | {turn.place}
+class PebblesAdvice:
+    """A win in one, else anything."""
 
-    def _read_looks(self, looks: Appearance, to_move: Player | None) -> Pebbled:
-        unknown = [f"{place}: {look}" for place, look in looks.items() if place not in PLACES or look not in self.looks]
-        if unknown:
-            raise UnreadableError(f"there is no {unknown[0]}")
-        red, blue = (frozenset(place for place, look in looks.items() if look == LOOKS[side]) for side in PLAYERS)
-        return _state(red, blue, to_move)
+    def playouts(self, state: Pebbled, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
+        return play_random_games(GAME, state, count, rng, most_plies=most_plies)
+
+    def hint(
+        self,
+        state: Pebbled,
+        deadline_s: float,
+        rng: Random,
+        *,
+        clock: Clock,
+        strength: Strength = Strength.STRONG,
+        better: Callable[[Hint[Put]], None] | None = None,
+    ) -> Hint[Put]:
+        turns = GAME.rules.legal_turns(state)
+        if not turns:
+            raise IllegalTurnError("there is no turn to hint at: the game is over")
+        for turn in turns:
+            if _winner(*_pebbles_after(state, turn)) == turn.player:
+                return Hint(turn, "wins", 1.0, "win", 1.0)
+        return Hint(rng.choice(turns), "an empty square", 0.5, "win", 0.0)
+
+
+GAME = Game(
+    name="pebbles",
+    title="Pebbles",
+    players=PLAYERS,
+    options=OPTIONS,
+    places=PLACES,
+    looks=SEEN,
+    rules=PebblesRules(),
+    table=PebblesTable(),
+    notation=PebblesNotation(),
+    advice=PebblesAdvice(),
+)
