@@ -1,21 +1,21 @@
 """The rules of each game, pure: no clock, no files, no camera, no pins.
 
-``engine.api`` is the interface that every game answers to. ``engine.registry`` alone imports concrete games, and no
-game in ``engine.games`` imports another.
+``engine.api`` says what a game is made of. ``engine.registry`` alone names concrete games, and no game in
+``engine.games`` imports another.
 
 A turn is played, and a change that is none is explained:
 
 >>> from engine.registry import load
 >>> game = load("deblockle")
->>> state = game.new({"blocks_gold": 1, "blocks_teal": 1})
->>> [game.format_turn(turn) for turn in game.legal_turns(state)]
+>>> state = game.rules.new({"blocks_gold": 1, "blocks_teal": 1})
+>>> [game.notation.format_turn(turn) for turn in game.rules.legal_turns(state)]
 ['d1-e1=cross-d1', 'd1-e1=cross-f1', 'd1-e1=cross-e2', 'd1-c1=x-b2']
->>> turn = game.parse_turn(state, "d1 b2")
->>> game.describe(turn)
+>>> turn = game.notation.parse_turn(state, "d1 b2")
+>>> game.notation.describe(turn)
 'Gold rolls d1 to c1, x up, and hops to b2.'
->>> game.apply(state, turn).to_move
+>>> game.rules.apply(state, turn).to_move
 'teal'
->>> seen = {**game.appearance(state), "d1": "empty", "d3": "gold block, star up"}
->>> game.explain(state, seen)[0].sentence
+>>> seen = {**game.table.appearance(state), "d1": "empty", "d3": "gold block, star up"}
+>>> game.table.explain(state, seen)[0].sentence
 'The gold block went from d1 to d3 without a roll: star is still up.'
 """

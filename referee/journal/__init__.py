@@ -7,14 +7,14 @@ cannot be written, and ``fold`` gives the state back. See docs/internals/journal
 >>> from engine.registry import load
 >>> from referee.journal.events import Event
 >>> game = load("deblockle")
->>> start = game.new()
->>> after = game.apply(start, game.parse_turn(start, "c1-c2=hoops-a1"))
+>>> start = game.rules.new()
+>>> after = game.rules.apply(start, game.notation.parse_turn(start, "c1-c2=hoops-a1"))
 >>> journal = Journal.in_memory(wall_clock=lambda: datetime(2026, 11, 21, tzinfo=UTC))
 >>> journal.append(Event("new game", {"game": "deblockle"}))
 1
->>> journal.append(Event("set up", {"state": game.format_state(start)}))
+>>> journal.append(Event("set up", {"state": game.notation.format_state(start)}))
 2
->>> journal.append(Event("turn", {"turn": "c1-c2=hoops-a1", "state": game.format_state(after)}))
+>>> journal.append(Event("turn", {"turn": "c1-c2=hoops-a1", "state": game.notation.format_state(after)}))
 3
 >>> fold(game, journal.events()).states == (after,)
 True
