@@ -26,8 +26,8 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.parts.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, distinguishable, perceived_light
 from hardware.lights import patterns
-from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference, distinguishable, perceived_light
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Style
 
 LIT = [colour for colour in Colour if colour is not Colour.OFF]

@@ -170,8 +170,6 @@ def summary(found: Mapping[str, int], places: Sequence[str], switches: int) -> s
 STATUS = "status"
 """What the status light is called where places are."""
 
-_BACK_A_LIGHT = ("b", "back")
-_FINISH_LIGHTS = ("f", "finish")
 _NONE = ("", "-", "none")
 
 
@@ -213,12 +211,12 @@ class LightWalk:
         if light is None:
             return "Every light has been walked to."
         word = text.strip().lower()
-        if word in _BACK_A_LIGHT:
+        if word in _BACK:
             if not self.answers:
                 return "This is the first light."
             self.answers.pop()
             return ""
-        if word in _FINISH_LIGHTS:
+        if word in _FINISH:
             self.finished = True
             return ""
         if word in _NONE:

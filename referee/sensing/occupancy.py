@@ -15,17 +15,17 @@ _MOST_ROLLS = 4
 class OccupancyCoverage:
     """Of the turns looked at, how many sensors tell.
 
-    ``alone`` leave squares occupied as no other turn does, ``alike`` as some others do, and ``unfelt`` as they were.
+    ``alone`` leave squares occupied as no other turn does, ``alike`` as some others do, and ``unsensed`` as they were.
     """
 
     turns: int
     alone: int
     alike: int
-    unfelt: int
+    unsensed: int
 
     @property
     def any(self) -> bool:
-        """Whether sensors feel anything of this game."""
+        """Whether sensors notice anything of this game."""
         return self.alone + self.alike > 0
 
 
@@ -49,6 +49,6 @@ def occupancy_coverage(game: Game[StateT, TurnT], state: StateT) -> OccupancyCov
         results[tuple(after.items())] = frozenset(place for place, look in after.items() if look != EMPTY)
     same = frozenset(place for place, look in before.items() if look != EMPTY)
     counted = Counter(results.values())
-    unfelt = counted.pop(same, 0)
+    unsensed = counted.pop(same, 0)
     alone = sum(count == 1 for count in counted.values())
-    return OccupancyCoverage(len(results), alone, sum(counted.values()) - alone, unfelt)
+    return OccupancyCoverage(len(results), alone, sum(counted.values()) - alone, unsensed)

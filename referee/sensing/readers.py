@@ -21,7 +21,7 @@ _ALONE = "I can't see the table, and go by the sensors alone until I can."
 
 
 class FusedReader:
-    """Reads frames with another reader, and adds what sensors feel.
+    """Reads frames with another reader, and adds what sensors say.
 
     While something is being moved, the reading says so as of a hand. A camera that can't see the table, after it once
     could, is waited for; then the sensors go on alone, which is said, until it sees again. A hand it sees is always
@@ -47,25 +47,25 @@ class FusedReader:
 
     def read(self, frame: Frame) -> Reading:
         """Read a frame; what the other reader raises is part of the reading."""
-        felt = self._watch.look(frame.time_s)
+        evidence = self._watch.look(frame.time_s)
         reading = read_or_hindered(self._reader, frame)
-        reading = replace(reading, notices=(*reading.notices, *felt.notices), changes=felt.changes)
-        if felt.busy is not None:
-            return replace(reading, places={}, hindrances=(felt.busy, *reading.hindrances))
+        reading = replace(reading, notices=(*reading.notices, *evidence.notices), changes=evidence.changes)
+        if evidence.busy is not None:
+            return replace(reading, places={}, hindrances=(evidence.busy, *reading.hindrances))
         blocked = blocking_hindrance(reading)
         if blocked is None:
             self._blind_since_s, self._has_seen = None, True
-            return replace(reading, places=self._joined(reading, felt))
+            return replace(reading, places=self._fused(reading, evidence))
         if blocked.kind == HindranceKind.HAND:
             self._blind_since_s = None
             return reading
         if self._blind_since_s is None:
             self._blind_since_s = frame.time_s
         patient = frame.time_s - self._blind_since_s < self._settings.camera_patience_s
-        if patient or not (self._has_seen and felt.occupied):
+        if patient or not (self._has_seen and evidence.occupied):
             return reading
         blind = replace(reading, places={}, hindrances=(), notices=(*reading.notices, _ALONE))
-        return replace(blind, places=self._joined(blind, felt, blocked.kind))
+        return replace(blind, places=self._fused(blind, evidence, blocked.kind))
 
     def crop(self, frame: Frame, place: str) -> Image:
         """Cut out one place; raises what the other reader raises."""
@@ -75,18 +75,18 @@ class FusedReader:
         """Hear what was accepted, so that sensors that are wrong are found."""
         self._watch.believed(appearance)
 
-    def _joined(
-        self, reading: Reading, felt: SensorEvidence, why: HindranceKind = HindranceKind.OUTSIDE_PICTURE
+    def _fused(
+        self, reading: Reading, evidence: SensorEvidence, why: HindranceKind = HindranceKind.OUTSIDE_PICTURE
     ) -> dict[Place, PlaceReading]:
-        joined: dict[Place, PlaceReading] = {}
+        fused: dict[Place, PlaceReading] = {}
         for place in dict.fromkeys((*reading.places, *self._places)):
-            seen, sensed = reading.places.get(place), felt.occupied.get(place)
+            seen, sensed = reading.places.get(place), evidence.occupied.get(place)
             if seen is not None:
-                is_past = sensed is not None and felt.fading and _contradict(seen, sensed)
-                joined[place] = seen if sensed is None or is_past else replace(seen, sensed=sensed)
+                is_past = sensed is not None and evidence.fading and _contradict(seen, sensed)
+                fused[place] = seen if sensed is None or is_past else replace(seen, sensed=sensed)
             elif sensed is not None:
-                joined[place] = sensed_only(sensed, self._looks, why)
-        return joined
+                fused[place] = sensed_only(sensed, self._looks, why)
+        return fused
 
 
 def _contradict(seen: PlaceReading, sensed: float) -> bool:
@@ -124,18 +124,18 @@ class SensorReader:
 
     def read(self, frame: Frame) -> Reading:
         """Read the sensors at the frame's time; its picture says nothing."""
-        felt = self._watch.look(frame.time_s)
+        evidence = self._watch.look(frame.time_s)
         hindrances: tuple[Hindrance, ...] = ()
-        if felt.busy is not None:
-            hindrances = (felt.busy,)
-        elif not felt.occupied:
+        if evidence.busy is not None:
+            hindrances = (evidence.busy,)
+        elif not evidence.occupied:
             hindrances = (Hindrance(HindranceKind.NOT_LOCATED, "The sensors say nothing. Is their board connected?"),)
         places = {
-            place: sensed_only(felt.occupied[place], self._looks, HindranceKind.NO_CAMERA)
+            place: sensed_only(evidence.occupied[place], self._looks, HindranceKind.NO_CAMERA)
             for place in self._places
-            if place in felt.occupied and not hindrances
+            if place in evidence.occupied and not hindrances
         }
-        return Reading(frame.sequence, frame.time_s, places, hindrances, felt.notices, felt.changes)
+        return Reading(frame.sequence, frame.time_s, places, hindrances, evidence.notices, evidence.changes)
 
     def crop(self, frame: Frame, place: str) -> Image:
         """There is no picture to cut out."""

@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.parts.colour_difference import DISTINCT_DIFFERENCE, Eye, difference
 from common.srgb import linear_from_srgb
 from firmware_bridge.pin_maps.boards import BOARDS
 from firmware_bridge.pin_maps.example import example_pin_map
 from firmware_bridge.wled import adalight, ddp
 from firmware_bridge.wled.frames import linearized
 from hardware.inputs.switches import switch_pins
-from hardware.lights.colour_difference import DISTINCT_DIFFERENCE, Eye, difference
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
 from hardware.pins.pin_map import pin_map

@@ -10,8 +10,8 @@ from referee.sensing.occupancy import occupancy_coverage
 
 def test_most_turns_of_deblockle_are_told_where_the_blocks_are_known(deblockle: Any) -> None:
     told = occupancy_coverage(deblockle, deblockle.rules.new())
-    assert told.turns == told.alone + told.alike + told.unfelt == 58
-    assert (told.alone, told.alike, told.unfelt) == (32, 18, 8)
+    assert told.turns == told.alone + told.alike + told.unsensed == 58
+    assert (told.alone, told.alike, told.unsensed) == (32, 18, 8)
 
 
 def test_fewer_are_where_nobody_saw_the_blocks_sides(deblockle: Any) -> None:
@@ -24,7 +24,7 @@ def test_no_turn_of_diaballik_is_told_since_none_feels_a_pass() -> None:
     told = occupancy_coverage(game, game.rules.new())
     assert told.alone == 0
     assert told.alike > 250
-    assert told.unfelt == 7
+    assert told.unsensed == 7
     assert told.any
 
 
@@ -32,5 +32,5 @@ def test_nothing_of_blockade_is_felt_where_every_square_is_always_taken() -> Non
     game: Any = load("blockade")
     told = occupancy_coverage(game, game.rules.new())
     assert told.turns > 0
-    assert told.unfelt == told.turns
+    assert told.unsensed == told.turns
     assert not told.any

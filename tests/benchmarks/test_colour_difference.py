@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.lights import patterns
-from hardware.lights.colour_difference import (
+from benchmarks.parts.colour_difference import (
     DISTINCT_DIFFERENCE,
     VISION_MATRICES,
     Eye,
@@ -17,6 +16,7 @@ from hardware.lights.colour_difference import (
     distinguishable,
     perceived_light,
 )
+from hardware.lights import patterns
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Colour, Pattern, Style
 
 # L*, a*, b* of two colours and their CIEDE2000: table 1 of Sharma, Wu and Dalal (2005), all of its 34 pairs.
