@@ -276,6 +276,15 @@ def test_nothing_private_is_told(page: Path) -> None:
 ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
 
 
+def test_pages_that_the_program_names_are_there() -> None:
+    modules = [file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")]
+    named = {
+        page for module in modules for page in re.findall(r"\bdocs/[\w/-]+\.md", module.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert sorted(page for page in named if not (ROOT / page).exists()) == []
+
+
 def test_every_folder_is_explained_once() -> None:
     pages = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "internals" / "architecture.md")
     rows = [row for page in pages for row in re.findall(r"^\| `([\w/]+)/` \|", page.read_text("utf-8"), re.MULTILINE)]
