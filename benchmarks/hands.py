@@ -33,6 +33,7 @@ from rich.progress import track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
@@ -234,7 +235,7 @@ def board_corners_px(setting: Setting) -> FloatArray:
 def judge_game(seed: int, hardness: float, turns: int) -> bool:
     """Watch one game on a virtual table drawn from the seed, print how it went, and tell whether all lines were met."""
     setting, truth = varied_setting(seed, hardness), TruthLog()
-    table = VirtualTable(seed, setting=setting, turns=turns, habits=Habits(rest_share=0.5), truth=truth)
+    table = VirtualTable(seed, GameOptions(turns=turns, habits=Habits(rest_share=0.5)), setting=setting, truth=truth)
     watched = watch(table.frames(), board_corners_px(setting))
     said = list(zip(truth.frames, watched.kinds, strict=True))
     missed = [frame.sequence for frame, kind in said if frame.covered and kind == "clear"]

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 
@@ -29,7 +30,7 @@ def main() -> None:
     chosen = parser.parse_args()
     width, height = (int(part) for part in chosen.size.split("x"))
     setting = replace(standard_setting(), camera=lens((width, height)))
-    table = VirtualTable(chosen.seed, turns=chosen.turns, setting=setting)
+    table = VirtualTable(chosen.seed, GameOptions(turns=chosen.turns), setting=setting)
     times_ms: list[float] = []
     began = time.perf_counter()
     for _ in table.frames():

@@ -6,18 +6,16 @@ table shows (``hear``). What really happened goes into a ``TruthLog`` that the c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
 from common.places import EMPTY
-from engine.api import OptionValue
 from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
 from simulator.play.choreography import Moment
-from simulator.play.game import Press, TurnEnd, VirtualGame
+from simulator.play.game import GameOptions, Press, VirtualGame
 from simulator.play.ground_truth import FrameTruth, TruthLog
-from simulator.play.players import Habits
 from simulator.rendering.hands import HandOcclusion
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, Sensor, Setting
@@ -25,8 +23,6 @@ from simulator.scene.viewpoint import lens, looking_at
 from vision.errors import EndOfFramesError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose
-
-__all__ = ["Nudge", "Press", "TurnEnd", "VirtualTable", "standard_setting"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,55 +38,21 @@ def standard_setting(camera: CameraModel | None = None, pose: Pose | None = None
     return Setting(camera or lens(), pose or looking_at(), sensor=Sensor(jpeg_quality=92))
 
 
-class VirtualTable:
-    """One game on a virtual table, from one seed.
+class PlayedTable:
+    """What all virtual tables share: a game being played, its clock, its button and a camera's model.
 
-    Frame ``k`` is taken at ``k / fps`` seconds. The same arguments, and the same things heard between the same
-    frames, give the same frames byte for byte. ``turn_end`` tells whether the players press the button. After
-    ``turns`` legal turns, or when the game is over, the table lies still for a while and the frames end.
+    Frame ``k`` is taken at ``k / fps`` seconds. Raises ValueError for no frames a second.
     """
 
-    def __init__(
-        self,
-        seed: int,
-        game_name: str = "deblockle",
-        *,
-        options: Mapping[str, OptionValue] | None = None,
-        turns: int = 12,
-        setting: Setting | None = None,
-        fps: float = 15.0,
-        habits: Habits | None = None,
-        turn_end: TurnEnd = "button",
-        things: tuple[ForeignObject, ...] = (),
-        nudges: tuple[Nudge, ...] = (),
-        truth: TruthLog | None = None,
-    ) -> None:
+    def __init__(self, seed: int, played: VirtualGame, setting: Setting, fps: float) -> None:
         if not fps > 0:
             raise ValueError(f"{fps} frames a second asked for; expected more than 0")
         self.seed = seed
         self.fps = fps
-        self._setting = setting or standard_setting()
-        self._habits = habits or Habits()
-        self._things = things
-        self._settings = [(0.0, self._setting)]
-        for nudge in sorted(nudges, key=lambda one: one.time_s):
-            self._settings.append((nudge.time_s, replace(self._setting, pose=nudge.pose)))
-        self._played = VirtualGame(
-            seed,
-            game_name,
-            self._setting.layout,
-            options=options,
-            turns=turns,
-            habits=self._habits,
-            turn_end=turn_end,
-            truth=truth,
-        )
-        self._renderer = Renderer(seed)
-        self._truth = truth
-        self._coverages: dict[int, HandOcclusion] = {}
-        self._taken = 0
+        self._played = played
+        self._setting = setting
         self._sequence = 0
-        self._closed = False
+        self._presses_taken = 0
 
     @property
     def name(self) -> str:
@@ -98,8 +60,13 @@ class VirtualTable:
         return f"virtual table {self.seed}"
 
     @property
+    def time_s(self) -> float:
+        """The table's own time."""
+        return self._sequence / self.fps
+
+    @property
     def setting(self) -> Setting:
-        """The table's setting: what an owner can measure (layout) and what the camera is."""
+        """The table's setting at the start: what an owner can measure (layout) and what the camera is."""
         return self._setting
 
     def calibration(self) -> CameraModel:
@@ -108,24 +75,54 @@ class VirtualTable:
 
     @property
     def presses(self) -> tuple[Press, ...]:
-        """Every press of the button up to the newest frame."""
-        now = self._sequence / self.fps
-        return tuple(press for press in self._played.presses if press.time_s <= now)
+        """Every press of the button up to now."""
+        return tuple(press for press in self._played.presses if press.time_s <= self.time_s)
 
     def take_presses(self) -> tuple[Press, ...]:
-        """The presses up to the newest frame that were not taken yet."""
+        """The presses up to now that were not taken yet."""
         everything = self.presses
-        new = everything[self._taken :]
-        self._taken = len(everything)
+        new = everything[self._presses_taken :]
+        self._presses_taken = len(everything)
         return new
 
     def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - people read the words; these players don't
         """Let the players see what the table shows now: the status light's mood and the sentence with it."""
-        self._played.hear(self._sequence / self.fps, mood)
+        self._played.hear(self.time_s, mood)
+
+
+class VirtualTable(PlayedTable):
+    """One game on a virtual table, from one seed.
+
+    The same arguments, and the same things heard between the same frames, give the same frames byte for byte. After
+    the last turn, or when the game is over, the table lies still for a while and the frames end.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        options: GameOptions | None = None,
+        *,
+        setting: Setting | None = None,
+        fps: float = 15.0,
+        things: tuple[ForeignObject, ...] = (),
+        nudges: tuple[Nudge, ...] = (),
+        truth: TruthLog | None = None,
+    ) -> None:
+        setting, options = setting or standard_setting(), options or GameOptions()
+        super().__init__(seed, VirtualGame(seed, setting.layout, options, truth), setting, fps)
+        self._slack = options.habits.slack
+        self._things = things
+        self._settings = [(0.0, setting)]
+        for nudge in sorted(nudges, key=lambda one: one.time_s):
+            self._settings.append((nudge.time_s, replace(setting, pose=nudge.pose)))
+        self._renderer = Renderer(seed)
+        self._truth = truth
+        self._coverages: dict[int, HandOcclusion] = {}
+        self._closed = False
 
     def read(self, timeout_s: float = 0.0) -> Frame:  # noqa: ARG002 - the virtual table never keeps anyone waiting
         """Take the next frame; raises EndOfFramesError when the game is over and the camera was switched off."""
-        time_s = self._sequence / self.fps
+        time_s = self.time_s
         moment = None if self._closed else self._played.moment(time_s)
         if moment is None:
             raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
@@ -142,7 +139,7 @@ class VirtualTable:
 
     def enrolment_images(self) -> tuple[EnrolmentImage, ...]:
         """A picture of each block colour's six tops on known squares, by this camera on this table."""
-        return enrolment_images(self._setting, self.seed, self._habits.slack)
+        return enrolment_images(self._setting, self.seed, self._slack)
 
     def charuco_views(self, count: int) -> tuple[Image, ...]:
         """Pictures of a calibration board by this camera."""

@@ -48,6 +48,7 @@ from referee.session.service import Reader, Service
 from referee.session.settings import ServiceSettings
 from referee.session.signals import looking_signal
 from simulator.microcontroller.faults import WireFaults
+from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
@@ -123,11 +124,9 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     truth = TruthLog()
     table = VirtualTable(
         options.seed,
-        game.name,
+        GameOptions(game.name, turns=options.turns, habits=_habits(options)),
         setting=_uncompressed(),
-        turns=options.turns,
         fps=FRAMES_PER_SECOND,
-        habits=_habits(options),
         truth=truth,
     )
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"

@@ -5,22 +5,20 @@ Which faults happen, and when, is drawn from the seed.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from common.places import EMPTY
-from engine.api import OptionValue
-from simulator.faults.answers import POLL_S, PRESS_AFTER_S, AnsweringGame
+from simulator.faults.answers import AnsweringGame, FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, DisturbanceMaker
-from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, Start
+from simulator.faults.players import NO_HOP_TO_COME, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS
 from simulator.play.actions import Action
 from simulator.play.choreography import Stretch
-from simulator.play.game import Press, TurnEnd
+from simulator.play.game import POLL_S, Mood, Press
 from simulator.play.ground_truth import TruthLog
-from simulator.play.players import Habits
-from simulator.play.violations import ALL_VIOLATIONS, MOVED_THOUGH_STUCK, STAR_VIOLATIONS
+from simulator.play.violations import MOVED_THOUGH_STUCK, VIOLATIONS
 from simulator.scene.scene import Setting
 
 PLAYER_FAULTS = (
@@ -37,9 +35,9 @@ PLAYER_FAULTS = (
 )
 """What players do besides playing, by name. ``illegal turn`` is each kind of violation in turn."""
 
-KINDS_OF_VIOLATION = (*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
+KINDS_OF_VIOLATION = (*VIOLATIONS, *WHOLE_TURN_VIOLATIONS, NO_HOP_TO_COME)
 NO_FAULT = "nothing"
-_NOT_BEGUN = frozenset({"looking", "not finished", "fault", "question", "cannot see"})
+_NOT_BEGUN = frozenset({Mood.LOOKING, Mood.NOT_FINISHED, Mood.FAULT, Mood.QUESTION, Mood.CANNOT_SEE})
 """What the table shows as long as the set-up does not count."""
 
 _TOGETHER_SHARE = 0.25
@@ -56,42 +54,13 @@ class Episode:
 
 
 class FaultyGame(AnsweringGame):
-    """One game from one seed, with faults; ``kinds`` are the only ones to happen, where any are given.
+    """One game from one seed, with faults."""
 
-    ``by_occupancy`` is for a referee who senses only which squares are taken: no violation hides from that one.
-    """
-
-    def __init__(
-        self,
-        seed: int,
-        game_name: str,
-        setting: Setting,
-        *,
-        options: Mapping[str, OptionValue] | None = None,
-        turns: int = 40,
-        habits: Habits | None = None,
-        turn_end: TurnEnd = "button",
-        truth: TruthLog | None = None,
-        kinds: tuple[str, ...] = (),
-        start: Start = "usual",
-        by_occupancy: bool = False,
-    ) -> None:
-        super().__init__(
-            seed,
-            game_name,
-            setting,
-            options=options,
-            turns=turns,
-            habits=habits,
-            turn_end=turn_end,
-            truth=truth,
-            start=start,
-            by_occupancy=by_occupancy,
-        )
-        self._start = start
-        self._options = dict(options or {})
+    def __init__(self, seed: int, setting: Setting, options: FaultyOptions, truth: TruthLog | None = None) -> None:
+        super().__init__(seed, setting.layout, options, truth)
+        self._start = options.start
+        self._only = options.kinds
         self._maker = DisturbanceMaker(setting, np.random.default_rng([seed, 48]))
-        self._only = kinds
         self._bags: dict[str, list[str]] = {}
         self._played = 0
         self.episodes: list[Episode] = []
@@ -111,9 +80,9 @@ class FaultyGame(AnsweringGame):
             self.episodes.append(Episode("illegal turn", "", self._planned_s))
             yield from self._illegal_turn(self._drawn_violation())
         last = None
-        while self._played < self._turns and not self._people.is_over:
+        while self._played < self._options.turns and not self._people.is_over:
             last = yield from self._episode()
-        if self._turn_end == "touch" and last is not None and not self._people.is_over:
+        if self._options.turn_end == "touch" and last is not None and not self._people.is_over:
             self._presses.append(Press(self._planned_s))
             yield from self._answer_to(last, self._planned_s)
         yield self._still(2 * self._habits.settle_s)
@@ -130,11 +99,12 @@ class FaultyGame(AnsweringGame):
     def _rare_kinds(self) -> set[str]:
         """Kinds of violation that few games have room for, and this one may have."""
         spare = any(" tray " in place for place in self._people.standing)
-        stars = list(STAR_VIOLATIONS)
+        variant = not self._options.rules.get("side_by_side", True)
+        stars = [kind.name for kind in VIOLATIONS.values() if kind.star]
         return {
             MOVED_THOUGH_STUCK,
             stars[int(self._fates.integers(len(stars)))],
-            *(("forbidden by the variant", NO_HOP_TO_COME) if not self._options.get("side_by_side", True) else ()),
+            *(("forbidden by the variant", NO_HOP_TO_COME) if variant else ()),
             *(("block put on", "replaced by the other's block") if spare else ()),
         }
 
@@ -222,7 +192,7 @@ class FaultyGame(AnsweringGame):
 
     def _watch_coin(self) -> None:
         """A coin on a block stays until somebody asks; until then that block is left alone where that can be."""
-        if self._places_under_coins() and self._heard and self._heard[-1][1] == "question":
+        if self._places_under_coins() and self._heard and self._heard[-1][1] is Mood.QUESTION:
             self.disturbances.remove_things(self._planned_s)
         self._people.avoided = self._places_under_coins()
 
@@ -232,7 +202,7 @@ class FaultyGame(AnsweringGame):
         return frozenset(place for place in under if place)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
-        if self._people.is_over or self._played >= self._turns:
+        if self._people.is_over or self._played >= self._options.turns:
             return None
         action = replace(self._people.turn(), rest_s=stays_s)
         self._played += 1
@@ -250,7 +220,7 @@ class FaultyGame(AnsweringGame):
         if self._people.is_over or self._people.to_move == first.player:
             yield from self._dealt_with(first, self._planned_s)
             return first
-        yield self._still(PRESS_AFTER_S / 2)
+        yield self._still(self.press_after_s / 2)
         second = self._people.turn()
         self._played += 1
         self._in_step = False
@@ -261,14 +231,14 @@ class FaultyGame(AnsweringGame):
     def _taken_back(self) -> Iterator[Stretch]:
         """Play a turn, have second thoughts once it counts, press the button for that and put everything back."""
         people = self._people
-        if self._turn_end == "touch" or people.is_over or self._played >= self._turns:
+        if self._options.turn_end == "touch" or people.is_over or self._played >= self._options.turns:
             return
         before, state = people.standing, people.state
         action = people.turn()
         self._played += 1
         yield from self._carry_out(action)
         answer = yield from self._dealt_with(action, self._planned_s)
-        if answer != "accepted" or people.is_over:
+        if answer is not Mood.ACCEPTED or people.is_over:
             return
         self._presses.append(Press(self._planned_s, "take back"))
         yield self._still(self._habits.settle_s)
@@ -321,5 +291,5 @@ class FaultyGame(AnsweringGame):
             yield self._still(3 * self._habits.settle_s)
         yield from self._carry_out(people.put_right(before, action.player))
         yield self._still(2 * self._habits.settle_s)
-        if answer == "accepted":
+        if answer is Mood.ACCEPTED:
             yield from self._tell("that turn was illegal")

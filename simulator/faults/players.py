@@ -12,7 +12,7 @@ from engine.api import Game, OptionValue
 from simulator.faults.onlooker import Onlooker
 from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler
 from simulator.play.players import Habits, Players, RollAndHop
-from simulator.play.violations import ALL_VIOLATIONS, SIDE_FACE_VIOLATIONS, STAR_VIOLATIONS, PlayArea, star_of
+from simulator.play.violations import VIOLATIONS, Carries, PlayArea, star_of
 from simulator.scene.cube import turned
 from simulator.scene.scene import BlockPose
 from vision.layout.table import TableLayout
@@ -88,9 +88,8 @@ class FaultyPlayers(Players):
         free = [turn for turn in turns if not self.avoided & set(turn.places)]
         drawn = [free[int(index)] for index in self._rng.permutation(len(free))] or list(turns)
         layout = self._handler.layout
-        stars = {
-            star_of(layout, self.to_move, own=STAR_VIOLATIONS[kind]) for kind in self.aims if kind in STAR_VIOLATIONS
-        }
+        kinds = [VIOLATIONS[kind] for kind in self.aims if kind in VIOLATIONS]
+        stars = {star_of(layout, self.to_move, own=kind.star == "own") for kind in kinds if kind.star}
         if stars:
             return next((turn for turn in drawn if self._comes_before(stars, turn)), drawn[0])
         return drawn[0]
@@ -104,20 +103,20 @@ class FaultyPlayers(Players):
         return any(roll.pose.up == "star" and roll.end in stars for roll in rolls)
 
     def violation_of(self, kind: str) -> Action | None:
-        """An illegal turn of that kind that tops give away (or sides, for ``BY_SIDES``); ``None`` if none."""
+        """An illegal turn of that kind that tops give away (or sides, for ``ONLY_SIDES_TELL``); ``None`` if none."""
         player = self.to_move
-        if self._by_occupancy and kind in SIDE_FACE_VIOLATIONS:
+        if self._by_occupancy and kind in ONLY_SIDES_TELL:
             return None
         for _ in range(_TRIES):
             carries = self._carries_of_violation(kind, player)
             if carries is None:
                 continue
             after = self.standing.after_all(carries).appearance(self._game.places)
-            if kind in SIDE_FACE_VIOLATIONS or not self._onlooker.is_possible(after):
+            if kind in ONLY_SIDES_TELL or not self._onlooker.is_possible(after):
                 return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
 
-    def _carries_of_violation(self, kind: str, player: str) -> tuple[Carry, ...] | None:
+    def _carries_of_violation(self, kind: str, player: str) -> Carries | None:
         table = PlayArea(self.standing, self._handler)
         if kind == NO_HOP_TO_COME:
             rolls = rolls_without_hop(self._game, self.state, table.rolls(table.own(player)))
@@ -125,7 +124,7 @@ class FaultyPlayers(Players):
         if kind in WHOLE_TURN_VIOLATIONS:
             turns = turns_of_kind(self._game, self.state, kind)
             return self.carries_of(cast(RollAndHop, super()._choose(turns))) if turns else None
-        return ALL_VIOLATIONS[kind](table, player, self._rng)
+        return VIOLATIONS[kind].carries(table, player, self._rng)
 
     def set_up_wrongly(self, kind: str) -> Action | None:
         """Carries that turn the set-up into one the usual start does not allow; ``None`` if that kind can't be."""
@@ -170,7 +169,7 @@ class FaultyPlayers(Players):
             if carry.end in self._game.places:
                 faces = turned(self._handler.faces(carry.pose), int(self._rng.integers(1, 4)))
                 carries[number] = replace(carry, pose=replace(carry.pose, north=faces["north"]))
-                return Action(ActionKind.VIOLATION, player, tuple(carries), violation="put back turned")
+                return Action(ActionKind.VIOLATION, player, tuple(carries), violation=PUT_BACK_TURNED)
         return None
 
     def turn_besides_turning(self) -> Action | None:
@@ -189,7 +188,7 @@ class FaultyPlayers(Players):
         faces = turned(self._handler.faces(self.standing[place]), int(self._rng.integers(1, 4)))
         put_back = self._handler.lay(self.standing, place, place, faces["up"], faces["north"])
         return Action(
-            ActionKind.VIOLATION, chosen.player, (put_back, *carries), violation="another turned", ends_turn=True
+            ActionKind.VIOLATION, chosen.player, (put_back, *carries), violation=ANOTHER_TURNED, ends_turn=True
         )
 
     def slip(self) -> None:
@@ -231,6 +230,18 @@ class FaultyPlayers(Players):
 
 WHOLE_TURN_VIOLATIONS = ("played out of turn", "forbidden by the variant")
 """Violations that are whole turns by other rules, by name."""
+
+PUT_BACK_TURNED = "put back turned"
+"""Put right after a violation, but with another side to the north."""
+
+ANOTHER_TURNED = "another turned"
+"""A legal turn, and another block put back with another side to the north."""
+
+ONLY_SIDES_TELL = frozenset({kind.name for kind in VIOLATIONS.values() if kind.only_sides_tell}) | {
+    PUT_BACK_TURNED,
+    ANOTHER_TURNED,
+}
+"""The kinds that no top gives away."""
 
 NO_HOP_TO_COME = "rolled with no hop to come"
 """A roll after which the block can't hop, which the rules forbid."""
@@ -280,7 +291,7 @@ def rolls_without_hop(game: Game[Any, Any], state: Any, rolls: Sequence[Carry]) 
 
 def wrong_set_up(
     kind: str, standing: Arrangement, handler: Handler, colours: Sequence[str], rng: np.random.Generator
-) -> tuple[Carry, ...] | None:
+) -> Carries | None:
     """Carries from a right set-up to a wrong one; ``None`` when that kind needs a block that is not there.
 
     Raises ValueError for a kind that is not one of ``WRONG_SET_UPS``.

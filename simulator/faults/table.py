@@ -6,28 +6,23 @@ what is so (``take_overrides``). The camera may hold frames back, spoil them, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import cv2
 import numpy as np
 
-from engine.api import OptionValue
-from simulator.faults.answers import Override
+from simulator.faults.answers import FaultyOptions, Override
 from simulator.faults.disturbances import Disturbance, Disturbances, drawn_pose
 from simulator.faults.game import Episode, FaultyGame
-from simulator.faults.players import Start
 from simulator.play.choreography import Moment
-from simulator.play.game import Press, TurnEnd
 from simulator.play.ground_truth import TruthLog
-from simulator.play.players import Habits
 from simulator.rendering.renderer import Renderer
-from simulator.scene.cube import COMPASS, faces_of
 from simulator.scene.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
 from simulator.scene.viewpoint import lens
+from simulator.table import PlayedTable
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
 from vision.frame import Frame, Image
-from vision.geometry import CameraModel, Pose
+from vision.geometry import Pose
 
 DROPPED_SHARE = 0.6
 
@@ -53,63 +48,30 @@ def faulty_setting(seed: int, size: tuple[int, int] = (1280, 720)) -> Setting:
     )
 
 
-class FaultyTable:
+class FaultyTable(PlayedTable):
     """One game with faults on a virtual table, all of it from one seed.
 
-    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see;
-    ``by_occupancy`` keeps the players from violations that only tops or sides give away.
+    Without ``pictures`` the frames are a single grey pixel, for a reader that is told what there is to see.
     """
 
     def __init__(
         self,
         seed: int,
-        game_name: str = "deblockle",
+        options: FaultyOptions | None = None,
         *,
-        options: Mapping[str, OptionValue] | None = None,
-        turns: int = 40,
         setting: Setting | None = None,
         fps: float = 15.0,
-        habits: Habits | None = None,
-        turn_end: TurnEnd = "button",
         truth: TruthLog | None = None,
-        kinds: tuple[str, ...] = (),
         pictures: bool = True,
-        start: Start = "usual",
-        by_occupancy: bool = False,
     ) -> None:
-        self.seed = seed
-        self.fps = fps
-        self._setting = setting or faulty_setting(seed)
-        self._game = FaultyGame(
-            seed,
-            game_name,
-            self._setting,
-            options=options,
-            turns=turns,
-            habits=habits,
-            turn_end=turn_end,
-            truth=truth,
-            kinds=kinds,
-            start=start,
-            by_occupancy=by_occupancy,
-        )
+        setting = setting or faulty_setting(seed)
+        self._game = FaultyGame(seed, setting, options or FaultyOptions(), truth)
+        super().__init__(seed, self._game, setting, fps)
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)
         self._blocks: tuple[BlockPose, ...] = ()
         self._settings: dict[tuple[int, int], Setting] = {}
-        self._sequence = 0
-        self._presses_taken = 0
         self._overrides_taken = 0
-
-    @property
-    def setting(self) -> Setting:
-        """The table's setting at the start."""
-        return self._setting
-
-    @property
-    def time_s(self) -> float:
-        """The table's own time."""
-        return self._sequence / self.fps
 
     @property
     def disturbances(self) -> Disturbances:
@@ -137,32 +99,12 @@ class FaultyTable:
         taken_s = self.time_s - 1 / self.fps
         return any(taken_s < one.shaking_until_s for one in self.disturbances.at(taken_s))
 
-    def facing(self, block: BlockPose) -> dict[str, str]:
-        """A block's side faces by compass side; not for the referee."""
-        faces = faces_of(self._setting.layout.net, block.up, block.north)
-        return {side: faces[side] for side in COMPASS}
-
-    def calibration(self) -> CameraModel:
-        """The camera's exact model."""
-        return self._setting.camera
-
-    def take_presses(self) -> tuple[Press, ...]:
-        """The presses up to now that were not taken yet."""
-        due = [press for press in self._game.presses if press.time_s <= self.time_s]
-        new = due[self._presses_taken :]
-        self._presses_taken = len(due)
-        return tuple(new)
-
     def take_overrides(self) -> tuple[Override, ...]:
         """What a person told the referee up to now and that was not taken yet."""
         due = [one for one in self._game.overrides if one.time_s <= self.time_s]
         new = due[self._overrides_taken :]
         self._overrides_taken = len(due)
         return tuple(new)
-
-    def hear(self, mood: str, words: str = "") -> None:  # noqa: ARG002 - these players only look at the status light
-        """Let the players see what the table shows now."""
-        self._game.hear(self.time_s, mood)
 
     def wait(self, seconds: float) -> None:
         """Let the table's time go by without looking."""
@@ -181,16 +123,16 @@ class FaultyTable:
         while True:
             moment = self._game.moment(self.time_s)
             if moment is None:
-                raise EndOfFramesError(f"virtual table {self.seed} has given all its {self._sequence} frames")
+                raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
             self._blocks = moment.blocks
             how = {one.delivery for one in self.disturbances.at(self.time_s)}
             if "unplugged" in how:
-                raise CameraError(f"virtual table {self.seed}: the camera does not answer; check its cable")
+                raise CameraError(f"{self.name}: the camera does not answer; check its cable")
             luck = np.random.default_rng([self.seed, 46, self._sequence]).random()
             if "late" not in how and not ("dropped" in how and luck < DROPPED_SHARE):
                 break
             if waited_s >= timeout_s:
-                raise FrameTimeoutError(f"virtual table {self.seed}: no frame came in {timeout_s:g} s")
+                raise FrameTimeoutError(f"{self.name}: no frame came in {timeout_s:g} s")
             self._sequence += 1
             waited_s += 1 / self.fps
         frame = self._taken(moment)
@@ -206,11 +148,11 @@ class FaultyTable:
         things = tuple(thing for one in active for thing in one.things)
         self._scene = Scene(setting, moment.blocks, moment.hands, things)
         if self._renderer is None:
-            return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, f"virtual table {self.seed}")
+            return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, self.name)
         image = self._renderer.render(self._scene, self._sequence)
         if any(time_s < one.shaking_until_s for one in active):
             image = _shaken(image, np.random.default_rng([self.seed, 49, self._sequence]))
-        return Frame(image, time_s, self._sequence, f"virtual table {self.seed}")
+        return Frame(image, time_s, self._sequence, self.name)
 
     def _setting_now(self, active: list[Disturbance]) -> Setting:
         everything = list(self.disturbances)

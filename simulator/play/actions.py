@@ -111,6 +111,12 @@ class Arrangement(Mapping[str, BlockPose]):
 STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south": (0, -1), "west": (-1, 0)}
 
 
+def facing(layout: TableLayout, block: BlockPose) -> dict[str, str]:
+    """A block's side faces by compass side."""
+    faces = faces_of(layout.net, block.up, block.north)
+    return {side: faces[side] for side in COMPASS}
+
+
 @dataclass(frozen=True)
 class Slack:
     """How carelessly blocks are put down: standard deviations, cut off at three times that and at ``most_mm``."""
@@ -155,11 +161,6 @@ class Handler:
     def faces(self, block: BlockPose) -> dict[str, str]:
         """Which symbol each side of a block shows."""
         return faces_of(self.layout.net, block.up, block.north)
-
-    def facing(self, block: BlockPose) -> dict[str, str]:
-        """The block's side faces by compass side."""
-        faces = self.faces(block)
-        return {side: faces[side] for side in COMPASS}
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
         """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""

@@ -5,8 +5,9 @@ No picture is made here; ``simulator.table`` puts a camera over it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 import numpy as np
@@ -24,8 +25,7 @@ TurnEnd = Literal["button", "rest", "touch"]
 
 _SKINS: tuple[Colour, ...] = ((0.52, 0.63, 0.84), (0.42, 0.54, 0.76), (0.25, 0.36, 0.55), (0.6, 0.72, 0.9))
 _SLEEVES: tuple[Colour | None, ...] = ((0.35, 0.2, 0.15), (0.12, 0.12, 0.5), None, (0.3, 0.32, 0.3))
-_PRESS_AFTER_S = 0.25
-_POLL_S = 0.1
+POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -36,35 +36,60 @@ class Press:
     button: str = "end turn"
 
 
+class Mood(StrEnum):
+    """What the players see the table say: the moods of its status light, by the words that the lights use."""
+
+    WAITING = "waiting"
+    LOOKING = "looking"
+    ACCEPTED = "accepted"
+    NOT_FINISHED = "not finished"
+    FAULT = "fault"
+    QUESTION = "question"
+    CANNOT_SEE = "cannot see"
+    FINISHED = "finished"
+    TROUBLE = "trouble"
+
+
+ANSWERS = frozenset({Mood.ACCEPTED, Mood.FINISHED, Mood.FAULT})
+"""What settles a turn."""
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """What is played, for how many turns, and how: ``rules`` are the game's own options."""
+
+    game: str = "deblockle"
+    rules: Mapping[str, OptionValue] = field(default_factory=dict)
+    turns: int = 12
+    habits: Habits = field(default_factory=Habits)
+    turn_end: TurnEnd = "button"
+
+    def __post_init__(self) -> None:
+        """Refuse a number of turns that makes no sense."""
+        if self.turns < 0:
+            raise ValueError(f"{self.turns} turns asked for; expected 0 or more")
+
+
 class VirtualGame:
     """One game from one seed; times are asked for in rising order, and only what was heard before them counts."""
 
+    press_after_s = 0.25
+    """How long after the hand is gone the player presses."""
+
     def __init__(
-        self,
-        seed: int,
-        game_name: str,
-        layout: TableLayout,
-        *,
-        options: Mapping[str, OptionValue] | None = None,
-        turns: int = 12,
-        habits: Habits | None = None,
-        turn_end: TurnEnd = "button",
-        truth: TruthLog | None = None,
+        self, seed: int, layout: TableLayout, options: GameOptions | None = None, truth: TruthLog | None = None
     ) -> None:
-        if turns < 0:
-            raise ValueError(f"{turns} turns asked for; expected 0 or more")
-        self._habits = habits or Habits()
-        self._turns = turns
-        self._turn_end = turn_end
-        self._game = load(game_name)
+        self._options = options or GameOptions()
+        self._habits = self._options.habits
+        self._game = load(self._options.game)
         self._layout = layout
         self._rng = np.random.default_rng([seed, 11])
-        self._players = Players(self._game, layout, self._habits, self._rng, options)
+        self._players = Players(self._game, layout, self._habits, self._rng, self._options.rules)
         self._choreography = Choreography(layout, self._arms(), self._habits.pace)
         self._truth = truth
         if truth is not None:
             truth.start = self._game.notation.format_state(self._players.state)
-        self._heard: list[tuple[float, str]] = []
+        self._heard: list[tuple[float, Mood]] = []
         self._presses: list[Press] = []
         self._script = self._play()
         self._planned_s = 0.0
@@ -78,10 +103,8 @@ class VirtualGame:
         return tuple(self._presses)
 
     def hear(self, time_s: float, mood: str) -> None:
-        """Let the players see what the table shows from ``time_s`` on."""
-        self._heard.append((time_s, mood))
-        if self._truth is not None:
-            self._truth.answers.append((time_s, mood))
+        """Let the players see what the table shows from ``time_s`` on; raises ValueError for no mood of a table."""
+        self._heard.append((time_s, Mood(mood)))
 
     def moment(self, time_s: float) -> Moment | None:
         """What there is to see at that time; ``None`` when the game is over and cleared away."""
@@ -115,7 +138,7 @@ class VirtualGame:
         """The game as stretches, each made only when the one before is over, so that the players can react."""
         habits, players = self._habits, self._players
         yield self._still(2 * habits.settle_s)
-        for _ in range(self._turns):
+        for _ in range(self._options.turns):
             if players.is_over:
                 break
             if players.happens(habits.straighten_share):
@@ -137,7 +160,7 @@ class VirtualGame:
         action = players.turn()
         yield from self._perform(action)
         answer = yield from self._answer()
-        if answer == "fault":
+        if answer is Mood.FAULT:
             yield from self._perform(players.undo(before, state, action.player))
             yield self._still(2 * self._habits.settle_s)
 
@@ -157,37 +180,43 @@ class VirtualGame:
         return self._choreography.still(self._players.standing, duration_s)
 
     def _perform(self, action: Action) -> Iterator[Stretch]:
+        yield from self._carry_out(action)
+        if action.ends_turn:
+            yield self._still(self.press_after_s)
+
+    def _carry_out(self, action: Action) -> Iterator[Stretch]:
+        """Do something with the hands, and press if that ends a turn."""
         players = self._players
-        began_s = self._planned_s
-        standing = players.standing
+        began_s, standing = self._planned_s, players.standing
         rest_at = None if action.carries else players.resting_place(action.player)
         yield from self._choreography.stretches(standing, action, rest_at)
         players.perform(action)
         gone_s = self._planned_s
-        ended_s = gone_s + _PRESS_AFTER_S if action.ends_turn else None
+        # Somebody whose hand stays on the block presses with the other one.
+        early_s = action.rest_s / 2 if action.carries and action.rest_s > 0 else 0.0
+        ended_s = gone_s + (self.press_after_s if early_s == 0 else -early_s) if action.ends_turn else None
         self._note_event(action, standing, began_s, gone_s, ended_s)
-        if ended_s is not None:
-            if self._turn_end == "button":
-                self._presses.append(Press(ended_s))
-            yield self._still(_PRESS_AFTER_S)
+        if ended_s is not None and self._options.turn_end == "button":
+            self._presses.append(Press(ended_s))
 
-    def _answer(self) -> Generator[Stretch, None, str | None]:
+    def _answer(self) -> Generator[Stretch, None, Mood | None]:
         """Wait until the table says something about the turn just ended, or patience is out; gives the mood."""
         since_s = self._planned_s
         yield self._still(self._habits.settle_s)
         while self._planned_s - since_s < self._habits.patience_s:
-            answer = self._heard_since(since_s)
+            answer = self._mood_since(since_s, ANSWERS)
             if answer is not None:
                 yield self._still(self._habits.pause_s)
                 return answer
-            yield self._still(_POLL_S)
-        return self._heard_since(since_s)
+            yield self._still(POLL_S)
+        return self._mood_since(since_s, ANSWERS)
 
-    def _heard_since(self, since_s: float) -> str | None:
+    def _mood_since(self, since_s: float, moods: Collection[Mood]) -> Mood | None:
+        """The latest of these moods heard; what the table showed before ``since_s`` was about something else."""
         for time_s, mood in reversed(self._heard):
             if time_s < since_s:
                 break
-            if mood in {"accepted", "fault", "finished"}:
+            if mood in moods:
                 return mood
         return None
 

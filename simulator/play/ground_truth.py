@@ -50,7 +50,6 @@ class TruthLog:
     start: str = ""
     events: list[TruthEvent] = field(default_factory=list)
     frames: list[FrameTruth] = field(default_factory=list)
-    answers: list[tuple[float, str]] = field(default_factory=list)
 
     @property
     def turns(self) -> tuple[str, ...]:

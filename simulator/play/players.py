@@ -12,8 +12,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from engine.api import EMPTY, Game, OptionValue
-from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler, Slack, side_towards
-from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE, PlayArea
+from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler, Slack, facing, side_towards
+from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS, PlayArea
 from simulator.scene.scene import SYMBOLS
 from vision.layout.table import TableLayout
 
@@ -45,7 +45,7 @@ class Habits:
     straighten_share: float = 0.15
     try_out_share: float = 0.15
     rest_share: float = 0.1
-    violations: tuple[str, ...] = SEEN_FROM_ABOVE
+    violations: tuple[str, ...] = tuple(kind for kind in USUAL_VIOLATIONS if not VIOLATIONS[kind].only_sides_tell)
     by_occupancy: bool = False
     slack: Slack = field(default_factory=Slack)
     patience_s: float = 2.5
@@ -55,9 +55,9 @@ class Habits:
     pace: float = 1.0
 
     def __post_init__(self) -> None:
-        unknown = [kind for kind in self.violations if kind not in COMMON_VIOLATIONS]
+        unknown = [kind for kind in self.violations if kind not in USUAL_VIOLATIONS]
         if unknown:
-            raise ValueError(f"no such violation: {', '.join(unknown)}; there are {', '.join(COMMON_VIOLATIONS)}")
+            raise ValueError(f"no such violation: {', '.join(unknown)}; there are {', '.join(USUAL_VIOLATIONS)}")
 
 
 class Players:
@@ -91,7 +91,7 @@ class Players:
             blocks[place] = self._handler.put_down(place, colour, up, north)
         self.standing = Arrangement(blocks)
         seen = self.standing.appearance(self._game.places)
-        known = {place: self._handler.facing(block) for place, block in blocks.items()}
+        known = {place: facing(layout, block) for place, block in blocks.items()}
         self.state = self._game.table.set_up(seen, self._options, anywhere=self._anywhere)
         if self._game.side_faces is not None:
             self.state = self._game.side_faces.narrow(self.state, known)
@@ -157,11 +157,11 @@ class Players:
         allowed = self._looks_allowed()
         for _ in range(_TRIES):
             kind = str(self._rng.choice(list(self._habits.violations)))
-            carries = COMMON_VIOLATIONS[kind](PlayArea(self.standing, self._handler), player, self._rng)
+            carries = VIOLATIONS[kind].carries(PlayArea(self.standing, self._handler), player, self._rng)
             if carries is None:
                 continue
             after = self.standing.after_all(carries)
-            if (kind != "turned in place" or self._habits.by_occupancy) and self._look(after) in allowed:
+            if (not VIOLATIONS[kind].only_sides_tell or self._habits.by_occupancy) and self._look(after) in allowed:
                 continue
             return Action(ActionKind.VIOLATION, player, carries, violation=kind, ends_turn=True)
         return None
@@ -228,7 +228,9 @@ class Players:
     def facings(self) -> dict[str, dict[str, str]]:
         """The side faces of every block on the board."""
         return {
-            place: self._handler.facing(block) for place, block in self.standing.items() if place in self._game.places
+            place: facing(self._handler.layout, block)
+            for place, block in self.standing.items()
+            if place in self._game.places
         }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,23 @@ from simulator.scene.cube import COMPASS, faces_of, rolled, turned
 from vision.layout.table import TableLayout
 
 _T = TypeVar("_T")
-ViolationMaker = Callable[["PlayArea", str, np.random.Generator], "tuple[Carry, ...] | None"]
+Carries = tuple[Carry, ...]
+
+
+@dataclass(frozen=True)
+class ViolationKind:
+    """One way to break the rules: its name, and what draws the carries for a player.
+
+    ``carries`` gives ``None`` when the position has no room for it. ``only_sides_tell`` marks a kind that changes no
+    top beyond what a legal turn would. ``star`` is the star it needs a block near: the player's own or their goal.
+    ``usual`` marks what ordinary players do now and then.
+    """
+
+    name: str
+    carries: Callable[[PlayArea, str, np.random.Generator], Carries | None]
+    only_sides_tell: bool = False
+    star: Literal["own", "goal"] | None = None
+    usual: bool = False
 
 
 class PlayArea:
@@ -63,23 +79,23 @@ def _legal_roll(table: PlayArea, player: str, rng: np.random.Generator) -> Carry
     return _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up != "star"])
 
 
-def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
-    roll = _legal_roll(table, player, rng)
+def _wrong_hop(table: PlayArea, player: str, rng: np.random.Generator, symbol: str | None = None) -> Carries | None:
+    """A good roll that brings the symbol up (any but the star), and a hop to any open square."""
+    rolls = table.rolls(table.own(player))
+    roll = _pick(rng, [one for one in rolls if (one.pose.up == symbol if symbol else one.pose.up != "star")])
     if roll is None:
         return None
-    rolled_table = table.then(roll)
-    target = _pick(rng, rolled_table.open_places())
-    if target is None:
-        return None
-    return (roll, table.handler.lift(rolled_table.standing, roll.end, target))
+    after = table.then(roll)
+    target = _pick(rng, after.open_places())
+    return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
 
 
-def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _hop_missing(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up not in {"star", "stop"}])
     return None if roll is None else (roll,)
 
 
-def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -92,7 +108,7 @@ def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -
     return (table.handler.lay(table.standing, start, end, faces["up"], faces["north"]),)
 
 
-def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     first = _legal_roll(table, player, rng)
     if first is None or first.tips_towards is None:
         return None
@@ -101,28 +117,28 @@ def _rolled_too_far(table: PlayArea, player: str, rng: np.random.Generator) -> t
     return (first, further[0]) if further else None
 
 
-def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _opponents_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _pick(rng, table.rolls(table.opponents(player)))
     return None if roll is None else (roll,)
 
 
-def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _rolled_onto_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     rolls = [roll for roll in table.rolls(table.own(player), onto_star=True) if roll.pose.up != "star"]
     roll = _pick(rng, rolls)
     return None if roll is None else (roll,)
 
 
-def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _star_rolled_up(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _pick(rng, [roll for roll in table.rolls(table.own(player)) if roll.pose.up == "star"])
     return None if roll is None else (roll,)
 
 
-def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _moved_without_rolling(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start, end = _pick(rng, table.own(player)), _pick(rng, table.open_places())
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
-def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     first = _legal_roll(table, player, rng)
     if first is None:
         return None
@@ -132,7 +148,7 @@ def _two_blocks_moved(table: PlayArea, player: str, rng: np.random.Generator) ->
     return None if second is None else (first, second)
 
 
-def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -140,7 +156,7 @@ def _turned_over_in_place(table: PlayArea, player: str, rng: np.random.Generator
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = _pick(rng, table.own(player))
     if start is None:
         return None
@@ -148,46 +164,12 @@ def _turned_in_place(table: PlayArea, player: str, rng: np.random.Generator) -> 
     return (table.handler.lay(table.standing, start, start, faces["up"], faces["north"]),)
 
 
-def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> tuple[Carry, ...] | None:
+def _taken_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = _pick(rng, table.own(player))
     return None if start is None else (table.handler.take_off(table.standing, start),)
 
 
-COMMON_VIOLATIONS: Mapping[str, ViolationMaker] = {
-    "wrong hop": _wrong_hop,
-    "hop missing": _hop_missing,
-    "rolled diagonally": _rolled_diagonally,
-    "rolled too far": _rolled_too_far,
-    "opponent's block moved": _opponents_block,
-    "rolled onto star": _rolled_onto_star,
-    "star rolled up": _star_rolled_up,
-    "moved without rolling": _moved_without_rolling,
-    "two blocks moved": _two_blocks_moved,
-    "turned over in place": _turned_over_in_place,
-    "taken off": _taken_off,
-    "turned in place": _turned_in_place,
-}
-"""Every kind by name; each gives carries, or ``None`` when the position has no room for it."""
-
-SEEN_FROM_ABOVE = tuple(kind for kind in COMMON_VIOLATIONS if kind != "turned in place")
-"""The kinds that show in what lies on top; turning a block on its square only shows in its side faces."""
-
-
-_RollCarries = tuple[Carry, ...]
-_HOPS = ("stop", "cross", "x", "slider", "hoops")
-
-
-def _wrong_hop_with(table: PlayArea, player: str, rng: np.random.Generator, *, symbol: str) -> _RollCarries | None:
-    """A good roll that brings the symbol up, and a hop to any open square."""
-    roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up == symbol])
-    if roll is None:
-        return None
-    after = table.then(roll)
-    target = _pick(rng, after.open_places())
-    return None if target is None else (roll, table.handler.lift(after.standing, roll.end, target))
-
-
-def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Rolled towards a block or the edge, where it can't lie, and put down on another square instead."""
     handler, standing = table.handler, table.standing
     ways = []
@@ -204,7 +186,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
     return (handler.lay(standing, start, target, faces["up"], faces["north"]),)
 
 
-def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Rolled to the next square and over once more on it, so that what was below comes up."""
     roll = _pick(rng, table.rolls(table.own(player)))
     if roll is None or roll.tips_towards is None:
@@ -213,7 +195,7 @@ def _rolled_over_twice(table: PlayArea, player: str, rng: np.random.Generator) -
     return (roll, table.handler.lay(table.then(roll).standing, roll.end, roll.end, faces["up"], faces["north"]))
 
 
-def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> _RollCarries | None:
+def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """Taken off the board, with a block of the opponent's from beside it put there instead."""
     start = _pick(rng, table.own(player))
     trays = [place for place in table.standing if " tray " in place and not place.startswith(player)]
@@ -225,19 +207,7 @@ def _replaced_by_the_others(table: PlayArea, player: str, rng: np.random.Generat
     return (off, table.handler.lay(table.standing.after(off), tray, start, block.up, block.north))
 
 
-ROLL_AND_HOP_VIOLATIONS: Mapping[str, ViolationMaker] = {
-    **{f"hopped wrongly with {symbol} up": partial(_wrong_hop_with, symbol=symbol) for symbol in _HOPS},
-    "rolled against something": _rolled_against_something,
-    "rolled over twice": _rolled_over_twice,
-    "replaced by the other's block": _replaced_by_the_others,
-}
-"""Every kind by name; each gives carries, or ``None`` when the position has no room for it."""
-
-
-_Carries = tuple[Carry, ...]
-
-
-def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     places = [*table.own(player), *table.opponents(player)]
     one, free = _pick(rng, table.own(player)), _pick(rng, table.open_places())
     other = _pick(rng, [place for place in places if place != one])
@@ -251,7 +221,7 @@ def _swapped(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries
     return (aside, across, handler.lift(standing, free, other))
 
 
-def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     start = _pick(rng, [*table.own(player), *table.opponents(player)])
     if start is None:
         return None
@@ -262,7 +232,7 @@ def _fallen_off(table: PlayArea, player: str, rng: np.random.Generator) -> _Carr
     return (carry,)
 
 
-def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     trays = [place for place in table.standing if " tray " in place]
     trays = [place for place in trays if place.startswith(player)] or trays
     start, end = _pick(rng, trays), _pick(rng, table.open_places())
@@ -272,7 +242,7 @@ def _put_on(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries 
     return (table.handler.lay(table.standing, start, end, block.up, block.north),)
 
 
-def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     own, foe = _pick(rng, table.own(player)), _pick(rng, table.opponents(player))
     if own is None or foe is None:
         return None
@@ -280,7 +250,7 @@ def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> 
     return (off, table.handler.lift(table.standing.after(off), own, foe))
 
 
-def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up not in {"star", "stop"}])
     stars = [place for place in table.handler.layout.star_places if place not in table.standing]
     star = _pick(rng, stars)
@@ -300,12 +270,12 @@ def _star_up_onto(table: PlayArea, player: str, star: str, rng: np.random.Genera
     return _pick(rng, [one for one in rolls if one.pose.up == "star" and one.end == star])
 
 
-def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _left_standing_on_goal(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=False), rng)
     return None if roll is None else (roll,)
 
 
-def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """The right roll on the wrong star: the block stays there, or is taken off the board."""
     roll = _star_up_onto(table, player, star_of(table.handler.layout, player, own=True), rng)
     if roll is None:
@@ -315,7 +285,7 @@ def _left_by_own_star(table: PlayArea, player: str, rng: np.random.Generator) ->
     return (roll, table.handler.take_off(table.then(roll).standing, roll.end))
 
 
-def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """The opponent has no square to roll to and is passed over, and moves all the same."""
     foes = table.opponents(player)
     if not foes or table.rolls(foes) or table.rolls(foes, onto_star=True):
@@ -324,7 +294,7 @@ def _moved_though_stuck(table: PlayArea, player: str, rng: np.random.Generator) 
     return None if start is None or end is None else (table.handler.lift(table.standing, start, end),)
 
 
-def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> _Carries | None:
+def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     """A good roll and a step to a neighbouring square, as cross and x ask for, with the block turned on its way."""
     roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up in {"cross", "x"}])
     if roll is None:
@@ -350,23 +320,39 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
 MOVED_THOUGH_STUCK = "moved though stuck"
 """The kind that only a player who has no turn can do."""
 
-SIDE_FACE_VIOLATIONS = ("turned in place", "turned while hopping")
-"""The kinds that change no top beyond what a legal turn would: only side faces tell of them."""
+_KINDS = (
+    ViolationKind("wrong hop", _wrong_hop, usual=True),
+    ViolationKind("hop missing", _hop_missing, usual=True),
+    ViolationKind("rolled diagonally", _rolled_diagonally, usual=True),
+    ViolationKind("rolled too far", _rolled_too_far, usual=True),
+    ViolationKind("opponent's block moved", _opponents_block, usual=True),
+    ViolationKind("rolled onto star", _rolled_onto_star, usual=True),
+    ViolationKind("star rolled up", _star_rolled_up, usual=True),
+    ViolationKind("moved without rolling", _moved_without_rolling, usual=True),
+    ViolationKind("two blocks moved", _two_blocks_moved, usual=True),
+    ViolationKind("turned over in place", _turned_over_in_place, usual=True),
+    ViolationKind("taken off", _taken_off, usual=True),
+    ViolationKind("turned in place", _turned_in_place, only_sides_tell=True, usual=True),
+    *(
+        ViolationKind(f"hopped wrongly with {symbol} up", partial(_wrong_hop, symbol=symbol))
+        for symbol in ("stop", "cross", "x", "slider", "hoops")
+    ),
+    ViolationKind("rolled against something", _rolled_against_something),
+    ViolationKind("rolled over twice", _rolled_over_twice),
+    ViolationKind("replaced by the other's block", _replaced_by_the_others),
+    ViolationKind("two blocks swapped", _swapped),
+    ViolationKind("block fallen off", _fallen_off),
+    ViolationKind("block put on", _put_on),
+    ViolationKind("landed on a block", _landed_on_block),
+    ViolationKind("hopped onto a star", _landed_on_star),
+    ViolationKind("left standing on the goal", _left_standing_on_goal, star="goal"),
+    ViolationKind("left by its own star", _left_by_own_star, star="own"),
+    ViolationKind(MOVED_THOUGH_STUCK, _moved_though_stuck),
+    ViolationKind("turned while hopping", _turned_while_hopping, only_sides_tell=True),
+)
 
-ALL_VIOLATIONS: Mapping[str, ViolationMaker] = {
-    **COMMON_VIOLATIONS,
-    **ROLL_AND_HOP_VIOLATIONS,
-    "two blocks swapped": _swapped,
-    "block fallen off": _fallen_off,
-    "block put on": _put_on,
-    "landed on a block": _landed_on_block,
-    "hopped onto a star": _landed_on_star,
-    "left standing on the goal": _left_standing_on_goal,
-    "left by its own star": _left_by_own_star,
-    MOVED_THOUGH_STUCK: _moved_though_stuck,
-    "turned while hopping": _turned_while_hopping,
-}
-"""Every kind by name, those of ``simulator.play.violations`` and ``simulator.play.violations`` included."""
+VIOLATIONS: Mapping[str, ViolationKind] = {kind.name: kind for kind in _KINDS}
+"""Every kind by name."""
 
-STAR_VIOLATIONS: Mapping[str, bool] = {"left standing on the goal": False, "left by its own star": True}
-"""The kinds that need a block which can be rolled star up onto a star, and whether that is the player's own."""
+USUAL_VIOLATIONS = tuple(kind.name for kind in _KINDS if kind.usual)
+"""The kinds that ordinary players know."""

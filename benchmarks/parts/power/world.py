@@ -12,7 +12,7 @@ import numpy as np
 from engine.api import EMPTY
 from engine.registry import load
 from simulator.play.actions import Arrangement
-from simulator.play.game import VirtualGame
+from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
@@ -49,7 +49,7 @@ class World:
         habits = Habits(
             violation_share=0.1, straighten_share=0.05, try_out_share=0.05, rest_share=0.0, pace=0.6, patience_s=60.0
         )
-        self._played = VirtualGame(seed, GAME, self._layout, turns=turns, habits=habits, truth=self.truth)
+        self._played = VirtualGame(seed, self._layout, GameOptions(GAME, turns=turns, habits=habits), self.truth)
         self._sequence = 0
         self._presses_taken = 0
 

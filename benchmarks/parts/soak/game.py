@@ -30,7 +30,7 @@ from referee.session.requests import asked_to_correct, dispatch
 from referee.session.service import Reader, Service
 from referee.session.settings import ServiceSettings
 from referee.wiring.plan import Inputs
-from simulator.faults.answers import Override
+from simulator.faults.answers import FaultyOptions, Override
 from simulator.faults.disturbances import Disturbance
 from simulator.faults.game import Episode
 from simulator.faults.players import Start
@@ -182,20 +182,23 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
     """Play and referee one game. ``watch`` sees every frame with the verdicts it led to."""
     game: Game[Any, Any] = load("deblockle")
     truth = TruthLog()
+    options = FaultyOptions(
+        game.name,
+        plan.options,
+        plan.turns,
+        Habits(pace=0.7, patience_s=4.0 if plan.turn_end == "button" else 6.0),
+        plan.turn_end,
+        plan.kinds,
+        plan.start,
+        by_occupancy=plan.inputs is Inputs.SENSORS,
+    )
     table = FaultyTable(
         plan.seed,
-        game.name,
-        options=plan.options,
-        turns=plan.turns,
+        options,
         setting=faulty_setting(plan.seed, plan.size),
         fps=FRAMES_PER_SECOND,
-        habits=Habits(pace=0.7, patience_s=4.0 if plan.turn_end == "button" else 6.0),
-        turn_end=plan.turn_end,
         truth=truth,
-        kinds=plan.kinds,
         pictures=not plan.perfect_reader and plan.inputs is not Inputs.SENSORS,
-        start=plan.start,
-        by_occupancy=plan.inputs is Inputs.SENSORS,
     )
     played = GameRecord(plan, truth)
     digest = hashlib.sha256()

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
-from simulator.play.actions import Arrangement
+from simulator.play.actions import Arrangement, facing
 from simulator.scene.scene import SYMBOLS, BlockPose, Scene
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
@@ -71,10 +71,10 @@ class PerfectReader:
             other: CubeSolid(block.x_mm, block.y_mm, layout.board_top_mm, layout.block_side_mm, block.turned_deg)
             for other, block in standing.items()
         }
-        facing = self.table.facing(standing[place])
+        shown = facing(layout, standing[place])
         rest = (1 - _SURE) / (len(SYMBOLS) - 1)
         return {
-            side: {symbol: _SURE if symbol == facing[side] else rest for symbol in SYMBOLS}
+            side: {symbol: _SURE if symbol == shown[side] else rest for symbol in SYMBOLS}
             for side in sides_in_plain_view(setting, setting.pose, solids, place)
         }
 

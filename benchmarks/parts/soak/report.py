@@ -16,6 +16,7 @@ from engine.registry import load
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
 from simulator.faults.game import KINDS_OF_VIOLATION, PLAYER_FAULTS
+from simulator.faults.players import ANOTHER_TURNED, PUT_BACK_TURNED
 
 MOST_NEEDLESS_SHARE = 0.01
 MOST_COMPUTING_FRAMES = 2.0
@@ -66,7 +67,7 @@ class SoakReport:
         """Kinds of fault that never came up, out of all that are to."""
         seen = {kind for item in self.items for kind in item.kinds}
         asked = [*DISTURBANCE_KINDS, *(doing for doing in PLAYER_FAULTS if doing not in _WITH_VIOLATIONS)]
-        asked += [f"illegal: {kind}" for kind in (*KINDS_OF_VIOLATION, "put back turned", "another turned")]
+        asked += [f"illegal: {kind}" for kind in (*KINDS_OF_VIOLATION, PUT_BACK_TURNED, ANOTHER_TURNED)]
         return [kind for kind in asked if kind not in seen]
 
     @property

@@ -16,13 +16,11 @@ from benchmarks.parts.soak.outcomes import Outcome
 from engine.api import EMPTY, Game
 from engine.errors import IllegalTurnError
 from referee.judge.verdict import VerdictKind
+from simulator.faults.players import ONLY_SIDES_TELL, PUT_BACK_TURNED
 from simulator.faults.table import faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid, Side
-
-ONLY_SIDE_FACES_TELL = frozenset({"turned in place", "turned while hopping", "put back turned", "another turned"})
-"""Violations that no top gives away."""
 
 SETTLES_S = 2.0
 
@@ -81,7 +79,7 @@ def violation_outcome(
 ) -> tuple[Outcome, str]:
     """Give what became of a violation, and why."""
     event, until_s = violation.event, violation.until_s
-    if event.violation in ONLY_SIDE_FACES_TELL:
+    if event.violation in ONLY_SIDES_TELL:
         return _by_sides(game, played, event, heard)
     if heard.accepted is not None:
         return Outcome.WRONG, f"accepted {', '.join(heard.accepted.verdict.turns)}"
@@ -118,7 +116,7 @@ def _by_sides(game: Game[Any, Any], played: GameRecord, event: TruthEvent, heard
         return Outcome.AT_ONCE, ""
     if heard.first is not None and heard.first is not heard.accepted:
         return Outcome.AFTER_ASKING, heard.first.verdict.sentence
-    if event.violation == "put back turned" and _fault_still_shown(played, event):
+    if event.violation == PUT_BACK_TURNED and _fault_still_shown(played, event):
         return Outcome.AT_ONCE, "the fault stayed lit"
     if not sides_tell(game, played, event, belief_at(played, event.began_s)):
         return Outcome.UNSEEN, ""

@@ -12,6 +12,7 @@ from click.testing import Result
 
 from referee.cli.camera.pictures import read_positions
 from simulator.enrolment import charuco_views
+from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
@@ -38,7 +39,7 @@ class Pictures:
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Pictures:
     folder = tmp_path_factory.mktemp("pictures")
-    table = VirtualTable(5, turns=1, setting=standard_setting(lens((960, 540))))
+    table = VirtualTable(5, GameOptions(turns=1), setting=standard_setting(lens((960, 540))))
 
     def save(name: str, image: np.ndarray) -> Path:
         cv2.imwrite(str(folder / name), image)

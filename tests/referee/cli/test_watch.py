@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cv2
 
+from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from tests.commands import Run
@@ -22,7 +23,7 @@ path = "game.sqlite"
 
 
 def test_watch_keeps_a_game_that_new_began_and_export_can_write(run: Run, tmp_path: Path) -> None:
-    table = VirtualTable(5, turns=1, setting=standard_setting(lens((960, 540))))
+    table = VirtualTable(5, GameOptions(turns=1), setting=standard_setting(lens((960, 540))))
     frame = next(iter(table.frames()))
     (tmp_path / "pictures").mkdir()
     cv2.imwrite(str(tmp_path / "pictures/0.png"), frame.image)

@@ -13,6 +13,7 @@ from referee.runtime.inputs import TICK_S, SteadySource
 from referee.runtime.readers import AttentiveReader
 from referee.sensing.readers import NO_CAMERA, FusedReader
 from referee.sensing.values import SensorSnapshot
+from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
 from simulator.table import VirtualTable, standard_setting
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
@@ -70,7 +71,7 @@ def test_what_is_no_fault_of_the_camera_is_raised(error: Exception) -> None:
 
 
 def test_sensors_go_on_alone_while_the_camera_is_away() -> None:
-    table = VirtualTable(7, turns=1, setting=standard_setting(lens((640, 360))))
+    table = VirtualTable(7, GameOptions(turns=1), setting=standard_setting(lens((640, 360))))
     first = table.read()
     occupied = {place: place[1] in "1357" and place[0] in "ce" for place in table.setting.layout.places}
 

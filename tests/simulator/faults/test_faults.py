@@ -12,12 +12,13 @@ import pytest
 from benchmarks.parts.soak.game import GamePlan, play
 from engine.errors import IllegalTurnError
 from engine.registry import load
+from simulator.faults.answers import FaultyOptions
 from simulator.faults.disturbances import DISTURBANCE_KINDS, Disturbance, DisturbanceMaker, Disturbances
 from simulator.faults.onlooker import Onlooker
-from simulator.faults.players import WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, FaultyPlayers, turns_of_kind
+from simulator.faults.players import ONLY_SIDES_TELL, WHOLE_TURN_VIOLATIONS, WRONG_SET_UPS, FaultyPlayers, turns_of_kind
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.players import Habits
-from simulator.play.violations import ALL_VIOLATIONS, SIDE_FACE_VIOLATIONS
+from simulator.play.violations import VIOLATIONS
 from simulator.scene.scene import Setting, block_on
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
@@ -31,7 +32,7 @@ def setting() -> Setting:
 
 
 def table_with(*disturbances: Disturbance, seed: int = 3) -> FaultyTable:
-    table = FaultyTable(seed, turns=1, setting=faulty_setting(seed, SIZE), kinds=("nothing",))
+    table = FaultyTable(seed, FaultyOptions(turns=1, kinds=("nothing",)), setting=faulty_setting(seed, SIZE))
     for one in disturbances:
         table.disturbances.begin(one)
     return table
@@ -75,7 +76,7 @@ def test_what_lies_about_can_be_taken_away(setting: Setting) -> None:
 
 def test_the_same_seed_gives_the_same_frames() -> None:
     def frames() -> list[Any]:
-        table = FaultyTable(11, turns=2, setting=faulty_setting(11, SIZE), kinds=("table bumped",))
+        table = FaultyTable(11, FaultyOptions(turns=2, kinds=("table bumped",)), setting=faulty_setting(11, SIZE))
         found: list[Any] = []
         for _ in range(40):
             frame = table.read()
@@ -125,7 +126,7 @@ def test_the_table_ends() -> None:
         table.read()
 
 
-@pytest.mark.parametrize("kind", sorted({*ALL_VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(SIDE_FACE_VIOLATIONS)))
+@pytest.mark.parametrize("kind", sorted({*VIOLATIONS, *WHOLE_TURN_VIOLATIONS} - set(ONLY_SIDES_TELL)))
 def test_no_onlooker_takes_a_violation_for_a_turn(kind: str, setting: Setting) -> None:
     game = load("deblockle")
     for seed in range(2):
@@ -310,9 +311,9 @@ def test_players_under_a_referee_who_only_senses_squares_turn_no_block_and_hide_
     game: Any = load("deblockle")
     players = FaultyPlayers(game, setting.layout, Habits(), np.random.default_rng(0), by_occupancy=True)
     onlooker = Onlooker(game, players.looks, None, by_occupancy=True)
-    assert all(players.violation_of(kind) is None for kind in SIDE_FACE_VIOLATIONS)
+    assert all(players.violation_of(kind) is None for kind in ONLY_SIDES_TELL)
     assert players.turn_besides_turning() is None
-    found = [action for kind in ALL_VIOLATIONS if (action := players.violation_of(kind))]
+    found = [action for kind in VIOLATIONS if (action := players.violation_of(kind))]
     assert len(found) > 3
     for action in found:
         assert not onlooker.is_possible(players.standing.after_all(action.carries).appearance(game.places))

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.play.actions import ActionKind, Slack
 from simulator.play.choreography import Moment
-from simulator.play.game import VirtualGame
+from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import standard_layout
@@ -23,7 +23,7 @@ def play(
 ) -> tuple[TruthLog, list[tuple[float, Moment]], VirtualGame]:
     """Play a game moment by moment; ``answer`` is what the table shows after every press."""
     log = TruthLog()
-    played = VirtualGame(seed, "deblockle", standard_layout(), turns=turns, habits=habits, truth=log, **options)
+    played = VirtualGame(seed, standard_layout(), GameOptions(turns=turns, habits=habits, **options), log)
     moments: list[tuple[float, Moment]] = []
     answered = 0
     while (moment := played.moment(len(moments) * STEP_S)) is not None:
@@ -158,7 +158,7 @@ def test_a_block_moves_smoothly_from_hand_to_board() -> None:
 
 
 def test_handicaps_and_a_lost_block(game: Any) -> None:
-    log = play(1, 200, "accepted", replace(QUIET, pace=0.2), options={"blocks_gold": 1, "blocks_teal": 1})[0]
+    log = play(1, 200, "accepted", replace(QUIET, pace=0.2), rules={"blocks_gold": 1, "blocks_teal": 1})[0]
     state = game.notation.parse_state(log.start)
     for text in log.turns:
         state = game.rules.apply(state, game.notation.parse_turn(state, text))
@@ -168,4 +168,4 @@ def test_handicaps_and_a_lost_block(game: Any) -> None:
 
 def test_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="0 or more"):
-        VirtualGame(1, "deblockle", standard_layout(), turns=-1)
+        GameOptions(turns=-1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.play.actions import Arrangement, Carry, Handler, Slack, side_towards
 from simulator.play.players import Habits
-from simulator.play.violations import COMMON_VIOLATIONS, SEEN_FROM_ABOVE
+from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS
 from simulator.scene.scene import standard_layout
 
 
@@ -43,7 +43,7 @@ def test_set_up_is_where_the_rules_say_and_fully_known(make_players: Any, game: 
     assert len(tops) == 6
 
 
-@pytest.mark.parametrize("kind", COMMON_VIOLATIONS)
+@pytest.mark.parametrize("kind", USUAL_VIOLATIONS)
 def test_every_violation_happens_and_is_illegal(make_players: Any, game: Any, kind: str) -> None:
     happened = 0
     for seed in range(12):
@@ -63,7 +63,7 @@ def test_every_violation_happens_and_is_illegal(make_players: Any, game: Any, ki
             dict(game.table.appearance(game.rules.apply(players.state, turn)))
             for turn in game.rules.legal_turns(players.state)
         ]
-        if kind in SEEN_FROM_ABOVE:
+        if not VIOLATIONS[kind].only_sides_tell:
             assert seen not in legal
             assert seen != before.appearance(game.places)
         else:
@@ -78,7 +78,7 @@ def test_by_occupancy_a_violation_leaves_other_squares_taken_than_any_turn(make_
 
     happened = set()
     for seed in range(30):
-        players = make_players(seed, by_occupancy=True, violations=tuple(COMMON_VIOLATIONS))
+        players = make_players(seed, by_occupancy=True, violations=USUAL_VIOLATIONS)
         for _ in range(seed % 5):
             players.perform(players.turn())
         action = players.violation()
@@ -96,7 +96,7 @@ def test_by_occupancy_a_violation_leaves_other_squares_taken_than_any_turn(make_
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(COMMON_VIOLATIONS)))
+@given(seed=st.integers(0, 5000), kind=st.sampled_from(sorted(USUAL_VIOLATIONS)))
 def test_putting_right_restores_every_block(make_players: Any, seed: int, kind: str) -> None:
     players = make_players(seed, violations=(kind,))
     action = players.violation()

@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli.root import root
+from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.viewpoint import lens
@@ -53,7 +54,9 @@ class Game:
 def game(tmp_path_factory: pytest.TempPathFactory) -> Game:
     folder = tmp_path_factory.mktemp("game")
     truth = TruthLog()
-    table = VirtualTable(5, turns=3, fps=4.0, habits=HONEST, truth=truth, setting=standard_setting(lens(SIZE)))
+    table = VirtualTable(
+        5, GameOptions(turns=3, habits=HONEST), fps=4.0, truth=truth, setting=standard_setting(lens(SIZE))
+    )
     frames = list(table.frames())
     ends_s = [event.gone_s for event in truth.events if event.kind == "turn"]
     at_rest = [frames[0], *(next(frame for frame in frames if frame.time_s >= end_s + 0.3) for end_s in ends_s)]

@@ -17,6 +17,7 @@ from benchmarks.parts.soak.score import score
 from engine.registry import load
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.wiring.plan import Inputs
+from simulator.faults.answers import FaultyOptions
 from simulator.faults.disturbances import Disturbance
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.ground_truth import TruthEvent, TruthLog
@@ -35,7 +36,7 @@ def sensed() -> GameRecord:
 
 
 def table(*disturbances: Disturbance) -> FaultyTable:
-    made = FaultyTable(3, turns=1, setting=faulty_setting(3, SIZE), kinds=("nothing",), pictures=False)
+    made = FaultyTable(3, FaultyOptions(turns=1, kinds=("nothing",)), setting=faulty_setting(3, SIZE), pictures=False)
     for one in disturbances:
         made.disturbances.begin(one)
     return made

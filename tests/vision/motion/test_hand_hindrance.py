@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from simulator.play.game import GameOptions
 from simulator.play.ground_truth import FrameTruth, TruthLog
 from simulator.play.players import Habits
 from simulator.scene.scene import Sensor, Setting
@@ -24,7 +25,7 @@ def film() -> Film:
     """One turn, from before the hand comes in until after it is gone."""
     setting = Setting(lens((480, 360), 64.0), looking_at(680.0, 20.0), sensor=Sensor(noise=2.0))
     truth = TruthLog()
-    table = VirtualTable(4, setting=setting, turns=1, habits=Habits(violation_share=0.0), truth=truth)
+    table = VirtualTable(4, GameOptions(turns=1, habits=Habits(violation_share=0.0)), setting=setting, truth=truth)
     frames = [frame for _, frame in zip(range(80), table.frames(), strict=False)]
     return setting, frames, truth.frames
 
