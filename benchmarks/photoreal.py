@@ -21,7 +21,7 @@ enter_environment(__name__)
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,6 +29,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.parts.picture_folder import PictureFolder
 from common.places import EMPTY
 from engine.errors import EngineError
 from engine.registry import load
@@ -38,38 +39,15 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.readers import LearningReader
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
-from vision.calibration import calibrate
 from vision.frame import Frame
-from vision.geometry import CameraModel
 from vision.images import load_image
-from vision.layout.table import TableLayout, load_layout
-from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
 from vision.readers.table_reader import TableReader
 from vision.reading import HindranceKind, Reading
 
-_PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
 _GAME = "deblockle"
 LARGE_PLACES = 2
-
-
-class Cameras:
-    """Calibrates each camera once, when it is first asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        board = json.loads((folder / "layout.json").read_text(encoding="utf-8"))
-        columns, rows = board["squares"]
-        self._board = f"charuco:{columns}x{rows}:{board['square_mm']}:{board['marker_mm']}:{board['dictionary']}"
-        self._known: dict[str, CameraModel] = {}
-
-    def __getitem__(self, name: str) -> CameraModel:
-        if name not in self._known:
-            pictures = [load_image(path) for path in sorted((self._folder / name).glob("*.jpg"))]
-            self._known[name] = calibrate(pictures, self._board, name=name).camera
-        return self._known[name]
 
 
 class NoDisplay:
@@ -77,19 +55,6 @@ class NoDisplay:
 
     def show(self, signal: Signal, time_s: float | None = None) -> None:
         """Leave the signal unseen."""
-
-
-def enrolled_looks(
-    set_dir: Path, index: Mapping[str, Any], cameras: Cameras, layout: TableLayout
-) -> BlockAppearance | None:
-    """Learn the piece set from the set's enrolment pictures; ``None`` when it has none."""
-    pictures = []
-    for path in sorted(set_dir.glob("enrol*.jpg")):
-        image, camera = load_image(path), cameras[index[path.name]["camera"]]
-        truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        position = {block["cell"]: (block["colour"], block["top"]) for block in truth["blocks"]}
-        pictures.append(EnrolmentPicture(image, camera, locate(image, camera, layout).pose, position, path.name))
-    return enrol(pictures, layout) if pictures else None
 
 
 def blocks_seen(reading: Reading) -> list[dict[str, str]]:
@@ -111,12 +76,10 @@ def is_covered(reading: Reading) -> bool:
     )
 
 
-def read_pictures(
-    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: BlockAppearance
-) -> Iterator[dict[str, Any]]:
+def read_pictures(frames: list[Frame], pictures: PictureFolder, looks: BlockAppearance) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
-        reader = TableReader(cameras[index[frame.source]["camera"]], layout, looks)
+        reader = TableReader(pictures.camera_of(frame.source), pictures.layout, looks)
         start = time.perf_counter()
         reading = reader.read(frame)
         spent_ms = (time.perf_counter() - start) * 1000
@@ -149,12 +112,10 @@ def ignore_remark(sentence: str) -> None:
     del sentence
 
 
-def referee_game(
-    frames: list[Frame], index: Mapping[str, Any], cameras: Cameras, layout: TableLayout, looks: BlockAppearance | None
-) -> Iterator[dict[str, Any]]:
+def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
     game = load(_GAME)
-    camera = cameras[index[frames[0].source]["camera"]]
+    camera, layout, looks = pictures.camera_of(frames[0].source), pictures.layout, pictures.looks
     reader = LearningReader(camera, layout, game.players) if looks is None else TableReader(camera, layout, looks)
     settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
     with Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal:
@@ -191,18 +152,13 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path))
 def main(set_dir: Path, calibration: Path, out: Path) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
-    layout = load_layout(set_dir / "layout.json")
-    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
-    cameras = Cameras(calibration)
-    looks = enrolled_looks(set_dir, index, cameras, layout)
-    paths = sorted(path for path in set_dir.iterdir() if _PICTURE.fullmatch(path.name))
-    frames = [Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(paths)]
+    pictures = PictureFolder(set_dir, calibration)
+    looks = pictures.looks
+    frames = [
+        Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(pictures.pictures)
+    ]
     is_game = looks is None or "game" in set_dir.name
-    lines = (
-        referee_game(frames, index, cameras, layout, looks)
-        if is_game or looks is None
-        else read_pictures(frames, index, cameras, layout, looks)
-    )
+    lines = referee_game(frames, pictures) if is_game or looks is None else read_pictures(frames, pictures, looks)
     with out.open("w", encoding="utf-8") as file:
         for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
             file.write(json.dumps(line) + "\n")

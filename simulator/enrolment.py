@@ -11,6 +11,7 @@ from simulator.play.actions import Handler, Slack
 from simulator.rendering.optics import (
     SensorNoise,
     decode,
+    decode_levels,
     develop,
     irradiance,
     normalised_rays,
@@ -20,13 +21,14 @@ from simulator.rendering.optics import (
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import direction, net_side
 from simulator.scene.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
-from simulator.scene.viewpoint import looking_at
+from simulator.scene.viewpoint import first_fitting, looking_at
 from vision.frame import Image
-from vision.geometry import CameraModel, Pose, project
+from vision.geometry import CameraModel, Pose
 
 _SAMPLES = 2
 _TEXTURE_PX_PER_MM = 6.0
 _PAPER_MM = 12.0
+_SHEET_MARGIN_PX = 8
 
 
 @dataclass(frozen=True)
@@ -126,17 +128,15 @@ def _sheet_pose(camera: CameraModel, sheet: CharucoSheet, rng: np.random.Generat
     """A pose from which at least most of the sheet is in the picture."""
     width, height = camera.size
     corners = np.array([[x * sheet.size_mm[0] / 2, y * sheet.size_mm[1] / 2, 0.0] for x in (-1, 1) for y in (-1, 1)])
-    pose = looking_at()
-    for _ in range(60):
+
+    def drawn() -> Pose:
         distance = float(camera.matrix[0, 0]) / width * sheet.size_mm[0] * float(rng.uniform(1.2, 2.6))
         shift = rng.uniform(-1.0, 1.0, 2) * distance * np.array([width, height]) / float(camera.matrix[0, 0]) * 0.35
         target = (float(shift[0]), float(shift[1]), 0.0)
         tilt, azimuth = float(rng.uniform(5, 40)), float(rng.uniform(-180, 180))
-        pose = looking_at(distance, tilt, azimuth, float(-90 - azimuth + rng.uniform(-25, 25)), target)
-        pixels = project(camera, pose, corners)
-        if bool(np.all(pixels > 8) and np.all(pixels < np.array([width, height]) - 8)):
-            break
-    return pose
+        return looking_at(distance, tilt, azimuth, float(-90 - azimuth + rng.uniform(-25, 25)), target)
+
+    return first_fitting(camera, corners, _SHEET_MARGIN_PX, (drawn() for _ in range(60)))
 
 
 def _sheet_view(camera: CameraModel, pose: Pose, sheet: CharucoSheet, texture: Image) -> Image:
@@ -150,7 +150,7 @@ def _sheet_view(camera: CameraModel, pose: Pose, sheet: CharucoSheet, texture: I
     rows = ((half[1] - points[..., 1]) * _TEXTURE_PX_PER_MM - 0.5).clip(-2, texture.shape[0] + 1)
     inside = seen & (np.abs(points) <= half).all(axis=-1)
     sampled = cv2.remap(texture, columns.astype(np.float32), rows.astype(np.float32), cv2.INTER_LINEAR)
-    levels = np.power(np.arange(256) / 255.0, 2.2).astype(np.float32)
+    levels = decode_levels().astype(np.float32)
     desk = float(decode((0.45, 0.45, 0.45))[0])
     grey = np.where(inside, levels[np.asarray(sampled, dtype=np.uint8)], desk).astype(np.float32)
     small = np.asarray(cv2.resize(grey, (width, height), interpolation=cv2.INTER_AREA), dtype=np.float64)

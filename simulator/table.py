@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from common.places import EMPTY
+from common.places import occupied
 from simulator.enrolment import EnrolmentImage, charuco_views, enrolment_images
 from simulator.play.choreography import Moment
 from simulator.play.game import GameOptions, Press, VirtualGame
@@ -172,6 +172,5 @@ class VirtualTable(PlayedTable):
         if coverage is None:
             coverage = self._coverages.setdefault(id(setting), HandOcclusion(setting))
         looks = self._played.looks(moment)
-        occupied = {place for place, look in looks.items() if look != EMPTY}
-        covered = coverage.covered(moment.hands, occupied)
+        covered = coverage.covered(moment.hands, occupied(looks))
         self._truth.frames.append(FrameTruth(frame.sequence, frame.time_s, looks, bool(moment.hands), covered))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +9,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from benchmarks.photoreal import Cameras, enrolled_looks
+from benchmarks.parts.picture_folder import PictureFolder
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.images import load_image
-from vision.layout.table import TableLayout, load_layout
+from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.blocks.enrolment import learn_colours
@@ -25,7 +22,6 @@ FRAMES_PER_SECOND = 15.0
 NOISE_LEVELS = 1.5
 NOISE_FIELDS = 6
 SAME_PLACE_PX = 1.5
-_PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +56,16 @@ class FilmMoment:
 
 
 def load_set(set_dir: Path, calibration: Path) -> PictureSet:
-    """Load a set's pictures; truth files are left closed but for those of enrolment pictures.
+    """Load a set's pictures.
 
     Without enrolment pictures the colours are learned from the first picture, which then is a game's set-up. Raises
     OSError, and VisionError for what can't be used.
     """
-    layout = load_layout(set_dir / "layout.json")
-    index = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
-    cameras = Cameras(calibration)
-    looks = enrolled_looks(set_dir, index, cameras, layout)
+    folder = PictureFolder(set_dir, calibration)
+    layout, looks = folder.layout, folder.looks
     shots: list[Shot] = []
-    for path in sorted(path for path in set_dir.iterdir() if _PICTURE.fullmatch(path.name)):
-        image, camera = load_image(path), cameras[index[path.name]["camera"]]
+    for path in folder.pictures:
+        image, camera = folder.load(path)
         pose = _pose(image, camera, layout)
         last = shots[-1] if shots else None
         if last is not None and last.camera is camera and _same_place(last.pose, pose, camera, layout):

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from simulator.scene.scene import BlockPose, Colour, ForeignObject, Lamp, Lighting, Setting
-from simulator.scene.viewpoint import looking_at
-from vision.geometry import CameraModel, Pose, project
+from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
+from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout
 
 Delivery = Literal["dropped", "late", "unplugged", "bad"]
@@ -41,6 +41,7 @@ _DELIVERIES: dict[str, Delivery] = {
     "camera unplugged": "unplugged",
 }
 _SHAKE_S = 0.3
+_MOST_STEPS_BACK = 200
 _THING_COLOURS: tuple[Colour, ...] = (
     (0.45, 0.65, 0.75),
     (0.7, 0.7, 0.72),
@@ -207,10 +208,6 @@ def drawn_pose(camera: CameraModel, layout: TableLayout, rng: np.random.Generato
     roll = float(rng.uniform(-3.0, 3.0))
     shift = rng.uniform(-8.0, 8.0, 2)
     corners = np.vstack([layout.markers.corners_mm(marker_id) for marker_id in layout.markers.centres_mm]) * 1.04
-    distance_mm = 590.0
-    while True:
-        pose = looking_at(distance_mm, tilt, azimuth, roll, (float(shift[0]), float(shift[1]), 0.0))
-        pixels = project(camera, pose, corners)
-        if bool(np.all(pixels > 6) and np.all(pixels < np.asarray(camera.size) - 7)):
-            return pose
-        distance_mm *= 1.03
+    target = (float(shift[0]), float(shift[1]), 0.0)
+    distances = farther_and_farther(590.0, 1.03, _MOST_STEPS_BACK)
+    return first_fitting(camera, corners, 6, (looking_at(one, tilt, azimuth, roll, target) for one in distances))

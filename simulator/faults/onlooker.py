@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.api import EMPTY, Appearance, Game, OptionValue, Place
+from common.places import occupied
+from engine.api import Appearance, Game, OptionValue, Place
 from engine.errors import AmbiguousError
 
 _MOST_CHANGED = 4
@@ -55,7 +56,7 @@ class Onlooker:
     def is_possible(self, after: Appearance) -> bool:
         """Whether nothing, a legal turn, or two in a row could leave this, for all that the tops tell."""
         if self._by_occupancy:
-            return _taken(after) in self._occupancies()
+            return occupied(after) in self._occupancies()
         return any(self._leaves(state, after) for state in self._states)
 
     def _occupancies(self) -> frozenset[frozenset[Place]]:
@@ -72,7 +73,7 @@ class Onlooker:
                 if self._game.rules.outcome(state) is None
                 for turn in self._game.rules.legal_turns(state)
             ]
-            found = frozenset(_taken(self._seen(state)) for state in (*reached, *twice))
+            found = frozenset(occupied(self._seen(state)) for state in (*reached, *twice))
             self._leaving = (self._states, found)
         return self._leaving[1]
 
@@ -112,7 +113,3 @@ class Onlooker:
 
     def _seen(self, state: Any) -> dict[str, str]:
         return dict(self._game.table.appearance(state))
-
-
-def _taken(looks: Appearance) -> frozenset[Place]:
-    return frozenset(place for place, look in looks.items() if look != EMPTY)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simulator.play.actions import Action, Arrangement, Carry
-from simulator.scene.scene import BlockPose, Colour, Hand
+from simulator.scene.scene import SKINS, SLEEVES, BlockPose, Colour, Hand
 from vision.layout.table import TableLayout
 
 _SHUTTER_S = 0.012
@@ -27,8 +27,8 @@ class Arm:
     """A player's arm: which end of the table it comes from (-1 near, 1 far), its skin and sleeve."""
 
     end: int
-    skin: Colour = (0.52, 0.63, 0.84)
-    sleeve: Colour | None = (0.35, 0.2, 0.15)
+    skin: Colour = SKINS["pale skin"]
+    sleeve: Colour | None = SLEEVES["blue sleeve"]
     sleeve_from: float = 0.35
 
 

@@ -18,13 +18,13 @@ from simulator.play.actions import Action, Arrangement
 from simulator.play.choreography import Arm, Choreography, Moment, Stretch
 from simulator.play.ground_truth import TruthEvent, TruthLog
 from simulator.play.players import Habits, Players
-from simulator.scene.scene import Colour
+from simulator.scene.scene import SKINS, SLEEVES
 from vision.layout.table import TableLayout
 
 TurnEnd = Literal["button", "rest", "touch"]
 
-_SKINS: tuple[Colour, ...] = ((0.52, 0.63, 0.84), (0.42, 0.54, 0.76), (0.25, 0.36, 0.55), (0.6, 0.72, 0.9))
-_SLEEVES: tuple[Colour | None, ...] = ((0.35, 0.2, 0.15), (0.12, 0.12, 0.5), None, (0.3, 0.32, 0.3))
+_SKINS = ("pale skin", "tan skin", "brown skin", "fair skin")
+_SLEEVES = ("blue sleeve", "red sleeve", "bare arm", "grey sleeve")
 POLL_S = 0.1
 
 
@@ -130,7 +130,7 @@ class VirtualGame:
         arms: dict[str, Arm] = {}
         for index, player in enumerate(self._game.players):
             sleeve_from = float(self._rng.uniform(0.1, 0.7))
-            skin, sleeve = _SKINS[int(skins[index])], _SLEEVES[int(sleeves[index])]
+            skin, sleeve = SKINS[_SKINS[int(skins[index])]], SLEEVES[_SLEEVES[int(sleeves[index])]]
             arms[player] = Arm(-1 if index == 0 else 1, skin, sleeve, sleeve_from)
         return arms
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from simulator.rendering.optics import (
-    GAMMA,
     decode,
+    decode_levels,
     develop,
     gloss,
     hull,
@@ -44,11 +44,6 @@ def pixels_per_mm(setting: Setting) -> float:
 
 def _linear(texture: Image) -> Layer:
     return np.asarray(decode_levels().astype(np.float32)[texture], dtype=np.float32)
-
-
-def decode_levels() -> FloatArray:
-    """Linear light of the 256 screen levels."""
-    return np.asarray(np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA), dtype=np.float64)
 
 
 def _sample(texture: Image, columns: FloatArray, rows: FloatArray) -> Image:

@@ -24,6 +24,11 @@ def decode(colour: Colour) -> FloatArray:
     return np.asarray(np.power(np.clip(np.asarray(colour, dtype=np.float64), 0.0, None), GAMMA), dtype=np.float64)
 
 
+def decode_levels() -> FloatArray:
+    """Linear light of the 256 screen levels."""
+    return np.asarray(np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA), dtype=np.float64)
+
+
 def normalised_rays(
     camera: CameraModel, left_px: float, top_px: float, size_px: tuple[int, int], step_px: float = 1.0
 ) -> FloatArray:
@@ -88,8 +93,7 @@ def tone_table(gain: FloatArray, mirrored: FloatArray | None = None) -> Image:
 
     ``mirrored`` (3,) is light that the surface throws back whatever its colour.
     """
-    levels = np.power(np.arange(256, dtype=np.float64) / 255.0, GAMMA)
-    light = levels[:, None, None] * gain.reshape(1, 1, 3)
+    light = decode_levels()[:, None, None] * gain.reshape(1, 1, 3)
     return develop(light if mirrored is None else light + mirrored.reshape(1, 1, 3))
 
 

@@ -203,12 +203,9 @@ class BlockPainter:
         return Sprite(left, top, image, cover, distance)
 
 
-_HEIGHTS_MM = {"coin": 2.2, "cup": 85.0, "card": 0.4}
-
-
 def _ring(thing: ForeignObject, height_mm: float, swell: float = 1.0) -> FloatArray:
     if thing.kind == "card":
-        half_x, half_y = 1.4 * thing.radius_mm * swell, thing.radius_mm * swell
+        half_x, half_y = thing.half_width_mm * swell, thing.radius_mm * swell
         shape = np.array([[-half_x, half_y], [half_x, half_y], [half_x, -half_y], [-half_x, -half_y]])
     else:
         angles = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
@@ -219,7 +216,7 @@ def _ring(thing: ForeignObject, height_mm: float, swell: float = 1.0) -> FloatAr
 
 def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, pixels_per_mm: float) -> None:
     """Draw the thing and its shadow into the picture, in place."""
-    height = _HEIGHTS_MM[thing.kind]
+    height = thing.height_mm
     foot, rim = _ring(thing, 0.0), _ring(thing, height)
     middle = rim.mean(axis=0)
     for lamp in setting.lighting.lamps:

@@ -186,6 +186,25 @@ def standing_on(layout: TableLayout, block: BlockPose) -> str | None:
     return layout.place_at(block.x_mm, block.y_mm) if block.base_mm is None else None
 
 
+SKINS: Mapping[str, Colour] = {
+    "very pale skin": (0.72, 0.8, 0.94),
+    "fair skin": (0.6, 0.72, 0.9),
+    "pale skin": (0.52, 0.63, 0.84),
+    "tan skin": (0.42, 0.54, 0.76),
+    "brown skin": (0.25, 0.36, 0.55),
+    "dark skin": (0.14, 0.2, 0.32),
+}
+SLEEVES: Mapping[str, Colour | None] = {
+    "bare arm": None,
+    "blue sleeve": (0.35, 0.2, 0.15),
+    "grey sleeve": (0.3, 0.32, 0.3),
+    "dark sleeve": (0.12, 0.1, 0.1),
+    "red sleeve": (0.12, 0.12, 0.5),
+    "white sleeve": (0.88, 0.88, 0.88),
+    "wood-brown sleeve": (0.5, 0.64, 0.76),
+}
+
+
 @dataclass(frozen=True)
 class Hand:
     """A hand with its arm: fingertips at ``tip_mm``, reaching over from ``elbow_mm``.
@@ -196,23 +215,38 @@ class Hand:
 
     tip_mm: tuple[float, float, float]
     elbow_mm: tuple[float, float, float]
-    skin: Colour = (0.52, 0.63, 0.84)
-    sleeve: Colour | None = (0.35, 0.2, 0.15)
+    skin: Colour = SKINS["pale skin"]
+    sleeve: Colour | None = SLEEVES["blue sleeve"]
     sleeve_from: float = 0.35
     grip: float = 1.0
     streak_mm: tuple[float, float] = (0.0, 0.0)
 
 
+ForeignObjectKind = Literal["coin", "cup", "card"]
+_HEIGHTS_MM: Mapping[ForeignObjectKind, float] = {"coin": 2.2, "cup": 85.0, "card": 0.4}
+_CARD_SHAPE = 1.4
+
+
 @dataclass(frozen=True)
 class ForeignObject:
-    """Something that does not belong to the game: a coin or a cup, standing at (x, y) on ``base_mm``."""
+    """Something that does not belong to the game: a coin, a cup or a card, standing at (x, y) on ``base_mm``."""
 
-    kind: Literal["coin", "cup", "card"]
+    kind: ForeignObjectKind
     x_mm: float
     y_mm: float
     colour: Colour = (0.45, 0.65, 0.75)
     base_mm: float = 0.0
     radius_mm: float = 12.0
+
+    @property
+    def height_mm(self) -> float:
+        """How high it is."""
+        return _HEIGHTS_MM[self.kind]
+
+    @property
+    def half_width_mm(self) -> float:
+        """Half of how wide it is from left to right; a card is wider than it is deep."""
+        return _CARD_SHAPE * self.radius_mm if self.kind == "card" else self.radius_mm
 
 
 @dataclass(frozen=True)

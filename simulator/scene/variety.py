@@ -23,9 +23,9 @@ from simulator.scene.scene import (
     TableLook,
     standard_layout,
 )
-from simulator.scene.viewpoint import lens, looking_at, whole_table_distance_mm
+from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at, whole_table_distance_mm
 from vision.frame import FloatArray
-from vision.geometry import CameraModel, Pose, project
+from vision.geometry import CameraModel, Pose
 
 _SURFACES: tuple[tuple[Surface, Colour], ...] = (
     ("wood", (0.36, 0.47, 0.6)),
@@ -35,6 +35,7 @@ _SURFACES: tuple[tuple[Surface, Colour], ...] = (
     ("cloth", (0.28, 0.48, 0.22)),
     ("plain", (0.55, 0.53, 0.52)),
 )
+_MOST_STEPS_BACK = 40
 _SIZES = ((1280, 720), (640, 480), (1920, 1080), (1296, 972))
 
 
@@ -96,14 +97,9 @@ def pose_with_markers(
     top = layout.board_top_mm + layout.block_side_mm
     board = np.array([[x, y, z] for x in (-half_x, half_x) for y in (-half_y, half_y) for z in (0.0, top)])
     paper = np.vstack([board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
-    pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)
-    for _ in range(40):
-        pose = looking_at(distance_mm, tilt_deg, azimuth_deg, roll_deg, target_mm)
-        pixels = project(camera, pose, paper)
-        if bool(np.all(pixels > 4) and np.all(pixels < np.asarray(camera.size) - 5)):
-            return pose
-        distance_mm *= 1.04
-    return pose
+    distances = farther_and_farther(distance_mm, 1.04, _MOST_STEPS_BACK)
+    poses = (looking_at(one, tilt_deg, azimuth_deg, roll_deg, target_mm) for one in distances)
+    return first_fitting(camera, paper, 4, poses)
 
 
 def _tinted(rng: np.random.Generator, colour: Colour, spread: float) -> Colour:

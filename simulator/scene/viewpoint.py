@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, islice, repeat
+from operator import mul
 
 import numpy as np
 import numpy.typing as npt
 
-from vision.geometry import CameraModel, Pose
+from vision.geometry import CameraModel, Pose, project
 
 
 def lens(
@@ -48,6 +51,21 @@ def looking_at(
     turned_down = math.cos(roll) * down - math.sin(roll) * right
     rotation = np.stack([turned_right, turned_down, forward])
     return Pose(rotation, -rotation @ position)
+
+
+def first_fitting(camera: CameraModel, points_mm: npt.ArrayLike, margin_px: float, poses: Iterable[Pose]) -> Pose:
+    """The first of the poses from which all points (n, 3) lie that far inside the picture, else the last of them."""
+    least, most = margin_px, np.asarray(camera.size) - 1 - margin_px
+    for pose in poses:
+        pixels = project(camera, pose, points_mm)
+        if bool(np.all(pixels > least) and np.all(pixels < most)):
+            break
+    return pose
+
+
+def farther_and_farther(distance_mm: float, step: float, tries: int) -> Iterator[float]:
+    """So many distances, each ``step`` times the one before."""
+    return islice(accumulate(repeat(step), mul, initial=distance_mm), tries)
 
 
 def whole_table_distance_mm(camera: CameraModel, half_extent_mm: float = 215.0) -> float:

@@ -10,7 +10,8 @@ from typing import Any
 
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.occlusion import covered_places
-from engine.api import EMPTY, Game
+from common.places import EMPTY, occupied
+from engine.api import Game
 from referee.judge.pooled_reading import PIECE
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
@@ -123,15 +124,15 @@ def looks_the_same_by_occupancy(game: Game[Any, Any], truth: TruthLog, time_s: f
     last = turns[-1]
     before = [event.state for event in events if event.gone_s < last.began_s and event.state]
     state = game.notation.parse_state(before[-1] if before else truth.start)
-    taken = _taken(last.after)
-    if taken == _taken(last.before) or len(taken) < len(_taken(last.before)):
+    taken = occupied(last.after)
+    if taken == occupied(last.before) or len(taken) < len(occupied(last.before)):
         return True
     if len(turns) > 1 and last.began_s - turns[-2].gone_s < _QUICK_S:
         return True
     results = {
         tuple(sorted(game.table.appearance(after).items()))
         for turn in game.rules.legal_turns(state)
-        if _taken(game.table.appearance(after := game.rules.apply(state, turn))) == taken
+        if occupied(game.table.appearance(after := game.rules.apply(state, turn))) == taken
     }
     return len(results) > 1
 
@@ -140,8 +141,8 @@ def undetected(played: GameRecord, event: TruthEvent) -> bool:
     """Whether by sensors alone nothing was to be sensed of what changed: the switches there were broken."""
     if played.plan.inputs is not Inputs.SENSORS:
         return False
-    sensed_before = _taken(event.before) ^ _wrong_at(played, event.began_s)
-    sensed_after = _taken(event.after) ^ _wrong_at(played, event.gone_s)
+    sensed_before = occupied(event.before) ^ _wrong_at(played, event.began_s)
+    sensed_after = occupied(event.after) ^ _wrong_at(played, event.gone_s)
     return sensed_before == sensed_after
 
 
@@ -152,7 +153,3 @@ def _wrong_at(played: GameRecord, time_s: float) -> frozenset[str]:
 def seen_as(told: str, look: str) -> bool:
     """Whether what was told of a place fits its look; a switch tells no more than that a piece is there."""
     return told == look or (told == PIECE and look != EMPTY)
-
-
-def _taken(looks: Any) -> frozenset[str]:
-    return frozenset(place for place, look in looks.items() if look != EMPTY)

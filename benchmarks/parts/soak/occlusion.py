@@ -17,7 +17,6 @@ PLAIN_HEIGHT_PX = 16.0
 
 _PLAIN_OPEN_SHARE = 0.9
 _COVERED_SHARE = 0.08
-_THING_HEIGHT_MM = 85.0
 _GRID = 8
 
 
@@ -80,11 +79,13 @@ def _open_share(outline: FloatArray, nearer: Sequence[npt.NDArray[np.float32]]) 
 
 
 def _thing_outline(setting: Setting, pose: Pose, thing: ForeignObject) -> npt.NDArray[np.float32]:
-    reach = 1.4 * thing.radius_mm if thing.kind == "card" else thing.radius_mm
+    reach = thing.half_width_mm
     angles = np.linspace(0.0, 2 * np.pi, 16, endpoint=False)
     ring = np.column_stack([thing.x_mm + reach * np.cos(angles), thing.y_mm + reach * np.sin(angles)])
-    height = _THING_HEIGHT_MM if thing.kind == "cup" else 2.0
     points = np.vstack(
-        [np.column_stack([ring, np.full(len(ring), level)]) for level in (thing.base_mm, thing.base_mm + height)]
+        [
+            np.column_stack([ring, np.full(len(ring), level)])
+            for level in (thing.base_mm, thing.base_mm + thing.height_mm)
+        ]
     )
     return np.asarray(cv2.convexHull(project(setting.camera, pose, points).astype(np.float32))[:, 0], dtype=np.float32)

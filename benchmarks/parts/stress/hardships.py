@@ -12,6 +12,8 @@ from functools import partial
 import numpy as np
 
 from simulator.scene.scene import (
+    SKINS,
+    SLEEVES,
     BlockLook,
     Colour,
     ForeignObject,
@@ -28,22 +30,11 @@ from simulator.scene.scene import (
 )
 from simulator.scene.variety import pose_with_markers, varied_pieces
 from simulator.scene.viewpoint import lens, whole_table_distance_mm
+from vision.frame import FloatArray
 from vision.layout.table import TableLayout
 
-SKINS: Mapping[str, Colour] = {
-    "very pale skin": (0.72, 0.8, 0.94),
-    "pale skin": (0.52, 0.63, 0.84),
-    "tan skin": (0.42, 0.54, 0.76),
-    "brown skin": (0.25, 0.36, 0.55),
-    "dark skin": (0.14, 0.2, 0.32),
-}
-SLEEVES: Mapping[str, Colour | None] = {
-    "bare arm": None,
-    "dark sleeve": (0.12, 0.1, 0.1),
-    "red sleeve": (0.12, 0.12, 0.5),
-    "white sleeve": (0.88, 0.88, 0.88),
-    "wood-brown sleeve": (0.5, 0.64, 0.76),
-}
+ARM_SKINS = ("very pale skin", "pale skin", "tan skin", "brown skin", "dark skin")
+ARM_SLEEVES = ("bare arm", "dark sleeve", "red sleeve", "white sleeve", "wood-brown sleeve")
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ def _marked(draft: Draft, rng: np.random.Generator, states: tuple[MarkerState, .
 
 
 def _thing(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) -> Draft:
-    radius = {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
+    radius = drawn_radius_mm(rng, kind)
     colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
     if kind == "coin":
         colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
@@ -204,22 +195,45 @@ def _thing(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) ->
     return replace(draft, things=(*draft.things, ForeignObject(kind, x, y, colour, base, radius)))  # type: ignore[arg-type]
 
 
-def _reaching(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
-    """A hand over the board, from any side."""
+def reaching_hand(
+    rng: np.random.Generator,
+    ground_mm: float,
+    most: float,
+    scale: FloatArray | float = 1.0,
+    skin: str | None = None,
+    sleeve: str | None = None,
+) -> Hand:
+    """A hand over the board, from any side, its fingertips ``most`` times ``scale`` mm from the middle at most."""
     angle = float(rng.uniform(-np.pi, np.pi))
     outwards = np.array([np.cos(angle), np.sin(angle)])
-    tip = rng.uniform(-110.0, 110.0, 2)
+    tip = rng.uniform(-most, most, 2) * scale
     elbow = tip + outwards * float(rng.uniform(330.0, 420.0))
-    ground = draft_layout().board_top_mm
-    skins, sleeves = list(SKINS), list(SLEEVES)
-    hand = Hand(
-        (float(tip[0]), float(tip[1]), ground + float(rng.uniform(20.0, 60.0))),
+    return Hand(
+        (float(tip[0]), float(tip[1]), ground_mm + float(rng.uniform(20.0, 60.0))),
         (float(elbow[0]), float(elbow[1]), float(rng.uniform(110.0, 170.0))),
-        SKINS[skin or skins[int(rng.integers(len(skins)))]],
-        SLEEVES[sleeve or sleeves[int(rng.integers(len(sleeves)))]],
+        *_arm(rng, skin, sleeve),
+    )
+
+
+def _arm(
+    rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None
+) -> tuple[Colour, Colour | None, float, float]:
+    """An arm's skin, its sleeve and where that begins, and how far the hand is closed."""
+    return (
+        SKINS[skin or ARM_SKINS[int(rng.integers(len(ARM_SKINS)))]],
+        SLEEVES[sleeve or ARM_SLEEVES[int(rng.integers(len(ARM_SLEEVES)))]],
         float(rng.uniform(0.0, 0.6)),
         float(rng.uniform(0.0, 1.0)),
     )
+
+
+def drawn_radius_mm(rng: np.random.Generator, kind: str) -> float:
+    """How large a coin, a cup or a card is."""
+    return {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
+
+
+def _reaching(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
+    hand = reaching_hand(rng, draft_layout().board_top_mm, 110.0, skin=skin, sleeve=sleeve)
     return replace(draft, hands=(hand,))
 
 
@@ -229,15 +243,7 @@ def _hand_beside(draft: Draft, rng: np.random.Generator) -> Draft:
     outwards = np.array([np.cos(angle), np.sin(angle)])
     tip = outwards * (140.0 / float(np.abs(outwards).max()) + float(rng.uniform(55.0, 75.0)))
     elbow = tip + outwards * 380.0
-    skins, sleeves = list(SKINS.values()), list(SLEEVES.values())
-    hand = Hand(
-        (float(tip[0]), float(tip[1]), 12.0),
-        (float(elbow[0]), float(elbow[1]), 90.0),
-        skins[int(rng.integers(len(skins)))],
-        sleeves[int(rng.integers(len(sleeves)))],
-        float(rng.uniform(0.0, 0.6)),
-        float(rng.uniform(0.0, 1.0)),
-    )
+    hand = Hand((float(tip[0]), float(tip[1]), 12.0), (float(elbow[0]), float(elbow[1]), 90.0), *_arm(rng))
     return replace(draft, hands=(hand,))
 
 
@@ -331,8 +337,8 @@ def hardships(piece_seed: int, piece_sets: int) -> dict[str, Hardship]:
         ),
         Hardship(
             "hands",
-            {f"{skin}": partial(_reaching, skin=skin) for skin in SKINS}
-            | {sleeve: partial(_reaching, sleeve=sleeve) for sleeve in SLEEVES}
+            {f"{skin}": partial(_reaching, skin=skin) for skin in ARM_SKINS}
+            | {sleeve: partial(_reaching, sleeve=sleeve) for sleeve in ARM_SLEEVES}
             | {"beside": _hand_beside},
         ),
     ]

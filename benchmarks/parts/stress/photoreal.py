@@ -11,26 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import cv2
 import numpy as np
 
-from benchmarks.parts.stress.hardships import SKINS, SLEEVES
+from benchmarks.parts.picture_folder import PictureFolder
+from benchmarks.parts.stress.hardships import ARM_SKINS, ARM_SLEEVES, drawn_radius_mm, reaching_hand
 from benchmarks.parts.stress.score import PictureScore, score
-from benchmarks.photoreal import Cameras, enrolled_looks
 from common.places import EMPTY
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import shade_table, streak
 from simulator.rendering.sprites import paint_foreign_object, paste
-from simulator.scene.scene import ForeignObject, Hand, Lighting, Sensor, Setting
+from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.images import load_image
-from vision.layout.table import TableLayout, load_layout
+from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance, look_name
+from vision.readers.blocks.appearance import look_name
 from vision.readers.table_reader import TableReader
 from vision.sampling import FloatImage, linear_light
 
@@ -168,19 +168,7 @@ def reached_over(taken: Taken, rng: np.random.Generator, skin: str | None = None
     """A drawn hand over the board, from any side."""
     layout = taken.layout
     half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
-    angle = float(rng.uniform(-np.pi, np.pi))
-    outwards = np.array([np.cos(angle), np.sin(angle)])
-    tip = rng.uniform(-0.75, 0.75, 2) * half
-    elbow = tip + outwards * float(rng.uniform(330.0, 420.0))
-    skins, sleeves = list(SKINS), list(SLEEVES)
-    hand = Hand(
-        (float(tip[0]), float(tip[1]), layout.board_top_mm + float(rng.uniform(20.0, 60.0))),
-        (float(elbow[0]), float(elbow[1]), float(rng.uniform(110.0, 170.0))),
-        SKINS[skin or skins[int(rng.integers(len(skins)))]],
-        SLEEVES[sleeve or sleeves[int(rng.integers(len(sleeves)))]],
-        float(rng.uniform(0.0, 0.6)),
-        float(rng.uniform(0.0, 1.0)),
-    )
+    hand = reaching_hand(rng, layout.board_top_mm, 0.75, half, skin, sleeve)
     setting, image = _setting(taken), taken.image.copy()
     shade = shade_table(np.full(3, float(rng.uniform(SHADOW_LEFT, 1.0))))
     paint_hand_shadow(setting, image, hand, [shade], _board_side_px(taken) / (2 * float(half[0])))
@@ -195,7 +183,7 @@ def reached_over(taken: Taken, rng: np.random.Generator, skin: str | None = None
 def with_thing(taken: Taken, rng: np.random.Generator, kind: str) -> Taken:
     """A coin, a cup or a card on a free part of the board or beside it."""
     layout = taken.layout
-    radius = {"coin": float(rng.uniform(9, 13)), "cup": float(rng.uniform(32, 42)), "card": 32.0}[kind]
+    radius = drawn_radius_mm(rng, kind)
     colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
     half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
     blocks = np.array([layout.centre_mm(place) for place in taken.occupied]).reshape(-1, 2)
@@ -214,8 +202,8 @@ def with_thing(taken: Taken, rng: np.random.Generator, kind: str) -> Taken:
 
 
 IN_THE_SCENE: Mapping[str, Mapping[str, Harder]] = {
-    "hands": {skin: partial(reached_over, skin=skin) for skin in SKINS}
-    | {sleeve: partial(reached_over, sleeve=sleeve) for sleeve in SLEEVES},
+    "hands": {skin: partial(reached_over, skin=skin) for skin in ARM_SKINS}
+    | {sleeve: partial(reached_over, sleeve=sleeve) for sleeve in ARM_SLEEVES},
     "things": {kind: partial(with_thing, kind=kind) for kind in ("coin", "cup", "card")},
     "markers": {
         "1 missing": partial(unmarked, missing=1),
@@ -306,16 +294,14 @@ class PhotorealSet:
     """
 
     def __init__(self, set_dir: Path, calibration: Path) -> None:
+        folder = PictureFolder(set_dir, calibration)
         self._folder = set_dir
-        self._layout: TableLayout = load_layout(set_dir / "layout.json")
-        index: Mapping[str, Any] = json.loads((set_dir / "index.json").read_text(encoding="utf-8"))
-        cameras = Cameras(calibration)
-        self.files = [path.name for path in sorted(set_dir.glob("[0-9]*.jpg"))]
-        self._cameras: Mapping[str, CameraModel] = {name: cameras[index[name]["camera"]] for name in self.files}
-        looks = enrolled_looks(set_dir, index, cameras, self._layout)
-        if looks is None:
+        self._layout = folder.layout
+        self.files = [path.name for path in folder.pictures]
+        self._cameras = {name: folder.camera_of(name) for name in self.files}
+        if folder.looks is None:
             raise EnrolmentError(f"{set_dir} has no enrolment pictures (enrol*.jpg); a set with them is needed")
-        self._looks: BlockAppearance = looks
+        self._looks = folder.looks
 
     def tasks(self, harder_pictures: int, seed: int) -> list[PhotorealTask]:
         """Every picture as it is, then so many with a hardship: half one at a time, half many at once."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.parts.stress.hardships import Draft, Hardship, draft_layout, ordinary_draft, setting_of
-from engine.api import EMPTY
+from common.places import occupied
 from simulator.play.actions import Arrangement
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
@@ -49,8 +49,7 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
     layout = draft_layout()
     scene = Scene(setting_of(draft), _blocks(draft, layout, rng), draft.hands, draft.things)
     looks = Arrangement.on_board(layout, scene.blocks).appearance(layout.places)
-    occupied = [place for place, look in looks.items() if look != EMPTY]
-    covered = HandOcclusion(scene.setting).covered(scene.hands, occupied)
+    covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
 
 
