@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from benchmarks.parts.soak.game import plan_of, play
-from engine.api import Game, Roll
+from engine.api import Dice, Game, Roll
 from engine.errors import EngineError
 from engine.perft import perft
 from engine.registry import games, load
@@ -131,8 +131,8 @@ def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
         rng = Random(f"{game.name} {seed} {number}")
         state = game.rules.new()
         while game.rules.outcome(state) is None:
-            if game.awaits_roll(state):
-                state = game.dice.rolled(state, _drawn_roll(game, state, rng))
+            if game.dice is not None and game.dice.awaits_roll(state):
+                state = game.dice.rolled(state, _drawn_roll(game.name, game.dice, state, rng))
                 continue
             turns = game.rules.legal_turns(state)
             if not turns:
@@ -142,9 +142,9 @@ def _positions(game: Game[Any, Any], seed: int) -> Iterator[Any]:
             state = game.rules.apply(state, turns[rng.randrange(min(len(turns), 2000))])
 
 
-def _drawn_roll(game: Game[Any, Any], state: Any, rng: Random) -> Roll:
-    possible = game.dice.possible_rolls(state)
-    if game.name == "blockade":
+def _drawn_roll(name: str, dice: Dice[Any], state: Any, rng: Random) -> Roll:
+    possible = dice.possible_rolls(state)
+    if name == "blockade":
         possible = [one for one in possible if sum(map(int, one.roll.faces)) <= _MOST_PIPS] or possible
     return rng.choices([one.roll for one in possible], [float(one.probability) for one in possible])[0]
 

@@ -106,7 +106,7 @@ def warmed_up(name: str) -> Game[Any, Any]:
     game = load(name)
     state: Any = game.rules.new()
     number = 0
-    while game.awaits_roll(state):
+    while game.dice is not None and game.dice.awaits_roll(state):
         state = game.dice.rolled(state, draw_roll(game, state, 0, number))
         number += 1
     for strength in (Strength.GENTLE, Strength.STRONG):
@@ -123,7 +123,7 @@ def play(plan: HintGamePlan) -> Played:
     seat = players[plan.number % len(players)]
     pair = plan.seed * 1_000_003 + plan.number // (1 if pairing.points else 2)
     state, turns = _play_out(game, plan, {seat: hint}, pair)
-    if pairing.points:
+    if pairing.points and game.scores is not None:
         without, _ = _play_out(game, plan, {}, pair)
         result = float(game.scores(state)[seat] - game.scores(without)[seat])
     else:
@@ -143,7 +143,7 @@ def _play_out(game: Game[Any, Any], plan: HintGamePlan, hints: dict[Player, Time
     rolls = turns = 0
     most_turns = MOST_TURNS_OF_HINTS if pairing.opponent == "hint" else MOST_TURNS
     while game.rules.outcome(state) is None and turns < most_turns:
-        if game.awaits_roll(state):
+        if game.dice is not None and game.dice.awaits_roll(state):
             state = game.dice.rolled(state, draw_roll(game, state, pair, rolls))
             rolls += 1
             continue
@@ -196,7 +196,7 @@ def _somewhere(game: Game[Any, Any], pairing: Pairing, seed: int) -> Any:
     kept = state
     rolls = 0
     for turns in range(rng.randrange(1, 25)):
-        while game.rules.outcome(state) is None and game.awaits_roll(state):
+        while game.rules.outcome(state) is None and game.dice is not None and game.dice.awaits_roll(state):
             state = game.dice.rolled(state, draw_roll(game, state, seed, rolls))
             rolls += 1
         if game.rules.outcome(state) is not None:

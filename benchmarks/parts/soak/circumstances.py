@@ -5,13 +5,13 @@ That includes what switches alone leave open and when they misled.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from benchmarks.parts.soak.game import REST_S, GameRecord, TimedVerdict
 from benchmarks.parts.soak.occlusion import covered_places
 from common.places import EMPTY, occupied
-from engine.api import Game
+from engine.api import Facing, Game, Place
 from referee.judge.pooled_reading import PIECE
 from referee.wiring.plan import Inputs
 from simulator.faults.disturbances import DISTURBANCE_KINDS
@@ -148,6 +148,11 @@ def undetected(played: GameRecord, event: TruthEvent) -> bool:
 
 def _wrong_at(played: GameRecord, time_s: float) -> frozenset[str]:
     return next((wrong for at_s, wrong in played.sensor_errors if time_s <= at_s <= time_s + _A_MOMENT_S), frozenset())
+
+
+def facings_of(game: Game[Any, Any], state: Any) -> Mapping[Place, tuple[Facing, ...]]:
+    """Every facing still possible of each piece; nothing in a game whose pieces show no more at their sides."""
+    return {} if game.side_faces is None else game.side_faces.facings(state)
 
 
 def seen_as(told: str, look: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.parts.soak.circumstances import called_for, kinds_around, latency_frames, named_trouble
+from benchmarks.parts.soak.circumstances import called_for, facings_of, kinds_around, latency_frames, named_trouble
 from benchmarks.parts.soak.game import GameRecord
 from benchmarks.parts.soak.outcomes import GameScore, Item, Outcome
 from benchmarks.parts.soak.violations import (
@@ -273,7 +273,7 @@ def narrowed_wrongly(game: Game[Any, Any], played: GameRecord, turns: Sequence[T
 
 
 def _excluded(game: Game[Any, Any], event: Event, truth: TruthEvent) -> list[str]:
-    possible = game.side_faces.facings(game.notation.parse_state(_text(event)))
+    possible = facings_of(game, game.notation.parse_state(_text(event)))
     found = []
     for place, facing in truth.facings.items():
         known = possible.get(place, ())

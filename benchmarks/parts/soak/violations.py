@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.parts.soak.circumstances import belief_at, misled, seen_as, undetected
+from benchmarks.parts.soak.circumstances import belief_at, facings_of, misled, seen_as, undetected
 from benchmarks.parts.soak.game import GameRecord, TimedVerdict
 from benchmarks.parts.soak.occlusion import PLAIN_HEIGHT_PX, covered_places, sides_in_plain_view
 from benchmarks.parts.soak.outcomes import Outcome
@@ -103,7 +103,7 @@ def expected_rules(game: Game[Any, Any], played: GameRecord, event: TruthEvent) 
             game.table.set_up(event.after, played.plan.options)
         except IllegalTurnError as error:
             return tuple(breach.rule for breach in error.breaches)
-    if not event.state:
+    if not event.state or game.side_faces is None:
         return ()
     facings = {place: facing for place, facing in event.facings.items() if event.after.get(place) != "empty"}
     return tuple(
@@ -161,7 +161,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
     looks = game.table.appearance(state)
     possible: dict[str, list[Mapping[str, str]]] = {
         place: [dict(facing) for facing in facings]
-        for place, facings in game.side_faces.facings(state).items()
+        for place, facings in facings_of(game, state).items()
         # Where touch ends a turn, what is believed is a turn behind.
         if looks[place] == event.before[place]
     }
@@ -170,7 +170,7 @@ def sides_tell(game: Game[Any, Any], played: GameRecord, event: TruthEvent, beli
         for turn in game.rules.legal_turns(state):
             after = game.rules.apply(state, turn)
             if dict(game.table.appearance(after)) == dict(event.after):
-                for place, facings in game.side_faces.facings(after).items():
+                for place, facings in facings_of(game, after).items():
                     possible.setdefault(place, []).extend(dict(facing) for facing in facings)
     hidden = _hidden_by_things(played, event.gone_s)
     for place, facing in event.facings.items():
