@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+from common.findings import Finding, Severity
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,6 +80,24 @@ def print_table(console: Console, table: Table) -> None:
     Console(file=lines, width=_UNBROKEN_WIDTH, highlight=False).print(table)
     for line in lines.getvalue().splitlines():
         console.out(line.rstrip(), highlight=False)
+
+
+def print_findings(console: Console, findings: Iterable[Finding], fault_word: str) -> None:
+    """Print what was found, a row each, and below it what to do; a fault is called ``fault_word``."""
+    from rich.table import Table
+    from rich.text import Text
+
+    words = {
+        Severity.OK: ("ok", "green"),
+        Severity.NOTE: ("note", "yellow"),
+        Severity.FAULT: (fault_word, "bold red"),
+    }
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for finding in findings:
+        table.add_row(Text(*words[finding.severity]), Text(finding.subject), Text(finding.message))
+        if finding.remedy:
+            table.add_row("", "", Text(f"→ {finding.remedy}"))
+    print_table(console, table)
 
 
 def _console(*, stderr: bool) -> Console:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from referee.cli.context import CommandContext, output, print_table, utc_now
+from common.findings import Severity
+from referee.cli.context import CommandContext, output, print_findings, print_table, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-
-_WORDS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fault": ("missing", "bold red")}
 
 
 @click.command(cls=ExampleCommand)
@@ -22,22 +21,12 @@ def doctor_command(context: CommandContext) -> int:
       referee doctor
       referee --config club.toml doctor
     """
-    from rich.table import Table
-    from rich.text import Text
-
-    from common.findings import Severity
     from referee.doctor.examination import examine
 
     console = output()
     with console.status("looking") if console.is_terminal else _Quiet():
         findings = list(examine(context.configuration, utc_now()))
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for finding in findings:
-        word, style = _WORDS[finding.severity]
-        table.add_row(Text(word, style), Text(finding.subject), Text(finding.message))
-        if finding.remedy and finding.severity is not Severity.OK:
-            table.add_row("", "", Text(f"→ {finding.remedy}"))
-    print_table(console, table)
+    print_findings(console, findings, "missing")
     faults = sum(finding.severity is Severity.FAULT for finding in findings)
     console.print("All that was asked for is there." if not faults else f"{faults} missing; see → above.", markup=False)
     return CHECK_FAILED if faults else OK

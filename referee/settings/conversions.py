@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from hardware.pins.pin_map import GpioPinMap, pin_map
 from referee.journal import EvidenceLimits
-from referee.settings.sections import JournalSection, LightSection, Settings
+from referee.settings.sections import AUTO_PORT, BoardSection, JournalSection, LightSection, Settings
 
 if TYPE_CHECKING:
+    from firmware_bridge.ports.selection import WantedBoard
     from hardware import factory
     from hardware.inputs.switches import SwitchPins
 
@@ -66,6 +67,19 @@ def button_settings(lights: LightSection) -> factory.ButtonSettings:
         pull_up=lights.pull_up,
         settle_s=lights.debounce_ms / _MILLISECONDS_PER_SECOND,
         long_press_s=lights.long_press_s,
+    )
+
+
+def wanted_board(board: BoardSection) -> WantedBoard:
+    """Give which board on which port is meant."""
+    from firmware_bridge.ports.selection import WantedBoard
+
+    return WantedBoard(
+        port=None if board.port == AUTO_PORT else board.port,
+        vendor_id=board.vendor_id,
+        product_id=board.product_id,
+        serial_number=board.serial_number,
+        baud=board.baud,
     )
 
 

@@ -19,8 +19,8 @@ from hardware.lights.light_map import LightMap, read_light_map
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
-from referee.settings.conversions import sensor_pins
-from referee.settings.sections import AUTO_PORT, BoardSection, Settings
+from referee.settings.conversions import sensor_pins, wanted_board
+from referee.settings.sections import Settings
 from referee.settings.sources import Source, nearest_source
 from referee.wiring.sensor_map import SensorMap, load_sensor_map
 
@@ -137,7 +137,7 @@ def plan_and_problems(
     sensor_map = _sensor_map(settings, pin_map, places, faults) if inputs is not Inputs.CAMERA else None
     plan = WiringPlan(
         drivers=drivers,
-        wanted=_wanted(settings.board),
+        wanted=wanted_board(settings.board),
         configure=_configure(settings),
         roles=_button_roles(settings, pin_map, faults),
         pin_map=pin_map,
@@ -231,16 +231,6 @@ def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -
     if twice:
         faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
     return roles
-
-
-def _wanted(board: BoardSection) -> WantedBoard:
-    return WantedBoard(
-        port=None if board.port == AUTO_PORT else board.port,
-        vendor_id=board.vendor_id,
-        product_id=board.product_id,
-        serial_number=board.serial_number,
-        baud=board.baud,
-    )
 
 
 def _configure(settings: Settings) -> Configure:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from common.phrases import counted
 from firmware_bridge.pin_maps.boards import BOARDS
-from referee.cli.context import CommandContext, output, print_table, progress_output
+from referee.cli.context import CommandContext, output, print_findings, progress_output
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand, ExampleGroup
 from referee.cli.options import READABLE_FILE
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from firmware_bridge.install.manifest import Firmware
     from firmware_bridge.pin_maps.pin_map import PinMap
     from firmware_bridge.ports.selection import WantedBoard
-    from referee.settings.sections import BoardSection
 
-_WORDS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "fault": ("wrong", "bold red")}
 _PORT = click.option("--port", help="The board's serial port.  [default: as in the settings; the only board there is]")
 _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default: as in the settings, board.pin_map]")
 
@@ -64,7 +63,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
     if not done.written:
         click.echo(f"Firmware {version} was already on the board on {done.port.device}; every file is as it should be.")
     else:
-        files = "1 file" if len(done.written) == 1 else f"{len(done.written)} files"
+        files = counted(len(done.written), "file")
         before = f" (before: {version_text(done.before)})" if done.before not in (None, done.version) else ""
         click.echo(f"Firmware {version}{before} is on the board on {done.port.device}: {files} written and checked.")
     if done.kept_main:
@@ -92,7 +91,6 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
       referee firmware check --pins pins.toml
       referee firmware check --quick
     """
-    from rich.table import Table
     from rich.text import Text
 
     from firmware_bridge.install.check import check
@@ -102,13 +100,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
         checked = check(wanted, _firmware(), pin_map, _surroundings(), progress, quick=quick)
     console = output()
     console.print(Text(str(checked.port)))
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for finding in checked.findings:
-        word, style = _WORDS[finding.severity]
-        table.add_row(Text(word, style), Text(finding.subject), Text(finding.message))
-        if finding.remedy:
-            table.add_row("", "", Text(f"→ {finding.remedy}"))
-    print_table(console, table)
+    print_findings(console, checked.findings, "wrong")
     return OK if checked.is_good else CHECK_FAILED
 
 
@@ -147,29 +139,16 @@ def pins(file: Path | None, example: bool, board: str) -> None:
 def _asked(context: CommandContext, port: str | None, pins: Path | None) -> tuple[WantedBoard, PinMap | None]:
     """The board and the pin map that options and settings mean."""
     from firmware_bridge.pin_maps.file import read_pin_map
+    from firmware_bridge.ports.selection import WantedBoard
     from hardware.pins.pin_map import BUTTON_ROLES
+    from referee.settings.conversions import wanted_board
 
     board = context.configuration().settings.board
     file = pins or board.pin_map
     pin_map = None if file is None else read_pin_map(file, button_roles=BUTTON_ROLES)
     if pin_map is not None:
         _warn(pin_map)
-    return _wanted(board, port), pin_map
-
-
-def _wanted(board: BoardSection, port: str | None) -> WantedBoard:
-    from firmware_bridge.ports.selection import WantedBoard
-    from referee.settings.sections import AUTO_PORT
-
-    if port is not None:
-        return WantedBoard(port, baud=board.baud)
-    return WantedBoard(
-        port=None if board.port == AUTO_PORT else board.port,
-        vendor_id=board.vendor_id,
-        product_id=board.product_id,
-        serial_number=board.serial_number,
-        baud=board.baud,
-    )
+    return wanted_board(board) if port is None else WantedBoard(port, baud=board.baud), pin_map
 
 
 def _firmware() -> Firmware:
