@@ -20,7 +20,6 @@ from hardware.lights.terminal import TerminalDriver
 from hardware.pins.pin_map import GpioPinMap
 
 DRIVER_NAMES = ("terminal", "gpio")
-BUZZER_KINDS: tuple[BuzzerKind, ...] = ("active", "passive")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class DriverSettings:
     drivers: tuple[str, ...] = ("terminal",)
     pins: GpioPinMap = field(default_factory=GpioPinMap)
     active_high: bool = True
-    buzzer_kind: BuzzerKind = "active"
+    buzzer_kind: BuzzerKind = BuzzerKind.ACTIVE
     bell: bool = False
     captions: bool = True
 
@@ -54,13 +53,14 @@ def driver_sources(
     """Give what a ``Panel`` needs to make each driver: one source a light, so that each fails and recovers alone.
 
     Nothing is opened here. ``pin_factory`` is gpiozero's; its default one when ``None``. Raises SettingError for a
-    driver or a kind of buzzer that does not exist, a driver named twice, and ``gpio`` without any pin.
+    driver that does not exist, a driver named twice, and ``gpio`` without any pin.
     """
     for name in settings.drivers:
-        _require("driver", name, DRIVER_NAMES)
+        if name not in DRIVER_NAMES:
+            guess = did_you_mean(name, DRIVER_NAMES, quoted=True)
+            raise SettingError(f"there is no driver {name!r}{guess}; allowed are {', '.join(DRIVER_NAMES)}")
     if len(set(settings.drivers)) < len(settings.drivers):
         raise SettingError(f"a driver is named twice in {', '.join(settings.drivers)}; name each once")
-    _require("kind of buzzer", settings.buzzer_kind, BUZZER_KINDS)
     sources: list[DriverSource] = []
     if "terminal" in settings.drivers:
         terminal = partial(TerminalDriver, console, grid, bell=settings.bell, captions=settings.captions)
@@ -122,9 +122,3 @@ def _gpio_sources(settings: DriverSettings, pin_factory: Factory | None) -> list
         )
         sources.append(DriverSource("buzzer", buzzer))
     return sources
-
-
-def _require(what: str, name: str, allowed: tuple[str, ...]) -> None:
-    if name not in allowed:
-        guess = did_you_mean(name, allowed, quoted=True)
-        raise SettingError(f"there is no {what} {name!r}{guess}; allowed are {', '.join(allowed)}")

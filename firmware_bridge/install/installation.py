@@ -7,7 +7,6 @@ cut off has no manifest: `referee firmware check` says so, and installing again 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -28,7 +27,7 @@ from firmware_bridge.install.manifest import (
     sha256,
     version_text,
 )
-from firmware_bridge.pin_maps.pin_map import PinMap
+from firmware_bridge.pin_maps.pin_map import PinMap, is_linked_by_usb
 from firmware_bridge.ports.selection import WantedBoard
 from firmware_bridge.ports.serial_ports import SerialPort
 from firmware_bridge.protocol.messages import Welcome
@@ -146,11 +145,7 @@ def speaks_usb(board: BareBoard, survey: Survey) -> bool:
     """Whether the firmware speaks over USB by the pin map on the board; without one, or with a broken one, it does."""
     if PIN_MAP_FILE not in survey.hashes:
         return True
-    try:
-        form = json.loads(board.read(PIN_MAP_FILE))
-    except ValueError:
-        return True
-    return not isinstance(form, dict) or form.get("link", "usb") == "usb"
+    return is_linked_by_usb(board.read(PIN_MAP_FILE))
 
 
 class _FileUpdate:

@@ -125,3 +125,12 @@ class PinMap:
     def crc32(self) -> int:
         """The CRC-32 of what the board reads; the board tells its own at the handshake."""
         return zlib.crc32(self.device_json())
+
+
+def is_linked_by_usb(device_json: bytes) -> bool:
+    """Whether a board that reads this speaks over USB; it does by a map that is damaged, too."""
+    try:
+        form = json.loads(device_json)
+    except ValueError:
+        return True
+    return not isinstance(form, dict) or form.get("link", "usb") == "usb"

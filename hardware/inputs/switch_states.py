@@ -14,12 +14,62 @@ from dataclasses import dataclass, field
 
 from common.moments import to_microseconds
 
+Scan = Sequence[Sequence[bool]]
+"""One scan: for each driven row, whether each column was connected to it."""
+
+
+class SwitchState(enum.Enum):
+    """What is known of a switch."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    DOUBTFUL = "doubtful"
+
+
+def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
+    """Say of each switch, row by row, whether it is open, closed, or can't be told from this one scan.
+
+    With ``diodes`` every contact that is read is a contact. Without, a switch is certain exactly where every set of
+    closed switches that would be read like this agrees on it: an open one always, a closed one where it is the only
+    way from its row to its column. A scan in which that does not hold together, since a switch moved during it, is
+    doubtful where it does not. Raises ValueError for rows of unequal length.
+    """
+    if len({len(row) for row in reading}) > 1:
+        raise ValueError(f"rows of {sorted({len(row) for row in reading})} switches; expected equal ones")
+    states = []
+    for number, row in enumerate(reading):
+        for column, is_connected in enumerate(row):
+            has_way_round = not diodes and _has_way_round(reading, number, column)
+            if has_way_round:
+                states.append(SwitchState.DOUBTFUL)
+            else:
+                states.append(SwitchState.CLOSED if is_connected else SwitchState.OPEN)
+    return tuple(states)
+
+
+def _has_way_round(reading: Scan, row: int, column: int) -> bool:
+    """Whether three other switches that read closed lead from the row to the column: along, across, and back.
+
+    Readings are complete (what is connected by any way reads connected), so a longer way shows as a short one too.
+    """
+    return any(
+        other_row != row and reading[other_row][column] and reading[other_row][other_column]
+        for other_column, is_connected in enumerate(reading[row])
+        if is_connected and other_column != column
+        for other_row in range(len(reading))
+    )
+
+
 DEFAULT_SWITCH_SETTLE_S = 0.04
+"""How long a switch must have been seen alike; a magnet that slides past closes a reed contact several times."""
+
 MIN_SCANS = 3
 """How many scans in a row must agree, however far apart they are."""
 
 CHATTER_FLIPS = 12
 CHATTER_S = 1.0
+"""A switch that changes so often within so many seconds says nothing: nobody moves a piece that fast."""
+
 _MAX_CHANGES = 256
 
 
@@ -129,49 +179,3 @@ class SwitchDebouncer:
 def _has_passed(span_s: float, start_s: float, time_s: float) -> bool:
     """Whether a span is over, in whole microseconds: 10.04 is 0.04 after 10.0, which floats deny."""
     return to_microseconds(time_s - start_s) >= to_microseconds(span_s)
-
-
-Scan = Sequence[Sequence[bool]]
-"""One scan: for each driven row, whether each column was connected to it."""
-
-
-class SwitchState(enum.Enum):
-    """What is known of a switch."""
-
-    OPEN = "open"
-    CLOSED = "closed"
-    DOUBTFUL = "doubtful"
-
-
-def switch_states(reading: Scan, *, diodes: bool) -> tuple[SwitchState, ...]:
-    """Say of each switch, row by row, whether it is open, closed, or can't be told from this one scan.
-
-    With ``diodes`` every contact that is read is a contact. Without, a switch is certain exactly where every set of
-    closed switches that would be read like this agrees on it: an open one always, a closed one where it is the only
-    way from its row to its column. A scan in which that does not hold together, since a switch moved during it, is
-    doubtful where it does not. Raises ValueError for rows of unequal length.
-    """
-    if len({len(row) for row in reading}) > 1:
-        raise ValueError(f"rows of {sorted({len(row) for row in reading})} switches; expected equal ones")
-    states = []
-    for number, row in enumerate(reading):
-        for column, is_connected in enumerate(row):
-            has_way_round = not diodes and _has_way_round(reading, number, column)
-            if has_way_round:
-                states.append(SwitchState.DOUBTFUL)
-            else:
-                states.append(SwitchState.CLOSED if is_connected else SwitchState.OPEN)
-    return tuple(states)
-
-
-def _has_way_round(reading: Scan, row: int, column: int) -> bool:
-    """Whether three other switches that read closed lead from the row to the column: along, across, and back.
-
-    Readings are complete (what is connected by any way reads connected), so a longer way shows as a short one too.
-    """
-    return any(
-        other_row != row and reading[other_row][column] and reading[other_row][other_column]
-        for other_column, is_connected in enumerate(reading[row])
-        if is_connected and other_column != column
-        for other_row in range(len(reading))
-    )

@@ -6,10 +6,11 @@ driver has a thread: ``tick`` sets the pin to what the pattern says at that mome
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from gpiozero import LED, PWMLED, PWMOutputDevice
 from gpiozero.exc import PinPWMError
@@ -21,7 +22,6 @@ from hardware.lights.animation import Animation
 from hardware.lights.signals import Signal
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
 
-BuzzerKind = Literal["active", "passive"]
 T = TypeVar("T")
 
 _HALF = 0.5
@@ -173,19 +173,26 @@ class StatusLed(_PinDriver):
         return self._animation.next_status_s(time_s, smooth=self._smooth)
 
 
+class BuzzerKind(enum.StrEnum):
+    """An active buzzer has one tone of its own and is on or off; a passive one plays the tone it is given."""
+
+    ACTIVE = "active"
+    PASSIVE = "passive"
+
+
 class BuzzerDriver(_PinDriver):
-    """The buzzer on ``pin``: ``active`` (has its own tone; on or off) or ``passive`` (is given the tone)."""
+    """The buzzer on ``pin``."""
 
     def __init__(
         self,
         pin: int,
         *,
-        kind: BuzzerKind = "active",
+        kind: BuzzerKind = BuzzerKind.ACTIVE,
         active_high: bool = True,
         pin_factory: Factory | None = None,
     ) -> None:
         super().__init__(f"buzzer (GPIO{pin})", pin_factory)
-        self._passive = kind == "passive"
+        self._passive = kind is BuzzerKind.PASSIVE
         device = PWMOutputDevice if self._passive else LED
         self._buzzer: Any = self._attempt(
             lambda: self._opened(device(pin, active_high=active_high, pin_factory=self._factory))

@@ -102,7 +102,7 @@ class PinAllocator:
 
 @dataclass(frozen=True)
 class GpioPinMap:
-    """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``pin_map``.
+    """Pins by what hangs on them, as Broadcom numbers, none used twice. Made by ``from_names``.
 
     ``places`` have an LED each. ``columns`` and ``rows`` are LEDs along two edges of a board with more squares than
     the Pi has pins: one of each together points at a square, and several squares take turns.
@@ -116,59 +116,60 @@ class GpioPinMap:
     buzzer: int | None = None
     buttons: Mapping[ButtonRole, int] = field(default_factory=dict)
 
+    @classmethod
+    def from_names(
+        cls,
+        *,
+        places: Mapping[str, PinName] | None = None,
+        columns: Mapping[str, PinName] | None = None,
+        rows: Mapping[str, PinName] | None = None,
+        status_red: PinName | None = None,
+        status_green: PinName | None = None,
+        status_blue: PinName | None = None,
+        buzzer: PinName | None = None,
+        buttons: Mapping[str, PinName] | None = None,
+        known_places: Collection[str] = (),
+    ) -> GpioPinMap:
+        """Check and make a pin map.
+
+        ``known_places`` are the game's; when given, no other may have a pin. Raises PinError, which lists *every*
+        problem: pins that do not exist, pins used twice (with both uses), unknown places and button roles, and a status
+        light that lacks one of its three pins.
+        """
+        pins = PinAllocator()
+        status = {"red": status_red, "green": status_green, "blue": status_blue}
+        given = {colour: pin for colour, pin in status.items() if pin is not None}
+        if given and len(given) < len(status):
+            lacking = ", ".join(colour for colour in status if colour not in given)
+            pins.problems.append(
+                f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them"
+            )
+        pins.problems += _unknown("place", places or {}, known_places)
+        pins.problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
+        pins.problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
+        pins.problems += _unknown("button", buttons or {}, BUTTON_ROLES)
+        if bool(columns) != bool(rows):
+            pins.problems.append("edge lights need pins for columns and for rows; only one of the two has any")
+        place_pins = {place: pins.allocate(f"place {place}", pin) for place, pin in (places or {}).items()}
+        column_pins = {column: pins.allocate(f"column {column}", pin) for column, pin in (columns or {}).items()}
+        row_pins = {row: pins.allocate(f"row {row}", pin) for row, pin in (rows or {}).items()}
+        status_pins = [pins.allocate(f"the status light's {colour}", pin) for colour, pin in given.items()]
+        buzzer_pin = None if buzzer is None else pins.allocate("the buzzer", buzzer)
+        button_pins = {role: pins.allocate(f"the button {str(role)!r}", pin) for role, pin in (buttons or {}).items()}
+        pins.check()
+        return cls(
+            places=place_pins,
+            columns=column_pins,
+            rows=row_pins,
+            status=_triple(status_pins),
+            buzzer=buzzer_pin,
+            buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
+        )
+
     @property
     def uses(self) -> tuple[tuple[str, int], ...]:
         """What each pin is for, in words, and its Broadcom number."""
         return tuple(_named_pins(self.places, self.columns, self.rows, self.status, self.buzzer, self.buttons))
-
-
-def pin_map(
-    *,
-    places: Mapping[str, PinName] | None = None,
-    columns: Mapping[str, PinName] | None = None,
-    rows: Mapping[str, PinName] | None = None,
-    status_red: PinName | None = None,
-    status_green: PinName | None = None,
-    status_blue: PinName | None = None,
-    buzzer: PinName | None = None,
-    buttons: Mapping[str, PinName] | None = None,
-    known_places: Collection[str] = (),
-) -> GpioPinMap:
-    """Check and make a pin map.
-
-    ``known_places`` are the game's; when given, no other may have a pin. Raises PinError, which lists *every*
-    problem: pins that do not exist, pins used twice (with both uses), unknown places and button roles, and a status
-    light that lacks one of its three pins.
-    """
-    pins = PinAllocator()
-    status = {"red": status_red, "green": status_green, "blue": status_blue}
-    given = {colour: pin for colour, pin in status.items() if pin is not None}
-    if given and len(given) < len(status):
-        lacking = ", ".join(colour for colour in status if colour not in given)
-        pins.problems.append(
-            f"the status light has no pin for {lacking}; it needs red, green and blue, or none of them"
-        )
-    pins.problems += _unknown("place", places or {}, known_places)
-    pins.problems += _unknown("column", columns or {}, {column_and_row(place)[0] for place in known_places})
-    pins.problems += _unknown("row", rows or {}, {column_and_row(place)[1] for place in known_places})
-    pins.problems += _unknown("button", buttons or {}, BUTTON_ROLES)
-    if bool(columns) != bool(rows):
-        pins.problems.append("edge lights need pins for columns and for rows; only one of the two has any")
-    place_pins = {place: pins.allocate(f"place {place}", pin) for place, pin in (places or {}).items()}
-    column_pins = {column: pins.allocate(f"column {column}", pin) for column, pin in (columns or {}).items()}
-    row_pins = {row: pins.allocate(f"row {row}", pin) for row, pin in (rows or {}).items()}
-    status_pins = [pins.allocate(f"the status light's {colour}", pin) for colour, pin in given.items()]
-    buzzer_pin = None if buzzer is None else pins.allocate("the buzzer", buzzer)
-    button_pins = {role: pins.allocate(f"the button {str(role)!r}", pin) for role, pin in (buttons or {}).items()}
-    pins.check()
-    return GpioPinMap(
-        places=place_pins,
-        columns=column_pins,
-        rows=row_pins,
-        status=_triple(status_pins),
-        buzzer=buzzer_pin,
-        buttons={ButtonRole(role): pin for role, pin in button_pins.items()},
-    )
 
 
 def _triple(pins: list[int]) -> tuple[int, int, int] | None:

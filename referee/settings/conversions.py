@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hardware.pins.pin_map import GpioPinMap, pin_map
+from hardware.pins.pin_map import GpioPinMap
 from referee.journal import EvidenceLimits
 from referee.settings.sections import AUTO_PORT, BoardSection, JournalSection, LightSection, Settings
 
@@ -19,7 +19,7 @@ _MILLISECONDS_PER_SECOND = 1000
 
 def pins(lights: LightSection, known_places: Sequence[str] = ()) -> GpioPinMap:
     """Give the checked pin map; ``known_places`` are the game's. Raises PinError that lists every problem."""
-    return pin_map(
+    return GpioPinMap.from_names(
         places=lights.place_pins,
         columns=lights.column_pins,
         rows=lights.row_pins,
@@ -49,12 +49,13 @@ def sensor_pins(settings: Settings) -> SwitchPins:
 def light_settings(lights: LightSection, known_places: Sequence[str] = ()) -> factory.DriverSettings:
     """Give what the terminal and the Pi's own pins are driven from; raises PinError."""
     from hardware.factory import DRIVER_NAMES, DriverSettings
+    from hardware.lights.gpio import BuzzerKind
 
     return DriverSettings(
         drivers=tuple(name for name in lights.drivers if name in DRIVER_NAMES),
         pins=pins(lights, known_places),
         active_high=lights.active_high,
-        buzzer_kind=lights.buzzer,
+        buzzer_kind=BuzzerKind(lights.buzzer),
         bell=lights.bell,
     )
 

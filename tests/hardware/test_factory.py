@@ -10,12 +10,13 @@ from rich.console import Console
 from hardware.errors import SettingError
 from hardware.factory import ButtonSettings, DriverSettings, driver_sources, make_buttons
 from hardware.grid import PlaceGrid
+from hardware.lights.gpio import BuzzerKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 
 BOARD = PlaceGrid.of_squares(7, 7)
-PINS = pin_map(
+PINS = GpioPinMap.from_names(
     places={"d6": 17},
     columns={"c": 2},
     rows={"3": 3},
@@ -40,7 +41,7 @@ def test_each_light_is_a_source_of_its_own(console: Console, pwm_pins: MockFacto
 
 def test_what_is_built_works_and_a_busy_pin_costs_one_light(clock, console: Console, pwm_pins: MockFactory) -> None:
     said: list[str] = []
-    settings = DriverSettings(("terminal", "gpio"), PINS, buzzer_kind="passive")
+    settings = DriverSettings(("terminal", "gpio"), PINS, buzzer_kind=BuzzerKind.PASSIVE)
     shown = Signal(
         Mood.FAULT,
         (Light.for_role("c3", LightRole.FAULT), Light.for_role("d6", LightRole.TURN)),
@@ -69,7 +70,6 @@ def test_no_driver_at_all_is_a_choice(console: Console) -> None:
         (DriverSettings(("gpoi",), PINS), r"no driver 'gpoi' \(did you mean 'gpio'\?\); allowed are terminal, gpio"),
         (DriverSettings(("terminal", "terminal")), "a driver is named twice in terminal, terminal"),
         (DriverSettings(("gpio",)), "the driver gpio has no pin to drive; give it pins"),
-        (DriverSettings(buzzer_kind="loud"), "no kind of buzzer 'loud'; allowed are active, passive"),  # type: ignore[arg-type]
     ],
 )
 def test_settings_that_name_what_there_is_not_are_refused(

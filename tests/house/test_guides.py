@@ -21,7 +21,7 @@ from firmware_bridge.wled.frames import linearized
 from hardware.inputs.switches import switch_pins
 from hardware.lights.light_map import light_map_from_toml
 from hardware.lights.signals import Colour
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 from simulator.play.players import Habits
 from simulator.scene.scene import Setting
 
@@ -94,7 +94,7 @@ def test_the_light_map_that_is_shown_can_be_read() -> None:
 def test_the_pi_has_the_pins_of_its_sensors_beside_status_light_buzzer_and_buttons() -> None:
     blocks = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", PI, re.S)]
     lights, sensors = blocks[0]["lights"], next(block["sensors"] for block in blocks if "sensors" in block)
-    others = pin_map(
+    others = GpioPinMap.from_names(
         status_red=lights["status_red_pin"],
         status_green=lights["status_green_pin"],
         status_blue=lights["status_blue_pin"],

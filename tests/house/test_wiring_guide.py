@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "hardware.md").read_text(encoding="utf-8")
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
@@ -20,7 +20,7 @@ def test_the_wiring_that_fits_is_a_sound_pin_map_and_agrees_with_its_table() -> 
     block = re.search(r"```toml\n(.*?)```", GUIDE, re.S)
     assert block is not None
     lights = tomllib.loads(block[1])["lights"]
-    pins = pin_map(
+    pins = GpioPinMap.from_names(
         columns=lights["column_pins"],
         rows=lights["row_pins"],
         status_red=lights["status_red_pin"],

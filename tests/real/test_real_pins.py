@@ -25,7 +25,7 @@ from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from hardware.pins.check import probe
 from hardware.pins.pin_factory import open_pin_factory
-from hardware.pins.pin_map import parse_pin, pin_map
+from hardware.pins.pin_map import GpioPinMap, parse_pin
 
 NAMED = os.environ.get("REFEREE_REAL_PINS", "")
 LATENESS_S = 0.05
@@ -64,7 +64,11 @@ def play(panel: Panel, seconds: float) -> None:
 
 
 def test_the_pins_are_in_order(pins: tuple[int, int]) -> None:
-    faults = [finding for finding in probe(pin_map(places={"a1": pins[0], "a2": pins[1]})) if finding.level == "fault"]
+    faults = [
+        finding
+        for finding in probe(GpioPinMap.from_names(places={"a1": pins[0], "a2": pins[1]}))
+        if finding.level == "fault"
+    ]
     assert faults == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hardware.errors import PinError
 from hardware.inputs.switch_states import SwitchSnapshot, SwitchState
 from hardware.inputs.switches import GpioSwitches, SwitchPins, SwitchScanner, switch_pins
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 
 ROWS, COLUMNS, SINGLES = (4, 5, 6), (2, 12, 13, 16), (20, 21)
 WIRED = SwitchPins(ROWS, COLUMNS, SINGLES, diodes=False)
@@ -182,7 +182,7 @@ def test_wrong_pins_are_refused_before_any_is_touched(pins: dict[str, list[int |
 
 
 def test_every_fault_is_named_at_once_also_against_lights_and_buttons() -> None:
-    lights = pin_map(status_red=4, status_green=5, status_blue=6, buttons={"hint": 17})
+    lights = GpioPinMap.from_names(status_red=4, status_green=5, status_blue=6, buttons={"hint": 17})
     with pytest.raises(PinError) as caught:
         switch_pins(rows=[4, 5], columns=[17, 27], singles=[0], taken=lights.uses)
     for part in (

@@ -8,7 +8,7 @@ from gpiozero.exc import GPIOZeroError
 from gpiozero.pins.mock import MockFactory, MockPin
 
 from hardware.errors import DriverError, HardwareError, PinError
-from hardware.lights.gpio import BuzzerDriver, EdgeLed, PlaceLed, StatusLed
+from hardware.lights.gpio import BuzzerDriver, BuzzerKind, EdgeLed, PlaceLed, StatusLed
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import AnimatedDriver, Driver, Light, LightRole, Mood, Signal, Sound
 from hardware.pins.pin_factory import hardware_error, open_pin_factory, pin_errors
@@ -155,7 +155,7 @@ def test_an_active_buzzer_sounds_the_rhythm_once(clock, plain_pins: MockFactory,
 
 def test_a_passive_buzzer_is_given_the_tones(clock, pwm_pins: MockFactory, play: Play) -> None:
     pin = pwm_pins.pin("GPIO18")
-    with panel_of(clock, BuzzerDriver(18, kind="passive", pin_factory=pwm_pins)) as panel:
+    with panel_of(clock, BuzzerDriver(18, kind=BuzzerKind.PASSIVE, pin_factory=pwm_pins)) as panel:
         heard = []
         panel.show(Signal(Mood.QUESTION, sound=Sound.QUESTION))
         heard.append((pin.frequency, pin.state))

@@ -10,7 +10,7 @@ from gpiozero.pins.mock import MockFactory
 from common.findings import Finding
 from hardware.errors import DriverError
 from hardware.pins.check import Computer, probe
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 
 
 def no_pins() -> Factory:
@@ -41,7 +41,7 @@ def around(root: Path, factory: Factory | None, *, lgpio: bool = True, **environ
 
 
 def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory) -> None:
-    findings = probe(pin_map(places={"c3": 17}), around(pi, plain_pins))
+    findings = probe(GpioPinMap.from_names(places={"c3": 17}), around(pi, plain_pins))
     assert {finding.severity for finding in findings} == {"ok"}
     told = by_subject(findings)
     assert told["computer"].message == "Raspberry Pi 5 Model B Rev 1.0"
@@ -51,7 +51,7 @@ def test_a_pi_in_order_has_only_good_findings(pi: Path, plain_pins: MockFactory)
 def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path) -> None:
     bare = around(tmp_path, None, lgpio=False)
     assert {finding.severity for finding in probe(None, bare)} == {"note"}
-    wanted = by_subject(probe(pin_map(buzzer=18), bare))
+    wanted = by_subject(probe(GpioPinMap.from_names(buzzer=18), bare))
     assert wanted["pins"].severity == "fault"
     assert "sudo apt install python3-lgpio" in wanted["lgpio"].remedy
     assert wanted["computer"].remedy == "use the terminal for lights"
@@ -59,7 +59,7 @@ def test_a_computer_without_pins_is_a_note_unless_pins_are_wanted(tmp_path: Path
 
 def test_a_pin_this_board_lacks_is_named_with_its_use(pi: Path, clock) -> None:
     with MockFactory(revision="0002") as first_model_b:
-        findings = probe(pin_map(places={"c3": 26}, buzzer=17), around(pi, first_model_b))
+        findings = probe(GpioPinMap.from_names(places={"c3": 26}, buzzer=17), around(pi, first_model_b))
     faults = [finding for finding in findings if finding.severity == "fault"]
     assert [finding.subject for finding in faults] == ["GPIO26"]
     assert faults[0].message.startswith("place c3: ")

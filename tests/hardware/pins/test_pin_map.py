@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hardware.errors import PinError
 from hardware.grid import column_and_row
-from hardware.pins.pin_map import BUTTON_ROLES, parse_pin, pin_map
+from hardware.pins.pin_map import BUTTON_ROLES, GpioPinMap, parse_pin
 
 SQUARES = tuple(f"{column}{row}" for row in range(1, 8) for column in "abcdefg")
 
@@ -59,7 +59,7 @@ def test_any_name_gives_a_usable_pin_or_a_pin_error(name: int | str) -> None:
 
 
 def test_a_pin_map_knows_what_each_pin_is_for() -> None:
-    pins = pin_map(
+    pins = GpioPinMap.from_names(
         columns={"a": 2, "b": 3},
         rows={"1": 4},
         status_red="BOARD33",
@@ -84,7 +84,7 @@ def test_a_pin_map_knows_what_each_pin_is_for() -> None:
 
 def test_every_problem_of_a_pin_map_is_listed_at_once() -> None:
     with pytest.raises(PinError) as refused:
-        pin_map(
+        GpioPinMap.from_names(
             places={"c3": 17, "d4": "BOARD11", "z9": 22},
             status_red=40,
             status_green=5,
@@ -102,9 +102,9 @@ def test_every_problem_of_a_pin_map_is_listed_at_once() -> None:
 
 def test_edge_lights_need_both_edges() -> None:
     with pytest.raises(PinError, match="edge lights need pins for columns and for rows"):
-        pin_map(columns={"a": 2})
+        GpioPinMap.from_names(columns={"a": 2})
     with pytest.raises(PinError, match="there is no row '8'"):
-        pin_map(columns={"a": 2}, rows={"8": 3}, known_places=SQUARES)
+        GpioPinMap.from_names(columns={"a": 2}, rows={"8": 3}, known_places=SQUARES)
 
 
 @given(st.dictionaries(st.sampled_from(SQUARES), st.integers(0, 30), max_size=12))
@@ -112,10 +112,10 @@ def test_a_pin_map_is_accepted_exactly_when_pins_exist_and_differ(places: dict[s
     numbers = list(places.values())
     sound = all(2 <= number <= 27 for number in numbers) and len(set(numbers)) == len(numbers)
     if sound:
-        assert dict(pin_map(places=places, known_places=SQUARES).places) == places
+        assert dict(GpioPinMap.from_names(places=places, known_places=SQUARES).places) == places
     else:
         with pytest.raises(PinError):
-            pin_map(places=places, known_places=SQUARES)
+            GpioPinMap.from_names(places=places, known_places=SQUARES)
 
 
 @pytest.mark.parametrize(("place", "split"), [("c3", ("c", "3")), ("aa12", ("aa", "12")), ("bar", ("bar", ""))])

@@ -18,7 +18,7 @@ from hardware.grid import PlaceGrid
 from hardware.inputs.debounce import PressKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
-from hardware.pins.pin_map import pin_map
+from hardware.pins.pin_map import GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
 from referee.hints.advice import Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
@@ -311,7 +311,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
         return now_s[0]
 
     squares = {"c1": 5, "e1": 6, "c3": 12, "e3": 13}
-    wired = pin_map(places=squares, buttons={"hint": 24})
+    wired = GpioPinMap.from_names(places=squares, buttons={"hint": 24})
     lights = DriverSettings(drivers=("gpio",), pins=wired)
     sources = driver_sources(lights, PlaceGrid.of_squares(7, 7), Console(), pins)
     buttons = make_buttons(wired, ButtonSettings(), clock, said.append, pins)
