@@ -28,9 +28,11 @@ from rich.progress import track
 from benchmarks.parts.picture_films import PictureSet, Shot, load_set
 from vision.errors import VisionError
 from vision.frame import Image
+from vision.layout.pieces import BlockPieces
+from vision.layout.surfaces import top_mm
 from vision.readers.blocks.face_search import FINE_PX_PER_MM, CloseFitter, RoughFinder, patches_around
 from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_fits
-from vision.readers.blocks.reader import COLOUR_SPREAD, MARGIN_MM, REACH_MM, ROUGH_FIT
+from vision.readers.blocks.reader import COLOUR_SPREAD, MARGIN_MM, REACH_MM, ROUGH_FIT, top_window
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 PLAIN_PX_PER_MM = 1.0
@@ -42,31 +44,28 @@ class BothWays:
 
     def __init__(self, pictures: PictureSet) -> None:
         self.layout = pictures.layout
-        looks, side = pictures.looks, pictures.layout.block_side_mm
+        looks, side = pictures.looks, BlockPieces.on(pictures.layout.board).side_mm
         self._judge = ColourMetric(looks.colours, COLOUR_SPREAD)
         self._rough, self._close = RoughFinder(looks, side), CloseFitter(looks, side)
         self._plain_rough, self._plain_close = (
             FaceFinder(looks, side, scale) for scale in (PLAIN_PX_PER_MM, FINE_PX_PER_MM)
         )
-        self._half_mm = (
-            self.layout.columns * self.layout.cell_mm / 2 + MARGIN_MM,
-            self.layout.rows * self.layout.cell_mm / 2 + MARGIN_MM,
-        )
-        self._height_mm = self.layout.board_top_mm + side
+        self._bounds = self.layout.board.bounds_mm.grown(MARGIN_MM)
+        self._height_mm = top_mm(self.layout.board)
 
     def together(self, image: Image, shot: Shot) -> dict[str, tuple[str, float]]:
         """Symbol and fit of every face, by place, as the reader finds them."""
         if shot.pose is None:
             return {}
-        grid = PlaneGrid.of(shot.camera, shot.pose, self._half_mm, self._height_mm)
-        patches = patches_around(image, grid, self.layout, self.layout.places)
+        grid = PlaneGrid.of(shot.camera, shot.pose, self._bounds, self._height_mm)
+        patches = patches_around(image, grid, self.layout.board, self.layout.places)
         sights = self._rough.find(patches, ROUGH_FIT)
         colours = [self._nearest(sight.face, sight.ink) for sight in sights]
         fits = self._close.fit(image, grid, patches, sights, colours)
         return {
-            sight.place: (fit.symbol, fit.fit)
+            sight.place: (fit.symbol, fit.correlation)
             for sight, fit in zip(sights, fits, strict=True)
-            if fit is not None and fit.fit > ROUGH_FIT
+            if fit is not None and fit.correlation > ROUGH_FIT
         }
 
     def one_by_one(self, image: Image, shot: Shot) -> dict[str, tuple[str, float]]:
@@ -84,8 +83,8 @@ class BothWays:
             middle = window.left_mm + sight.x_px + 0.5, window.far_mm - sight.y_px - 0.5
             colour = self._nearest(sight.face, sight.ink)
             fit = fit_face(self._plain_close, fine_light, fine_window, middle, 0.75, colour)
-            if fit is not None and fit.fit > ROUGH_FIT:
-                found[place] = (fit.symbol, fit.fit)
+            if fit is not None and fit.correlation > ROUGH_FIT:
+                found[place] = (fit.symbol, fit.correlation)
         return found
 
     def _nearest(self, face: np.ndarray, ink: np.ndarray) -> str | None:
@@ -93,8 +92,7 @@ class BothWays:
         return min(distances, key=lambda name: distances[name], default=None)
 
     def _sampled(self, image: Image, shot: Shot, px_per_mm: float) -> tuple[PlaneWindow, np.ndarray]:
-        (width, depth), height = (2 * half for half in self._half_mm), self._height_mm
-        window = PlaneWindow(-width / 2, depth / 2, width, depth, height, px_per_mm)
+        window = top_window(self.layout.board, px_per_mm)
         assert shot.pose is not None
         return window, linear_light(sample(image, plane_map(shot.camera, shot.pose, window)))
 

@@ -42,7 +42,7 @@ from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.errors import VisionError
 from vision.opencv import aruco_dictionary
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 
 HELD_FRAMES = 15
 ARUCO_EVERY = 5
@@ -93,7 +93,7 @@ class Viewing:
         """Start anew at a shot: a reader that has seen nothing, and a new game."""
         self.close()
         camera = self._set.shots[shot].camera
-        self._reader = TimedReader(TableReader(camera, self._set.layout, self._set.looks))
+        self._reader = TimedReader(table_reader(camera, self._set.layout, self._set.looks))
         settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
         self._journal = Journal.in_memory(wall_clock=lambda: datetime.now(UTC))
         self._service: Service[Any, Any] = Service(

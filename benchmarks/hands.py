@@ -227,8 +227,8 @@ def judge_film(watched: Watched, hands: list[int], shadows: list[int], every: in
 def board_corners_px(setting: Setting) -> FloatArray:
     """The corners of the virtual board in the picture, shape (4, 2)."""
     layout = setting.layout
-    x, y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
-    corners = [[side_x, side_y, layout.board_top_mm] for side_x, side_y in ((-x, -y), (x, -y), (x, y), (-x, y))]
+    x, y = layout.board.columns * layout.board.cell_mm / 2, layout.board.rows * layout.board.cell_mm / 2
+    corners = [[side_x, side_y, layout.board.height_mm] for side_x, side_y in ((-x, -y), (x, -y), (x, y), (-x, y))]
     return project(setting.camera, setting.pose, corners)
 
 

@@ -39,7 +39,7 @@ READ_AT_MM = 40.0
 
 def board_error_mm(camera: CameraModel, layout: TableLayout, pose: Pose, reference: Pose) -> float:
     """Give how far a pose puts the board's corners, at the blocks' tops, from where another puts them, at most."""
-    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    half_x, half_y = layout.board.columns * layout.board.cell_mm / 2, layout.board.rows * layout.board.cell_mm / 2
     corners = np.array([[x, y, READ_AT_MM] for x in (-half_x, half_x) for y in (-half_y, half_y)])
     seen = back_project(camera, pose, project(camera, reference, corners), READ_AT_MM)
     return float(np.linalg.norm(seen - corners, axis=1).max())

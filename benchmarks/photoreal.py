@@ -42,7 +42,7 @@ from referee.session.settings import ServiceSettings
 from vision.frame import Frame
 from vision.images import load_image
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
@@ -79,7 +79,7 @@ def is_covered(reading: Reading) -> bool:
 def read_pictures(frames: list[Frame], pictures: PictureFolder, looks: BlockAppearance) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
-        reader = TableReader(pictures.camera_of(frame.source), pictures.layout, looks)
+        reader = table_reader(pictures.camera_of(frame.source), pictures.layout, looks)
         start = time.perf_counter()
         reading = reader.read(frame)
         spent_ms = (time.perf_counter() - start) * 1000
@@ -116,7 +116,7 @@ def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
     game = load(_GAME)
     camera, layout, looks = pictures.camera_of(frames[0].source), pictures.layout, pictures.looks
-    reader = LearningReader(camera, layout, game.players) if looks is None else TableReader(camera, layout, looks)
+    reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
     settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
     with Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal:
         service: Service[Any, Any] = Service(game, reader, journal, NoDisplay(), settings, ignore_remark)

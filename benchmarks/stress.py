@@ -45,7 +45,7 @@ from vision.frame import Frame, Image
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 
 PIECE_SETS = 8
 MOST_SAVED = 400
@@ -106,7 +106,7 @@ def learn(pieces: int, seed: int) -> BlockAppearance | str:
         pose = locate(shown.image, setting.camera, layout).pose
         pictures.append(EnrolmentPicture(shown.image, setting.camera, pose, position, f"the picture of {shown.colour}"))
     try:
-        return enrol(pictures, layout)
+        return enrol(pictures, layout.board)
     except EnrolmentError as error:
         return str(error)
 
@@ -125,7 +125,7 @@ def look_at(task: Task, learned: Mapping[int, BlockAppearance | str], failures: 
     name = (case.name, case.hardship, case.level, case.number)
     if isinstance(looks, str):
         return score(name, None, case.looks, covered=case.covered, hand=case.hand, thing=thing, refused=looks)
-    reader = TableReader(case.scene.setting.camera, draft_layout(), looks)
+    reader = table_reader(case.scene.setting.camera, draft_layout(), looks)
     start = time.perf_counter()
     reading = reader.read(Frame(image, 0.0, 0, case.name))
     spent_ms = (time.perf_counter() - start) * 1000

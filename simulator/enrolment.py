@@ -65,17 +65,21 @@ def enrolment_images(setting: Setting, seed: int = 0, slack: Slack | None = None
     Raises ValueError when the board has fewer than six columns.
     """
     layout = setting.layout
-    if layout.columns < len(SYMBOLS):
-        raise ValueError(f"the board has {layout.columns} columns; enrolment needs {len(SYMBOLS)} in a row")
-    row = (layout.rows + 1) // 2
+    if layout.board.columns < len(SYMBOLS):
+        raise ValueError(f"the board has {layout.board.columns} columns; enrolment needs {len(SYMBOLS)} in a row")
+    row = (layout.board.rows + 1) // 2
     rng = np.random.default_rng([seed, 21])
     handler = Handler(layout, slack or Slack(), rng)
     pictures: list[EnrolmentImage] = []
     for frame, colour in enumerate(sorted(setting.blocks.colours)):
         placed: list[PlacedBlock] = []
         for column, top in enumerate(SYMBOLS):
-            up = direction(net_side(layout.net, top))
-            sides = [name for name in SYMBOLS if abs(float(up @ direction(net_side(layout.net, name)))) < 0.5]
+            up = direction(net_side(BlockPieces.on(layout.board).net, top))
+            sides = [
+                name
+                for name in SYMBOLS
+                if abs(float(up @ direction(net_side(BlockPieces.on(layout.board).net, name)))) < 0.5
+            ]
             north = sides[int(rng.integers(len(sides)))]
             placed.append(PlacedBlock(f"{chr(ord('a') + column)}{row}", colour, top, north))
         poses = tuple(handler.put_down(block.cell, block.colour, block.top, block.north) for block in placed)

@@ -106,7 +106,7 @@ class VirtualSwitches:
 
 def sensed_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[str]:
     """The places whose switch a block's magnet reaches: it stands on the board, near enough to the middle."""
-    reach_mm = REACH_SHARE * layout.cell_mm
+    reach_mm = REACH_SHARE * layout.board.cell_mm
     found = set()
     for block in blocks:
         place = standing_on(layout, block)

@@ -16,17 +16,15 @@ import cv2
 import numpy as np
 
 from vision.calibration import load_calibration
-from vision.drawing import draw
+from vision.drawing import draw, draw_occlusions
 from vision.errors import VisionError
 from vision.frame import Frame, Image
 from vision.images import load_image
 from vision.layout.table import default_layout, load_layout
 from vision.locating.location import TableLocation, locate
 from vision.locating.markers import Marker, MarkerDetector
-from vision.readers.blocks.appearance import drawn_appearance, load_appearance
-from vision.readers.blocks.drawing import draw_blocks, draw_occlusions
 from vision.readers.blocks.reader import BlockSighting
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import reader_kind, table_reader
 
 STAGES = ("markers", "locate", "blocks", "coverings", "read")
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -54,11 +52,8 @@ def main(
     try:
         layout = default_layout("deblockle") if layout_file is None else load_layout(layout_file)
         camera, picture = load_calibration(calibration), load_image(image)
-        looks = (
-            drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
-            if looks_file is None
-            else load_appearance(looks_file)
-        )
+        kind = reader_kind(layout)
+        looks = kind.plain(layout.board) if looks_file is None else kind.load(looks_file)
         if stage == "markers":
             markers = MarkerDetector(layout.markers.dictionary).plain(picture)
             found: Any = [_marker(marker) for marker in markers]
@@ -68,15 +63,16 @@ def main(
             drawn = draw(picture, located, layout, camera)
             found = _located(located)
             if stage != "locate":
-                reader = TableReader(camera, layout, looks)
+                reader = table_reader(camera, layout, looks)
                 stages = reader.stages(picture, located.pose)
+                board = stages[layout.board.name]
                 if stage in {"blocks", "read"}:
-                    found = {place: _block(block) for place, block in stages.blocks.items()}
-                    drawn = draw_blocks(picture, stages.blocks, camera, located.pose)
+                    found = {place: _block(block) for place, block in board.sightings.items()}
+                    drawn = reader.draw(picture, stages)
                 if stage in {"coverings", "read"}:
-                    drawn = draw_occlusions(drawn if stage == "read" else picture, stages.board, stages.coverings)
+                    drawn = draw_occlusions(drawn if stage == "read" else picture, board.rectified, board.occlusions)
                 if stage == "coverings":
-                    found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in stages.coverings]
+                    found = [{"kind": one.kind, "area_mm2": round(one.area_mm2)} for one in board.occlusions]
                 if stage == "read":
                     reading = reader.reading(Frame(picture, 0.0, 0, str(image)), stages)
                     found = {place: one.hidden_by or one.best for place, one in reading.places.items()}
@@ -104,10 +100,10 @@ def _located(located: TableLocation) -> dict[str, Any]:
 def _block(block: BlockSighting) -> dict[str, Any]:
     return {
         "colour": block.colour,
-        "symbol": block.fit.symbol,
-        "fit": round(block.fit.fit, 3),
+        "symbol": block.face.symbol,
+        "fit": round(block.face.correlation, 3),
         "log_odds": round(block.log_odds, 2),
-        "turned_deg": block.fit.turned_deg,
+        "turned_deg": block.face.turned_deg,
         "sides": {
             side: {symbol: round(share, 3) for symbol, share in probabilities.items()}
             for side, probabilities in block.sides.items()

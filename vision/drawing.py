@@ -1,27 +1,34 @@
-"""Drawing a table's location onto the picture, for a person to check."""
+"""Drawing a table's location and what covers it onto the picture, for a person to check."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, project
+from vision.layout.surfaces import top_mm
 from vision.layout.table import TableLayout
 from vision.locating.location import TableLocation
+from vision.surface.occlusion import Occlusion
+from vision.surface.view import RectifiedView
 
 _MARKER, _BOX, _GRID, _DOUBT = (80, 220, 80), (255, 160, 0), (200, 90, 0), (60, 60, 255)
+_COVERED = (200, 60, 200)
 _STEPS_PER_LINE = 16
 
 
 def draw(image: Image, located: TableLocation, layout: TableLayout, camera: CameraModel) -> Image:
     """Give a copy of the picture (height x width x 3, uint8) with the markers, the board's box and its grid drawn.
 
-    The grid lies on the board's top; the box reaches from the table to the top of the blocks. Both bend with the
+    The grid lies on the board's top; the box reaches from the table to the top of the pieces. Both bend with the
     lens. An uncertain pose is drawn in red.
     """
     picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
-    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    board = layout.board
+    half_x, half_y = board.bounds_mm.right_mm, board.bounds_mm.far_mm
 
     def line(start_mm: tuple[float, float, float], end_mm: tuple[float, float, float], colour: tuple[int, ...]) -> None:
         fractions = np.linspace(0, 1, _STEPS_PER_LINE)[:, None]
@@ -29,15 +36,15 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
         cv2.polylines(picture, [_whole(project(camera, located.pose, points))], False, colour, 1, cv2.LINE_AA)
 
     grid, box = (_DOUBT, _DOUBT) if located.uncertain else (_GRID, _BOX)
-    top = layout.board_top_mm
-    for column in range(layout.columns + 1):
-        x = column * layout.cell_mm - half_x
+    top = board.height_mm
+    for column in range(board.columns + 1):
+        x = column * board.cell_mm - half_x
         line((x, -half_y, top), (x, half_y, top), grid)
-    for row in range(layout.rows + 1):
-        y = row * layout.cell_mm - half_y
+    for row in range(board.rows + 1):
+        y = row * board.cell_mm - half_y
         line((-half_x, y, top), (half_x, y, top), grid)
-    corners = [(-half_x, half_y), (half_x, half_y), (half_x, -half_y), (-half_x, -half_y)]
-    heights = sorted({0.0, top + layout.block_side_mm})
+    corners = [(x, y) for x, y, _ in board.bounds_mm.corners_mm(0.0)[::-1]]
+    heights = sorted({0.0, top_mm(board)})
     for number, (x, y) in enumerate(corners):
         next_x, next_y = corners[(number + 1) % 4]
         for height in heights:
@@ -50,9 +57,38 @@ def draw(image: Image, located: TableLocation, layout: TableLayout, camera: Came
             f"{marker.marker_id}: {located.marker_errors_px[marker.marker_id]:.2f} px",
             marker.corners_px.max(axis=0),
         )
-    for name in (layout.places[0], layout.places[layout.columns - 1], layout.places[-1]):
-        _write(picture, name, project(camera, located.pose, [[*layout.centre_mm(name), top]])[0])
+    for name in (board.places[0], board.places[board.columns - 1], board.places[-1]):
+        _write(picture, name, project(camera, located.pose, [[*board.centre_mm(name), top]])[0])
     return picture
+
+
+def draw_occlusions(image: Image, view: RectifiedView, occlusions: Sequence[Occlusion]) -> Image:
+    """Give a copy of the picture with everything that covers the surface tinted, and what it was taken for."""
+    picture = np.array(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR) if image.ndim == 2 else image, dtype=np.uint8)
+    height, width = picture.shape[0], picture.shape[1]
+    for occlusion in occlusions:
+        at = np.round(view.pixel_map[occlusion.pixels]).astype(np.int32)
+        mask = np.zeros((height, width), dtype=np.uint8)
+        inside = (at[:, 0] >= 0) & (at[:, 1] >= 0) & (at[:, 0] < width) & (at[:, 1] < height)
+        mask[at[inside, 1], at[inside, 0]] = 1
+        mask = np.asarray(cv2.dilate(mask, np.ones((3, 3), dtype=np.uint8)))
+        tinted = picture[mask > 0].astype(np.float64) * 0.5 + np.asarray(_COVERED) * 0.5
+        picture[mask > 0] = tinted.astype(np.uint8)
+        if inside.any():
+            write_text(
+                picture,
+                f"{occlusion.kind} {occlusion.area_mm2 / 100:.0f} cm2",
+                at[inside].mean(axis=0).astype(np.float64),
+                _COVERED,
+            )
+    return picture
+
+
+def write_text(picture: Image, text: str, at: FloatArray, colour: tuple[int, int, int]) -> None:
+    """Write onto a picture beside a point in pixels, with a dark edge that keeps it readable."""
+    where = (int(at[0]) + 2, int(at[1]) - 4)
+    for shade, width in (((0, 0, 0), 3), (colour, 1)):
+        cv2.putText(picture, text, where, cv2.FONT_HERSHEY_SIMPLEX, 0.42, shade, width, cv2.LINE_AA)
 
 
 def _whole(points_px: FloatArray) -> cv2.typing.MatLike:

@@ -11,6 +11,10 @@ Image = npt.NDArray[np.uint8]
 """Height x width x 3, blue-green-red, 8 bits a channel (or height x width for one channel)."""
 
 FloatArray = npt.NDArray[np.float64]
+FloatImage = npt.NDArray[np.float32]
+"""Height x width (x channels)."""
+BoolImage = npt.NDArray[np.bool_]
+"""A mask, height x width."""
 
 
 @dataclass(frozen=True, eq=False)

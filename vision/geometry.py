@@ -1,4 +1,4 @@
-"""Cameras, poses and solids: how points in millimetres on the table become pixels, and back.
+"""Cameras, poses, rectangles and solids: how points in millimetres on the table become pixels, and back.
 
 The world frame is the table's: origin at the board's centre, x to the first player's right, y away from the first
 player, z up, the table's top at z = 0, all in millimetres. A camera frame is OpenCV's: x right, y down, z forward.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol, Self
 
 import cv2
 import numpy as np
@@ -89,6 +90,73 @@ def plane_homography(pose: Pose, camera: CameraModel, height_mm: float) -> Float
     return np.asarray(camera.matrix @ np.column_stack(columns), dtype=np.float64)
 
 
+@dataclass(frozen=True)
+class Rectangle:
+    """A rectangle of a horizontal plane, its sides along x and y, in millimetres."""
+
+    left_mm: float
+    right_mm: float
+    near_mm: float
+    far_mm: float
+
+    @property
+    def width_mm(self) -> float:
+        """From left to right."""
+        return self.right_mm - self.left_mm
+
+    @property
+    def depth_mm(self) -> float:
+        """From the near side to the far side."""
+        return self.far_mm - self.near_mm
+
+    def grown(self, by_mm: float) -> Rectangle:
+        """The rectangle with a margin that wide on every side."""
+        return Rectangle(self.left_mm - by_mm, self.right_mm + by_mm, self.near_mm - by_mm, self.far_mm + by_mm)
+
+    def corners_mm(self, height_mm: float) -> FloatArray:
+        """Its corners at a height, shape (4, 3): near left, near right, far right, far left."""
+        return np.array(
+            [
+                [self.left_mm, self.near_mm, height_mm],
+                [self.right_mm, self.near_mm, height_mm],
+                [self.right_mm, self.far_mm, height_mm],
+                [self.left_mm, self.far_mm, height_mm],
+            ],
+            dtype=np.float64,
+        )
+
+
+class Solid(Protocol):
+    """A convex body that stands on a plane: what hides the surface behind it, whatever kind of piece it is."""
+
+    @property
+    def x_mm(self) -> float:
+        """The middle's x."""
+        ...
+
+    @property
+    def y_mm(self) -> float:
+        """The middle's y."""
+        ...
+
+    @property
+    def turned_deg(self) -> float | None:
+        """How far it is turned counter-clockwise; ``None`` for one that looks the same from all sides."""
+        ...
+
+    def corners_mm(self) -> FloatArray:
+        """Points whose convex hull is the body, shape (n, 3)."""
+        ...
+
+    def grown(self, by_mm: float) -> Self:
+        """The body with its sides and its top that much farther out."""
+        ...
+
+    def inner_points_mm(self, count: int) -> FloatArray:
+        """Points spread evenly through the body, ``count`` along each direction, shape (n, 3)."""
+        ...
+
+
 class Side(StrEnum):
     """The upright sides of a solid that is not turned, north away from the first player."""
 
@@ -104,7 +172,7 @@ SIDE_CORNERS = {
     Side.SOUTH: (7, 6, 2, 3),
     Side.WEST: (4, 7, 3, 0),
 }
-"""Which of a block's corners are a side's upper left, upper right, lower right and lower left, seen from outside."""
+"""Which of a cube's corners are a side's upper left, upper right, lower right and lower left, seen from outside."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +198,23 @@ class CubeSolid:
         )
         return np.array([(*corner, z) for z in (low, high) for corner in ground], dtype=np.float64)
 
+    def grown(self, by_mm: float) -> CubeSolid:
+        """A cube larger by that much on each upright side, and by twice as much at the top; its base stays."""
+        return replace(self, side_mm=self.side_mm + 2 * by_mm)
+
+    def inner_points_mm(self, count: int) -> FloatArray:
+        """Points spread evenly through the cube, ``count`` along each edge, shape (count ** 3, 3)."""
+        steps = (np.arange(count) + 0.5) / count - 0.5
+        along = [self.side_mm * axis.ravel() for axis in np.meshgrid(steps, steps, steps + 0.5)]
+        cosine, sine = math.cos(math.radians(self.turned_deg)), math.sin(math.radians(self.turned_deg))
+        return np.column_stack(
+            [
+                self.x_mm + along[0] * cosine - along[1] * sine,
+                self.y_mm + along[0] * sine + along[1] * cosine,
+                self.base_mm + along[2],
+            ]
+        )
+
     def side_corners_mm(self, side: Side) -> FloatArray:
         """A side face's corners seen from outside, shape (4, 3): upper left, upper right, lower right, lower left."""
         return np.asarray(self.corners_mm()[list(SIDE_CORNERS[side])], dtype=np.float64)
@@ -143,16 +228,16 @@ class CubeSolid:
 
 
 def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> FloatArray:
-    """Where the corners of blocks are in the picture, shape (n, 8, 2), in pixels, in the order of ``corners_mm``."""
+    """Where the corners of cubes are in the picture, shape (n, 8, 2), in pixels, in the order of ``corners_mm``."""
     if not solids:
         return np.zeros((0, 8, 2), dtype=np.float64)
     corners = np.concatenate([solid.corners_mm() for solid in solids])
     return project(camera, pose, corners).reshape(len(solids), 8, 2)
 
 
-def outline_px(solid: CubeSolid, camera: CameraModel, pose: Pose) -> npt.NDArray[np.float32]:
-    """The convex outline of a block in the picture, shape (n, 2), in pixels."""
-    return hull_px(corners_px([solid], camera, pose)[0])
+def outline_px(solid: Solid, camera: CameraModel, pose: Pose) -> npt.NDArray[np.float32]:
+    """The convex outline of a solid in the picture, shape (n, 2), in pixels."""
+    return hull_px(project(camera, pose, solid.corners_mm()))
 
 
 def hull_px(corners: FloatArray) -> npt.NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -65,6 +65,11 @@ class PlaceReading:
         """The most probable look and its probability."""
         look = max(self.probabilities, key=lambda name: self.probabilities[name])
         return look, self.probabilities[look]
+
+
+def even_reading(looks: Sequence[str], hidden_by: HindranceKind) -> PlaceReading:
+    """The reading of a place that can't be seen: any look is as probable as another."""
+    return PlaceReading(dict.fromkeys(looks, 1 / max(1, len(looks))), hidden_by=hidden_by)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, Pose, project
+from vision.frame import FloatArray, FloatImage, Image
+from vision.geometry import CameraModel, Pose, Rectangle, project
 
 PixelMap = npt.NDArray[np.float32]
-FloatImage = npt.NDArray[np.float32]
 PixelsT = TypeVar("PixelsT", Image, FloatImage)
 NumberT = TypeVar("NumberT", float, FloatArray)
 
@@ -35,6 +34,11 @@ class PlaneWindow:
     depth_mm: float
     height_mm: float
     px_per_mm: float
+
+    @classmethod
+    def over(cls, bounds: Rectangle, height_mm: float, px_per_mm: float) -> PlaneWindow:
+        """The window that shows a rectangle at a height."""
+        return cls(bounds.left_mm, bounds.far_mm, bounds.width_mm, bounds.depth_mm, height_mm, px_per_mm)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -102,10 +106,10 @@ class PlaneGrid:
     far_mm: float
 
     @classmethod
-    def of(cls, camera: CameraModel, pose: Pose, half_size_mm: tuple[float, float], height_mm: float) -> PlaneGrid:
-        """Project the plane at ``height_mm``, from minus to plus ``half_size_mm`` (x, y) around the origin."""
-        columns, rows = (int(np.ceil(2 * half / NODE_SPACING_MM)) + 1 for half in half_size_mm)
-        left, far = -half_size_mm[0], half_size_mm[1]
+    def of(cls, camera: CameraModel, pose: Pose, bounds: Rectangle, height_mm: float) -> PlaneGrid:
+        """Project the plane at ``height_mm`` within ``bounds``."""
+        columns, rows = (int(np.ceil(size / NODE_SPACING_MM)) + 1 for size in (bounds.width_mm, bounds.depth_mm))
+        left, far = bounds.left_mm, bounds.far_mm
         x, y = np.meshgrid(left + NODE_SPACING_MM * np.arange(columns), far - NODE_SPACING_MM * np.arange(rows))
         points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, height_mm)])
         coarse = project(camera, pose, points).reshape(rows, columns, 2).astype(np.float32)

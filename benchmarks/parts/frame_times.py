@@ -17,7 +17,7 @@ from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker
 from vision.motion.changes import ChangeDetector
 from vision.motion.hands import HandMonitor
-from vision.readers import table_reader as reader_module
+from vision.readers import surface_reader as reader_module
 from vision.readers.blocks.reader import BlockReader
 from vision.readers.table_reader import TableReader
 from vision.reading import Reading
@@ -32,7 +32,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("coverings", OcclusionDetector, "view"),
     ("coverings", OcclusionDetector, "look"),
     ("bare places", reader_module, "emptiness"),
-    ("hands in motion", HandMonitor, "completed"),
+    ("hands in motion", HandMonitor, "with_hand"),
 )
 STAGE_NAMES = (*dict.fromkeys(stage for stage, _, _ in STAGES), "everything else", "verdict")
 

@@ -13,10 +13,12 @@ from benchmarks.parts.picture_folder import PictureFolder
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
 from vision.readers.blocks.enrolment import learn_colours
+from vision.readers.protocols import SurfaceView
 
 FRAMES_PER_SECOND = 15.0
 NOISE_LEVELS = 1.5
@@ -87,15 +89,15 @@ def _pose(image: Image, camera: CameraModel, layout: TableLayout) -> Pose | None
 def _same_place(first: Pose | None, second: Pose | None, camera: CameraModel, layout: TableLayout) -> bool:
     if first is None or second is None:
         return False
-    points = [[x, y, layout.board_top_mm] for x, y in layout.markers.centres_mm.values()]
+    points = [[x, y, layout.board.height_mm] for x, y in layout.markers.centres_mm.values()]
     return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_PLACE_PX
 
 
 def _learned(shot: Shot, layout: TableLayout) -> BlockAppearance:
     if shot.pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
-    plain = drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
-    return learn_colours(shot.pictures[0], shot.camera, shot.pose, layout, plain, ("gold", "teal"))
+    plain = drawn_appearance(BlockPieces.on(layout.board).symbols)
+    return learn_colours(SurfaceView(shot.pictures[0], shot.camera, shot.pose, layout.board), plain, ("gold", "teal"))
 
 
 class Projector:
@@ -129,8 +131,8 @@ class Projector:
         layout = self._set.layout
         x, y = layout.centre_mm(layout.places[int(self._rng.integers(len(layout.places)))])
         turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-        radius = layout.block_side_mm / 2
-        rim = [[x + radius * np.cos(turn), y + radius * np.sin(turn), layout.board_top_mm] for turn in turns]
+        radius = BlockPieces.on(layout.board).side_mm / 2
+        rim = [[x + radius * np.cos(turn), y + radius * np.sin(turn), layout.board.height_mm] for turn in turns]
         changed = picture.copy()
         outline = np.clip(project(shot.camera, shot.pose, rim), -1e4, 1e4)
         cv2.fillConvexPoly(changed, np.round(outline).astype(np.int32), (40, 45, 50), cv2.LINE_AA)

@@ -55,7 +55,9 @@ from simulator.scene.scene import Setting
 from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.locating.location import locate
+from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.registry import table_reader
 from vision.readers.table_reader import TableReader
 
 LinkFaults = WireFaults
@@ -132,7 +134,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     path = options.journal or Path(tempfile.mkdtemp(prefix="referee-demo-")) / "journal.sqlite"
     console.print(f"A game of {game.title} on the virtual table, seed {options.seed}, {options.turns} turns.")
     now, remarks = _VirtualClock(), _Remarks(console.print)
-    grid = PlaceGrid.of_squares(table.setting.layout.columns, table.setting.layout.rows)
+    grid = PlaceGrid.of_squares(table.setting.layout.board.columns, table.setting.layout.board.rows)
     with Journal.open(path, wall_clock=now.wall_clock) as opened, ExitStack() as stack:
         journal = BufferedJournal(opened, console.print)
         stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
@@ -269,6 +271,11 @@ def _uncompressed() -> Setting:
 
 def enrolled_reader(table: VirtualTable) -> TableReader:
     """Make a reader as an owner would: calibrated camera, measured layout, looks from pictures of known pieces."""
+    return table_reader(table.calibration(), table.setting.layout, enrolled_appearance(table))
+
+
+def enrolled_appearance(table: VirtualTable) -> BlockAppearance:
+    """Learn what the blocks look like from pictures of known positions."""
     camera, layout = table.calibration(), table.setting.layout
     pictures = [
         EnrolmentPicture(
@@ -280,7 +287,7 @@ def enrolled_reader(table: VirtualTable) -> TableReader:
         )
         for picture in table.enrolment_images()
     ]
-    return TableReader(camera, layout, enrol(pictures, layout))
+    return enrol(pictures, layout.board)
 
 
 @dataclass

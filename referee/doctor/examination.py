@@ -29,10 +29,10 @@ from referee.settings.configuration import Configuration
 from referee.settings.conversions import pins
 from referee.settings.sections import Settings
 from referee.settings.sources import Source
-from referee.settings.table_layout import layout_for
+from referee.settings.table_layout import layout_for_camera
 from vision.calibration import load_calibration
 from vision.errors import VisionError
-from vision.readers.blocks.appearance import load_appearance
+from vision.readers.registry import reader_kind
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -184,23 +184,28 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
                 )
     layout = settings.table.layout
     try:
-        table = layout_for(settings.game.name, layout)
+        table = layout_for_camera(settings.game.name, layout)
     except VisionError as error:
+        kind = None
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
+        kind = reader_kind(table)
         where = layout or f"the one that comes with {settings.game.name}"
         markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
-        yield Finding.ok("layout", f"{where}: {table.columns} x {table.rows} squares, markers {markers}")
+        yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, markers {markers}")
     looks = settings.table.looks
     if looks is None:
         yield Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
         return
+    if kind is None:
+        yield Finding.note("looks", f"{looks} can't be read before the layout is right")
+        return
     try:
-        known = load_appearance(looks)
+        known = kind.load(looks)
     except VisionError as error:
         yield Finding.fault("looks", str(error), "referee enrol makes new ones")
     else:
-        yield Finding.ok("looks", f"{looks}: {', '.join(known.colours)}; {', '.join(known.symbols)}")
+        yield Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:

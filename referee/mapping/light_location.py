@@ -106,21 +106,21 @@ def _rival(smooth: FloatArray, peak: tuple[int, int], square_px: float) -> float
 
 def _square_px(camera: CameraModel, pose: Pose, layout: TableLayout) -> float:
     """About how many pixels a square is wide in the middle of the board."""
-    half = layout.cell_mm / 2
-    ends = project(camera, pose, [[-half, 0.0, layout.board_top_mm], [half, 0.0, layout.board_top_mm]])
+    half = layout.board.cell_mm / 2
+    ends = project(camera, pose, [[-half, 0.0, layout.board.height_mm], [half, 0.0, layout.board.height_mm]])
     return float(np.linalg.norm(ends[1] - ends[0]))
 
 
 def _place(pixel: tuple[float, float], camera: CameraModel, pose: Pose, layout: TableLayout) -> tuple[str | None, str]:
     """Which square a pixel lies in, and why that may be wrong."""
-    x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board_top_mm)[0]
-    column = x_mm / layout.cell_mm + (layout.columns - 1) / 2
-    row = y_mm / layout.cell_mm + (layout.rows - 1) / 2
-    beyond = max(-0.5 - column, column - layout.columns + 0.5, -0.5 - row, row - layout.rows + 0.5)
+    x_mm, y_mm, _ = back_project(camera, pose, [pixel], layout.board.height_mm)[0]
+    column = x_mm / layout.board.cell_mm + (layout.board.columns - 1) / 2
+    row = y_mm / layout.board.cell_mm + (layout.board.rows - 1) / 2
+    beyond = max(-0.5 - column, column - layout.board.columns + 0.5, -0.5 - row, row - layout.board.rows + 0.5)
     if beyond > _OUTSIDE_SHARE:
         return None, "it shines beside the board: the status light?"
-    nearest_column = min(max(round(column), 0), layout.columns - 1)
-    nearest_row = min(max(round(row), 0), layout.rows - 1)
+    nearest_column = min(max(round(column), 0), layout.board.columns - 1)
+    nearest_row = min(max(round(row), 0), layout.board.rows - 1)
     place = f"{chr(ord('a') + nearest_column)}{nearest_row + 1}"
     to_edge = 0.5 - max(abs(column - nearest_column), abs(row - nearest_row))
     if beyond > 0:

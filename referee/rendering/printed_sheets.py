@@ -16,7 +16,7 @@ import numpy as np
 
 from referee.errors import PrintError
 from vision.calibration import CharucoBoardSpec, format_board
-from vision.layout.table import MarkerLayout
+from vision.layout.markers import MarkerLayout
 from vision.opencv import aruco_dictionary
 
 PAPERS_MM: Mapping[str, tuple[float, float]] = MappingProxyType({"a4": (210.0, 297.0), "letter": (215.9, 279.4)})

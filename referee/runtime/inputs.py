@@ -33,7 +33,8 @@ from vision.errors import CalibrationError, CameraError, EndOfFramesError, Frame
 from vision.frame import Frame
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
-from vision.readers.blocks.appearance import BlockAppearance, load_appearance, save_appearance
+from vision.readers.protocols import Appearance
+from vision.readers.registry import reader_kind, table_reader
 from vision.readers.table_reader import TableReader
 
 _PICTURES_PER_SECOND = 15.0
@@ -142,7 +143,7 @@ def _picture_clock() -> Callable[[], float]:
 def _enrolled_reader(options: WatchOptions, layout: TableLayout) -> TableReader:
     if options.looks is None:
         raise ConfigError("no looks were given; make some with `referee enrol`")
-    return TableReader(calibrated(options), layout, load_appearance(options.looks))
+    return table_reader(calibrated(options), layout, reader_kind(layout).load(options.looks))
 
 
 def _learned_path(options: WatchOptions) -> Path | None:
@@ -161,25 +162,27 @@ def _learning_reader(
     number = journal.latest_game()
     kinds = {event.kind for _, event in journal.events(number)} if number is not None else set()
     if not options.resume or "set up" not in kinds or "end" in kinds:
-        return LearningReader(camera, layout, game.players, _keeper(options, say))
+        return LearningReader(camera, layout, game.players, _keeper(options, reader_kind(layout).save, say))
     kept = _learned_path(options)
     if kept is None or not kept.is_file():
         raise ConfigError(
             "the game is under way, and the pieces' colours can only be learned from a set-up; give the looks that "
             "`referee enrol` made, or begin a new game"
         )
-    return TableReader(camera, layout, load_appearance(kept))
+    return table_reader(camera, layout, reader_kind(layout).load(kept))
 
 
-def _keeper(options: WatchOptions, say: Callable[[str], None]) -> Callable[[BlockAppearance], None]:
+def _keeper(
+    options: WatchOptions, save: Callable[[Appearance, Path], None], say: Callable[[str], None]
+) -> Callable[[Appearance], None]:
     """Give what keeps the colours learned from a set-up beside the journal, so that the game can be resumed."""
     path = _learned_path(options)
 
-    def keep(looks: BlockAppearance) -> None:
+    def keep(looks: Appearance) -> None:
         if path is None:
             return
         try:
-            save_appearance(looks, path)
+            save(looks, path)
         except OSError as error:
             say(
                 f"The pieces' colours could not be kept in {path} ({error.strerror}): after a restart this game needs "

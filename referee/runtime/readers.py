@@ -18,9 +18,8 @@ from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
-from vision.readers.blocks.enrolment import learn_colours
-from vision.readers.table_reader import TableReader
+from vision.readers.protocols import Appearance, SurfaceView
+from vision.readers.registry import reader_kind, table_reader
 from vision.reading import Hindrance, HindranceKind, Reading
 
 SMALL_WIDTH_PX = 160
@@ -125,36 +124,42 @@ class LearningReader:
         camera: CameraModel,
         layout: TableLayout,
         colour_names: tuple[str, ...],
-        keep: Callable[[BlockAppearance], None] | None = None,
+        keep: Callable[[Appearance], None] | None = None,
     ) -> None:
         self._camera = camera
         self._layout = layout
         self._names = colour_names
-        self._plain = drawn_appearance(tuple(dict.fromkeys(layout.net.values())))
-        self._reader = TableReader(camera, layout, self._plain)
-        self._learned = False
+        self._kind = reader_kind(layout)
+        self._plain: Appearance = self._kind.plain(layout.board)
+        self._reader = table_reader(camera, layout, self._plain)
+        self._learned: Appearance | None = None
         self._keep = keep
 
     @property
-    def looks(self) -> BlockAppearance | None:
+    def looks(self) -> Appearance | None:
         """What was learned, ``None`` before."""
-        return self._reader.looks if self._learned else None
+        return self._learned
 
     def read(self, frame: Frame) -> Reading:
         """Read one frame; a Reading without places that says why while the colours can't be learned."""
         reading = self._reader.read(frame)
-        if self._learned or not reading.places or any(one.kind == HindranceKind.HAND for one in reading.hindrances):
+        if (
+            self._learned is not None
+            or not reading.places
+            or any(one.kind == HindranceKind.HAND for one in reading.hindrances)
+        ):
             return reading
         try:
             pose = locate(frame.image, self._camera, self._layout).pose
-            looks = learn_colours(frame.image, self._camera, pose, self._layout, self._plain, self._names)
+            view = SurfaceView(frame.image, self._camera, pose, self._layout.board, frame.time_s)
+            looks = self._kind.learn(view, self._plain, self._names)
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")
             return Reading(frame.sequence, frame.time_s, {}, (*reading.hindrances, why), reading.notices)
         if self._keep is not None:
             self._keep(looks)
-        self._reader = TableReader(self._camera, self._layout, looks)
-        self._learned = True
+        self._reader = table_reader(self._camera, self._layout, looks)
+        self._learned = looks
         return self._reader.read(frame)
 
     def crop(self, frame: Frame, place: str) -> Image:
@@ -163,5 +168,5 @@ class LearningReader:
 
     def forget(self) -> None:
         """Learn the colours afresh from the next clear frame."""
-        self._learned = False
-        self._reader = TableReader(self._camera, self._layout, self._plain)
+        self._learned = None
+        self._reader = table_reader(self._camera, self._layout, self._plain)

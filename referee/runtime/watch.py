@@ -35,7 +35,7 @@ from referee.session.loop import LoopPorts, run
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from referee.session.signals import signal_for, waiting_signal
-from referee.settings.table_layout import grid_of, layout_for
+from referee.settings.table_layout import grid_of, layout_for_camera
 from referee.wiring.devices import HeldPresses, OpenedDevices, opened_devices
 from vision.layout.table import TableLayout
 
@@ -52,7 +52,7 @@ def watch(options: WatchOptions, console: Console) -> int:
     ConfigError for options that don't go together.
     """
     game = load(options.game)
-    layout = None if options.by_sensors_alone else layout_for(game.name, options.layout)
+    layout = None if options.by_sensors_alone else layout_for_camera(game.name, options.layout)
     settings = _service_settings(options, game)
     with ExitStack() as stack:
         journal = stack.enter_context(_journal(options, console))
@@ -151,7 +151,7 @@ def _panel(
     console: Console,
     say: Callable[[str], None],
 ) -> LivePanel:
-    grid = grid_of(game.places) if layout is None else PlaceGrid.of_squares(layout.columns, layout.rows)
+    grid = grid_of(game.places) if layout is None else PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
     # The report says the words.
     sources = driver_sources(replace(options.lights, captions=False), grid, console) + wires.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)

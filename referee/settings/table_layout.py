@@ -8,6 +8,7 @@ from pathlib import Path
 from hardware.grid import PlaceGrid, column_and_row
 from vision.errors import LayoutError
 from vision.layout.table import TableLayout, default_layout, games_with_layouts, load_layout
+from vision.readers.registry import check_readable
 
 
 def layout_for(game: str, path: Path | None) -> TableLayout:
@@ -21,6 +22,13 @@ def layout_for(game: str, path: Path | None) -> TableLayout:
             f"{kept_by_text()}, play it with `referee play {game}`, or measure the table and set layout below [table]"
         )
     return default_layout(game)
+
+
+def layout_for_camera(game: str, path: Path | None) -> TableLayout:
+    """Load a layout as ``layout_for`` does; raises LayoutError, too, where no reader knows the table's pieces."""
+    layout = layout_for(game, path)
+    check_readable(layout)
+    return layout
 
 
 def kept_by_text() -> str:

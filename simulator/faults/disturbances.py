@@ -151,8 +151,8 @@ class DisturbanceMaker:
 
     def _beside(self) -> ForeignObject:
         layout, rng = self._setting.layout, self._rng
-        away_mm = layout.rows * layout.cell_mm / 2 + 36.0
-        x_mm = float(rng.uniform(-0.75, 0.75)) * layout.columns * layout.cell_mm / 2
+        away_mm = layout.board.rows * layout.board.cell_mm / 2 + 36.0
+        x_mm = float(rng.uniform(-0.75, 0.75)) * layout.board.columns * layout.board.cell_mm / 2
         y_mm = away_mm if rng.random() < 0.5 else -away_mm
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.5 else "cup"
         return ForeignObject(kind, x_mm, y_mm, self._colour(), radius_mm=float(rng.uniform(11.0, 26.0)))
@@ -161,12 +161,12 @@ class DisturbanceMaker:
         layout, rng = self._setting.layout, self._rng
         x_mm, y_mm = layout.centre_mm(place)
         kind: Literal["coin", "cup"] = "coin" if rng.random() < 0.6 else "cup"
-        return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board_top_mm, float(rng.uniform(9.0, 14.0)))
+        return ForeignObject(kind, x_mm, y_mm, self._colour(), layout.board.height_mm, float(rng.uniform(9.0, 14.0)))
 
     def _on_block(self, block: BlockPose) -> ForeignObject:
         """Large enough to leave no symbol to be taken for another."""
         layout = self._setting.layout
-        top_mm = layout.board_top_mm + layout.block_side_mm
+        top_mm = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
         radius_mm = float(self._rng.uniform(12.5, 14.0))
         return ForeignObject("coin", block.x_mm, block.y_mm, self._colour(), top_mm, radius_mm)
 

@@ -169,14 +169,14 @@ class FaultyGame(AnsweringGame):
         return (yield from self._turn())
 
     def _begin(self, kind: str) -> int:
-        free = tuple(place for place in self._people.open_squares() if place not in self._layout.star_places)
+        free = tuple(place for place in self._people.open_squares() if place not in self._layout.board.printed)
         if kind == "table bumped":
             self._people.slip()
         under_coins = self._places_under_coins()
         blocks = tuple(
             block
             for block in self._people.blocks_left_alone()
-            if self._layout.place_at(block.x_mm, block.y_mm) not in under_coins
+            if self._layout.board.place_at(block.x_mm, block.y_mm) not in under_coins
         )
         return self.disturbances.begin(self._maker.make(kind, self._planned_s, free, blocks))
 
@@ -198,7 +198,7 @@ class FaultyGame(AnsweringGame):
 
     def _places_under_coins(self) -> frozenset[str]:
         lying = [one for one in self.disturbances.at(self._planned_s) if one.kind == "coin on a block"]
-        under = (self._layout.place_at(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
+        under = (self._layout.board.place_at(thing.x_mm, thing.y_mm) for one in lying for thing in one.things)
         return frozenset(place for place in under if place)
 
     def _turn(self, stays_s: float = 0.0) -> Generator[Stretch, None, Action | None]:
@@ -257,7 +257,7 @@ class FaultyGame(AnsweringGame):
         """Nobody plays onto a coin: what lies on a square that is touched is taken away first."""
         squares = self._people.squares_of(action)
         for number, one in enumerate(self.disturbances):
-            lies_on = {self._layout.place_at(thing.x_mm, thing.y_mm) for thing in one.things}
+            lies_on = {self._layout.board.place_at(thing.x_mm, thing.y_mm) for thing in one.things}
             if one.holds_at(self._planned_s) and lies_on & squares:
                 self.disturbances.end(number, self._planned_s)
 

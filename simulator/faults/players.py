@@ -15,6 +15,7 @@ from simulator.play.players import Habits, Players, RollAndHop
 from simulator.play.violations import VIOLATIONS, Carries, PlayArea, star_of
 from simulator.scene.cube import turned
 from simulator.scene.scene import BlockPose
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 Start = Literal["usual", "agreed", "cornered"]
@@ -63,7 +64,9 @@ class FaultyPlayers(Players):
 
     def _lay_out_spare(self, colour: str) -> None:
         layout = self._handler.layout
-        spare = self._handler.put_down(layout.places[0], colour, layout.net["up"], layout.net["north"])
+        spare = self._handler.put_down(
+            layout.places[0], colour, BlockPieces.on(layout.board).net["up"], BlockPieces.on(layout.board).net["north"]
+        )
         laid = self._handler.take_off(Arrangement({**self.standing, "spare": spare}), "spare")
         self.standing = Arrangement({**self.standing, laid.end: laid.pose})
 
@@ -299,7 +302,7 @@ def wrong_set_up(
     layout = handler.layout
     taken = [place for place in layout.places if place in standing]
     start = taken[int(rng.integers(len(taken)))]
-    free = [place for place in layout.places if place not in standing and place not in layout.star_places]
+    free = [place for place in layout.places if place not in standing and place not in layout.board.printed]
     end = free[int(rng.integers(len(free)))]
     match kind:
         case "block missing":
@@ -313,7 +316,7 @@ def wrong_set_up(
         case "wrong square":
             return (handler.lift(standing, start, end),)
         case "block on a star":
-            stars = layout.star_places
+            stars = layout.board.printed
             return (handler.lift(standing, start, stars[int(rng.integers(len(stars)))]),)
     raise ValueError(f"no such set-up: {kind}; there are {', '.join(WRONG_SET_UPS)}")
 
@@ -325,15 +328,18 @@ def agreed_squares(start: str, handler: Handler, players: Sequence[str], rng: np
     """
     layout = handler.layout
     first, second = players[:2]
-    free = [place for place in layout.places if place not in layout.star_places]
+    free = [place for place in layout.places if place not in layout.board.printed]
     drawn = [free[int(index)] for index in rng.permutation(len(free))]
     if start == "agreed":
         count = int(rng.integers(2, 5))
         return {place: first if number < count else second for number, place in enumerate(drawn[: 2 * count])}
     left, near = rng.random() < 0.5, rng.random() < 0.5
-    row = layout.places[: layout.columns] if near else layout.places[-layout.columns :]
+    row = layout.places[: layout.board.columns] if near else layout.places[-layout.board.columns :]
     corner = row[0] if left else row[-1]
-    beside = (layout.neighbour(corner, 1 if left else -1, 0), layout.neighbour(corner, 0, 1 if near else -1))
+    beside = (
+        layout.board.neighbour(corner, 1 if left else -1, 0),
+        layout.board.neighbour(corner, 0, 1 if near else -1),
+    )
     between = [place for place in beside if place]
     others = [place for place in drawn if place not in {corner, *between}][:2]
     return {corner: first, **dict.fromkeys((*between, *others), second)}

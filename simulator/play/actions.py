@@ -15,6 +15,7 @@ import numpy as np
 from common.places import EMPTY
 from simulator.scene.cube import COMPASS, faces_of, rolled
 from simulator.scene.scene import BlockPose, block_on, standing_on
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 
@@ -160,11 +161,11 @@ class Handler:
 
     def faces(self, block: BlockPose) -> dict[str, str]:
         """Which symbol each side of a block shows."""
-        return faces_of(self.layout.net, block.up, block.north)
+        return faces_of(BlockPieces.on(self.layout.board).net, block.up, block.north)
 
     def roll(self, standing: Arrangement, start: str, side: str) -> Carry:
         """Roll the block on ``start`` to the place on that side; raises ValueError when that is off the board."""
-        end = self.layout.neighbour(start, *STEPS[side])
+        end = self.layout.board.neighbour(start, *STEPS[side])
         if end is None:
             raise ValueError(f"{side} of {start} is off the board")
         block = standing[start]
@@ -184,10 +185,10 @@ class Handler:
         """Take the block on ``start`` to its owner's tray beside the board."""
         block = standing[start]
         count = sum(1 for place in standing if place.startswith(f"{block.colour} tray"))
-        half = self.layout.columns * self.layout.cell_mm / 2
+        half = self.layout.board.columns * self.layout.board.cell_mm / 2
         near = block.colour != "teal"
         x = (half + 38.0) * (1 if near else -1)
-        y = (-1 if near else 1) * (half - 55.0 - count * (self.layout.block_side_mm + 9.0))
+        y = (-1 if near else 1) * (half - 55.0 - count * (BlockPieces.on(self.layout.board).side_mm + 9.0))
         end = f"{block.colour} tray {count + 1}"
         turned = float(self._rng.uniform(-25.0, 25.0))
         pose = BlockPose(x, y, block.colour, block.up, block.north, turned, base_mm=0.0)

@@ -72,7 +72,7 @@ class Choreography:
         self._pace = pace
 
     def _grip_point(self, block: BlockPose) -> tuple[float, float, float]:
-        base = self._layout.board_top_mm if block.base_mm is None else block.base_mm
+        base = self._layout.board.height_mm if block.base_mm is None else block.base_mm
         return (block.x_mm, block.y_mm, base + _GRIP_MM)
 
     def _home(self, arm: Arm, x_mm: float) -> tuple[float, float, float]:
@@ -90,7 +90,7 @@ class Choreography:
         pace = self._pace
         if not action.carries:
             x, y = rest_at_mm or (0.0, arm.end * 100.0)
-            rest = (x, y, self._layout.board_top_mm + self._layout.block_side_mm + 6.0)
+            rest = (x, y, self._layout.board.height_mm + BlockPieces.on(self._layout.board).side_mm + 6.0)
             home = self._home(arm, x)
             blocks = tuple(standing.values())
             yield Stretch(_REACH_S * pace, blocks, arm, None, None, home, rest, 0.2, 0.0)
@@ -149,7 +149,7 @@ class Choreography:
         return Hand(tip, elbow, arm.skin, arm.sleeve, arm.sleeve_from, grip, way)
 
     def _held(self, block: BlockPose, carry: Carry, share: float) -> BlockPose:
-        board = self._layout.board_top_mm
+        board = self._layout.board.height_mm
         start_mm = board if block.base_mm is None else block.base_mm
         end_mm = board if carry.pose.base_mm is None else carry.pose.base_mm
         eased = _ease(share)
@@ -157,7 +157,7 @@ class Choreography:
         if carry.tips_towards is not None:
             angle = math.radians(90.0 * eased)
             moved = (math.sin(angle) - math.cos(angle) + 1.0) / 2
-            rise = self._layout.block_side_mm / 2 * (math.sin(angle) + math.cos(angle) - 1.0)
+            rise = BlockPieces.on(self._layout.board).side_mm / 2 * (math.sin(angle) + math.cos(angle) - 1.0)
             lying, tipped, towards = block, 90.0 * eased, carry.tips_towards
         else:
             moved = eased

@@ -15,6 +15,7 @@ from engine.api import EMPTY, Game, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler, Slack, facing, side_towards
 from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS, PlayArea
 from simulator.scene.scene import SYMBOLS
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 _TRIES = 40
@@ -86,7 +87,7 @@ class Players:
         blocks = {}
         for place, colour in self._starting_squares().items():
             up = str(self._rng.choice(list(SYMBOLS)))
-            sides = [symbol for symbol in SYMBOLS if symbol not in _axis(layout.net, up)]
+            sides = [symbol for symbol in SYMBOLS if symbol not in _axis(BlockPieces.on(layout.board).net, up)]
             north = str(self._rng.choice(sides))
             blocks[place] = self._handler.put_down(place, colour, up, north)
         self.standing = Arrangement(blocks)

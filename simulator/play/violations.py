@@ -11,6 +11,7 @@ import numpy as np
 
 from simulator.play.actions import STEPS, Arrangement, Carry, Handler
 from simulator.scene.cube import COMPASS, faces_of, rolled, turned
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 _T = TypeVar("_T")
@@ -53,7 +54,7 @@ class PlayArea:
     def open_places(self) -> list[str]:
         """Empty squares that are no star."""
         layout = self.handler.layout
-        return [place for place in layout.places if place not in self.standing and place not in layout.star_places]
+        return [place for place in layout.places if place not in self.standing and place not in layout.board.printed]
 
     def rolls(self, starts: Sequence[str], *, onto_star: bool = False) -> list[Carry]:
         """Rolls of those blocks to open squares, or to star squares only."""
@@ -61,8 +62,8 @@ class PlayArea:
         found: list[Carry] = []
         for start in starts:
             for side in COMPASS:
-                end = layout.neighbour(start, *STEPS[side])
-                if end is not None and end not in self.standing and (end in layout.star_places) == onto_star:
+                end = layout.board.neighbour(start, *STEPS[side])
+                if end is not None and end not in self.standing and (end in layout.board.printed) == onto_star:
                     found.append(self.handler.roll(self.standing, start, side))
         return found
 
@@ -100,7 +101,7 @@ def _rolled_diagonally(table: PlayArea, player: str, rng: np.random.Generator) -
     if start is None:
         return None
     columns, rows = (int(step) for step in rng.choice([-1, 1], 2))
-    end = table.handler.layout.neighbour(start, columns, rows)
+    end = table.handler.layout.board.neighbour(start, columns, rows)
     if end is None or end not in table.open_places():
         return None
     side = "east" if columns > 0 else "west"
@@ -175,7 +176,7 @@ def _rolled_against_something(table: PlayArea, player: str, rng: np.random.Gener
     ways = []
     for start in table.own(player):
         for side in COMPASS:
-            end = handler.layout.neighbour(start, *STEPS[side])
+            end = handler.layout.board.neighbour(start, *STEPS[side])
             if end is None or end in standing:
                 ways.append((start, side))
     way, target = _pick(rng, ways), _pick(rng, table.open_places())
@@ -252,7 +253,7 @@ def _landed_on_block(table: PlayArea, player: str, rng: np.random.Generator) -> 
 
 def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> Carries | None:
     roll = _pick(rng, [one for one in table.rolls(table.own(player)) if one.pose.up not in {"star", "stop"}])
-    stars = [place for place in table.handler.layout.star_places if place not in table.standing]
+    stars = [place for place in table.handler.layout.board.printed if place not in table.standing]
     star = _pick(rng, stars)
     if roll is None or star is None:
         return None
@@ -261,7 +262,7 @@ def _landed_on_star(table: PlayArea, player: str, rng: np.random.Generator) -> C
 
 def star_of(layout: TableLayout, player: str, *, own: bool) -> str:
     """The player's own star, which is the one nearer to them, or the one that is their goal."""
-    near, far = sorted(layout.star_places, key=lambda place: int(place[1:]))
+    near, far = sorted(layout.board.printed, key=lambda place: int(place[1:]))
     return near if (player != "teal") == own else far
 
 
@@ -306,14 +307,15 @@ def _turned_while_hopping(table: PlayArea, player: str, rng: np.random.Generator
     ends = []
     for place in after.open_places():
         away = sorted(
-            round(abs(one - other) / layout.cell_mm) for one, other in zip(layout.centre_mm(place), (x, y), strict=True)
+            round(abs(one - other) / layout.board.cell_mm)
+            for one, other in zip(layout.centre_mm(place), (x, y), strict=True)
         )
         if away == ([1, 1] if diagonal else [0, 1]):
             ends.append(place)
     end = _pick(rng, ends)
     if end is None:
         return None
-    faces = turned(faces_of(layout.net, roll.pose.up, roll.pose.north), int(rng.integers(1, 4)))
+    faces = turned(faces_of(BlockPieces.on(layout.board).net, roll.pose.up, roll.pose.north), int(rng.integers(1, 4)))
     return (roll, table.handler.lay(after.standing, roll.end, end, faces["up"], faces["north"]))
 
 

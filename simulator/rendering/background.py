@@ -36,7 +36,7 @@ Layer = npt.NDArray[np.float32]
 
 def pixels_per_mm(setting: Setting) -> float:
     """How many pixels a millimetre at the board's centre covers, at most."""
-    top = setting.layout.board_top_mm
+    top = setting.layout.board.height_mm
     points = np.array([[0.0, 0.0, top], [1.0, 0.0, top], [0.0, 1.0, top]])
     centre, right, far = project(setting.camera, setting.pose, points)
     return float(max(np.linalg.norm(right - centre), np.linalg.norm(far - centre)))
@@ -78,8 +78,8 @@ def _with_height(points_mm: FloatArray, height_mm: float) -> FloatArray:
 
 
 def _board_corners(setting: Setting, height_mm: float) -> FloatArray:
-    half_x = setting.layout.columns * setting.layout.cell_mm / 2
-    half_y = setting.layout.rows * setting.layout.cell_mm / 2
+    half_x = setting.layout.board.columns * setting.layout.board.cell_mm / 2
+    half_y = setting.layout.board.rows * setting.layout.board.cell_mm / 2
     return np.array(
         [
             [-half_x, half_y, height_mm],
@@ -140,7 +140,7 @@ def _paint_markers(setting: Setting, image: Layer) -> None:
 
 def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     layout, camera_mm = setting.layout, setting.pose.camera_position_mm
-    top_mm = layout.board_top_mm
+    top_mm = layout.board.height_mm
     upper = _board_corners(setting, top_mm)
     lower = _board_corners(setting, 0.0)
     shape = image.shape[:2]
@@ -163,7 +163,7 @@ def _paint_board(setting: Setting, image: Layer, rays: FloatArray) -> None:
     scale = min(max(1.4 * pixels_per_mm(setting), 1.0), 6.0)
     texture = board_texture(layout, setting.table, scale)
     points, seen = on_plane(setting.pose, rays, top_mm)
-    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
     columns = (points[..., 0] + half[0]) * texture.shape[1] / (2 * half[0]) - 0.5
     rows = (half[1] - points[..., 1]) * texture.shape[0] / (2 * half[1]) - 0.5
     reach = np.min(half - np.abs(points), axis=-1) * pixels_per_mm(setting) + 0.5

@@ -28,6 +28,7 @@ from simulator.rendering.sprites import Sprite, hidden_by_shadow
 from simulator.scene.scene import Colour, Hand, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
+from vision.layout.pieces import BlockPieces
 
 _CIRCLE = np.column_stack(
     [np.cos(np.linspace(0, 2 * np.pi, 20, endpoint=False)), np.sin(np.linspace(0, 2 * np.pi, 20, endpoint=False))]
@@ -187,7 +188,7 @@ def _towards_light(setting: Setting) -> FloatArray:
 
 def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
     """Darken, in place, what the hand keeps the lamps' light off; ``shades`` holds one table for each lamp."""
-    ground = setting.layout.board_top_mm
+    ground = setting.layout.board.height_mm
     limbs = limbs_of(hand)
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
     wrist, elbow = limbs[-1].start_mm, limbs[-1].end_mm
@@ -229,10 +230,12 @@ class HandOcclusion:
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
         layout = setting.layout
-        ground = layout.board_top_mm
-        self._squares = {place: self._region(place, layout.cell_mm / 2, ground) for place in layout.places}
-        top = ground + layout.block_side_mm
-        self._tops = {place: self._region(place, layout.block_side_mm / 2, top) for place in layout.places}
+        ground = layout.board.height_mm
+        self._squares = {place: self._region(place, layout.board.cell_mm / 2, ground) for place in layout.places}
+        top = ground + BlockPieces.on(layout.board).side_mm
+        self._tops = {
+            place: self._region(place, BlockPieces.on(layout.board).side_mm / 2, top) for place in layout.places
+        }
 
     def _region(self, place: str, half_mm: float, height_mm: float) -> npt.NDArray[np.intp]:
         x, y = self._setting.layout.centre_mm(place)

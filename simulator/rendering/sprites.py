@@ -31,6 +31,7 @@ from simulator.scene.cube import Face, placed_faces, rotation_of, tip_rotation, 
 from simulator.scene.scene import BlockPose, ForeignObject, Lamp, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
+from vision.layout.pieces import BlockPieces
 
 _SAMPLES = 2
 _MARGIN_PX = 3
@@ -84,18 +85,20 @@ def _windows(
 
 def block_height_mm(setting: Setting, block: BlockPose) -> float:
     """The height of what the block stands on (or is held over)."""
-    return setting.layout.board_top_mm if block.base_mm is None else block.base_mm
+    return setting.layout.board.height_mm if block.base_mm is None else block.base_mm
 
 
 def block_faces(setting: Setting, block: BlockPose) -> list[Face]:
     """The six faces of a block as it lies, in the table's frame."""
     layout = setting.layout
-    rotation = rotation_of(layout.net, block.up, block.north)
+    rotation = rotation_of(BlockPieces.on(layout.board).net, block.up, block.north)
     if block.tipped_towards is not None:
         rotation = tip_rotation(block.tipped_towards, block.tipped_deg) @ rotation
     rotation = turn_rotation(block.turned_deg) @ rotation
-    centre = np.array([block.x_mm, block.y_mm, block_height_mm(setting, block) + layout.block_side_mm / 2])
-    return placed_faces(layout.net, rotation, centre, layout.block_side_mm)
+    centre = np.array(
+        [block.x_mm, block.y_mm, block_height_mm(setting, block) + BlockPieces.on(layout.board).side_mm / 2]
+    )
+    return placed_faces(BlockPieces.on(layout.board).net, rotation, centre, BlockPieces.on(layout.board).side_mm)
 
 
 def hidden_by_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
@@ -134,7 +137,7 @@ class BlockPainter:
     def shade(self, lamp: Lamp) -> Image:
         """The table that turns a shadow mask of that lamp into what is left of a developed picture."""
         if lamp not in self._shades:
-            point = np.array([0.0, 0.0, self._setting.layout.board_top_mm])
+            point = np.array([0.0, 0.0, self._setting.layout.board.height_mm])
             self._shades[lamp] = shade_table(light_left(self._setting.lighting, lamp, point))
         return self._shades[lamp]
 
@@ -142,8 +145,8 @@ class BlockPainter:
         """Darken the board, in place, where the block keeps the lamps' light off."""
         setting = self._setting
         corners = np.vstack([face.corners_mm for face in block_faces(setting, block)[:2]])
-        ground = setting.layout.board_top_mm if block.base_mm is None else min(block.base_mm, 10.0)
-        ground = min(ground, setting.layout.board_top_mm)
+        ground = setting.layout.board.height_mm if block.base_mm is None else min(block.base_mm, 10.0)
+        ground = min(ground, setting.layout.board.height_mm)
         height = float(corners[:, 2].max()) - ground
         for lamp in setting.lighting.lamps:
             outline = hull(project(setting.camera, setting.pose, shadow_points(lamp, corners, ground)))
@@ -188,7 +191,9 @@ class BlockPainter:
 
     def _moving(self, block: BlockPose, left: int, top: int, image: Image, cover: Image) -> Sprite:
         setting = self._setting
-        centre = np.array([block.x_mm, block.y_mm, block_height_mm(setting, block) + setting.layout.block_side_mm / 2])
+        centre = np.array(
+            [block.x_mm, block.y_mm, block_height_mm(setting, block) + BlockPieces.on(setting.layout.board).side_mm / 2]
+        )
         distance = float(np.linalg.norm(centre - self._camera_mm))
         if block.streak_mm != (0.0, 0.0):
             moved = np.stack([centre, centre + np.array([*block.streak_mm, 0.0])])

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from simulator.scene.scene import BlockLook, Colour, MarkerState, TableLook
 from vision.frame import FloatArray, Image
-from vision.layout.table import MarkerLayout, TableLayout
+from vision.layout.markers import MarkerLayout
+from vision.layout.table import TableLayout
 
 TABLE_PX_PER_MM = 1.2
 TABLE_TILE_PX = 1100
@@ -71,21 +72,21 @@ def table_texture(look: TableLook) -> Image:
 def board_texture(layout: TableLayout, look: TableLook, px_per_mm: float) -> Image:
     """The board's top with its lines and printed stars, at ``px_per_mm``."""
     rng = np.random.default_rng([look.seed, 2])
-    cell = layout.cell_mm * px_per_mm
-    width, height = round(layout.columns * cell), round(layout.rows * cell)
+    cell = layout.board.cell_mm * px_per_mm
+    width, height = round(layout.board.columns * cell), round(layout.board.rows * cell)
     values = _wood(rng, (width, height), look.board_colour, 0.1, 40)
     mask = np.zeros((height, width), dtype=np.uint8)
     shift = 4
     thickness = max(round(look.line_mm * px_per_mm), 1)
-    for column in range(1, layout.columns):
+    for column in range(1, layout.board.columns):
         x = round(column * cell)
         cv2.line(mask, (x, 0), (x, height), 255, thickness, cv2.LINE_AA)
-    for row in range(1, layout.rows):
+    for row in range(1, layout.board.rows):
         y = round(row * cell)
         cv2.line(mask, (0, y), (width, y), 255, thickness, cv2.LINE_AA)
     values = _mix(values, look.line_colour, mask, 0.8)
     stars = np.zeros_like(mask)
-    for place in layout.star_places:
+    for place in layout.board.printed:
         right_mm, far_mm = layout.centre_mm(place)
         centre = np.array([width / 2 + right_mm * px_per_mm - 0.5, height / 2 - far_mm * px_per_mm - 0.5])
         outline = star_outline(look.star_radius_mm) * px_per_mm * np.array([1.0, -1.0]) + centre

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from vision.geometry import CameraModel, Pose
-from vision.layout.table import MarkerLayout, TableLayout
+from vision.layout.table import TableLayout, default_layout
 
 Colour = tuple[float, float, float]
 Surface = Literal["wood", "dark wood", "checks", "marble", "cloth", "plain"]
@@ -21,23 +21,8 @@ SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 
 
 def standard_layout() -> TableLayout:
-    """The virtual table's layout: seven by seven squares of 40 mm, four markers of 36 mm, blocks of 30 mm."""
-    return TableLayout(
-        game="deblockle",
-        columns=7,
-        rows=7,
-        cell_mm=40.0,
-        board_top_mm=10.0,
-        markers=MarkerLayout(
-            dictionary="DICT_4X4_50",
-            side_mm=36.0,
-            z_mm=0.4,
-            centres_mm={0: (-175.0, 175.0), 1: (175.0, 175.0), 2: (175.0, -175.0), 3: (-175.0, -175.0)},
-        ),
-        star_places=("d2", "d6"),
-        block_side_mm=30.0,
-        net={"up": "star", "down": "stop", "north": "slider", "east": "x", "south": "hoops", "west": "cross"},
-    )
+    """The virtual table's layout, the one that comes with Deblockle."""
+    return default_layout("deblockle")
 
 
 @dataclass(frozen=True)
@@ -183,7 +168,7 @@ def block_on(
 
 def standing_on(layout: TableLayout, block: BlockPose) -> str | None:
     """The square a block stands on, ``None`` for one in a hand or beside the board."""
-    return layout.place_at(block.x_mm, block.y_mm) if block.base_mm is None else None
+    return layout.board.place_at(block.x_mm, block.y_mm) if block.base_mm is None else None
 
 
 SKINS: Mapping[str, Colour] = {

@@ -93,8 +93,8 @@ def pose_with_markers(
     layout = standard_layout()
     markers = layout.markers
     wanted = markers.centres_mm if marker_ids is None else marker_ids
-    half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
-    top = layout.board_top_mm + layout.block_side_mm
+    half_x, half_y = layout.board.columns * layout.board.cell_mm / 2, layout.board.rows * layout.board.cell_mm / 2
+    top = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
     board = np.array([[x, y, z] for x in (-half_x, half_x) for y in (-half_y, half_y) for z in (0.0, top)])
     paper = np.vstack([board, *(markers.corners_mm(marker_id) * 1.05 for marker_id in wanted)])
     distances = farther_and_farther(distance_mm, 1.04, _MOST_STEPS_BACK)

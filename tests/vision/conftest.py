@@ -86,7 +86,7 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
             pixels = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).reshape(-1, 2)
             seen[key] = (
                 back_project(camera, pose, pixels, layout.markers.z_mm),
-                back_project(camera, pose, pixels, layout.board_top_mm),
+                back_project(camera, pose, pixels, layout.board.height_mm),
             )
         return seen[key]
 
@@ -110,10 +110,10 @@ def render_table(layout: TableLayout, camera: CameraModel) -> RenderTable:
                 _marker_texture(table, layout, marker_id, (x + dx, y + dy))
         for marker_id, centre in extra:
             _marker_texture(table, layout, marker_id, centre)
-        half = layout.columns * layout.cell_mm / 2
+        half = layout.board.columns * layout.board.cell_mm / 2
         board = np.full((size, size), 110, dtype=np.uint8)
-        for line in range(layout.columns + 1):
-            at = round(size / 2 + (line * layout.cell_mm - half) * _TEXTURE_PX_PER_MM)
+        for line in range(layout.board.columns + 1):
+            at = round(size / 2 + (line * layout.board.cell_mm - half) * _TEXTURE_PX_PER_MM)
             board[:, at - 2 : at + 2] = 20
             board[at - 2 : at + 2, :] = 20
         width, height = camera.size

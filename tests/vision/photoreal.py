@@ -51,7 +51,7 @@ def enrolment(name: str) -> EnrolmentPicture:
 
 @functools.cache
 def looks() -> BlockAppearance:
-    return enrol([enrolment("enrol-gold.jpg"), enrolment("enrol-teal.jpg")], LAYOUT)
+    return enrol([enrolment("enrol-gold.jpg"), enrolment("enrol-teal.jpg")], LAYOUT.board)
 
 
 def expected_look(name: str, place: str) -> str:

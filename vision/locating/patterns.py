@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.table import MarkerLayout
+from vision.layout.markers import MarkerLayout
 from vision.locating.markers import FoundBy, Marker, MarkerDetector
 from vision.locating.quads import undo_tone_curve
 from vision.opencv import align_affine

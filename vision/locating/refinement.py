@@ -53,10 +53,10 @@ def refine_by_grid(
 
 def _profiles(image: Image, camera: CameraModel, pose: Pose, layout: TableLayout) -> FloatArray:
     """Log brightness across each grid line segment, averaged along it; shape (segments, offsets)."""
-    view = rectified_view(image, camera, pose, layout, ())
+    view = rectified_view(image, camera, pose, layout.board, ())
     shade = np.asarray(np.log(view.light.mean(axis=2) + 0.004), dtype=np.float32)
     rows = []
-    for x1, y1, x2, y2 in grid_segments(layout):
+    for x1, y1, x2, y2 in grid_segments(layout.board):
         along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
@@ -99,7 +99,7 @@ def _seen_lines(
     polarity = _polarity(profiles)
     points, targets, normals = [], [], []
     shifts = []
-    for (x1, y1, x2, y2), profile in zip(grid_segments(layout), polarity * profiles, strict=True):
+    for (x1, y1, x2, y2), profile in zip(grid_segments(layout.board), polarity * profiles, strict=True):
         along = np.column_stack([x1 + GRID_ALONG * (x2 - x1), y1 + GRID_ALONG * (y2 - y1)])
         length = float(np.hypot(x2 - x1, y2 - y1))
         across = np.array([-(y2 - y1) / length, (x2 - x1) / length])
@@ -116,7 +116,7 @@ def _seen_lines(
         # a block's edge or the wood's grain can be darker than the line: shifts far from the usual one are not lines
         if not clear or abs(shift - usual[horizontal]) > SEARCH_MM / 2:
             continue
-        height = np.full((len(along), 1), layout.board_top_mm)
+        height = np.full((len(along), 1), layout.board.height_mm)
         world = np.hstack([along, height])
         seen = project(camera, pose, np.hstack([along + across * shift, height]))
         beside = project(camera, pose, np.hstack([along + across, height])) - project(camera, pose, world)

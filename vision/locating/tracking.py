@@ -71,7 +71,7 @@ class TableTracker:
         self._pushed: set[int] = set()
         self._moved_from: Pose | None = None
         self._seen_at_s = 0.0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def update(self, frame: Frame) -> TrackedTable:
         """Give the table's place with this frame taken into account.
@@ -198,8 +198,8 @@ class TableTracker:
 
     def _news(self, notices: tuple[str, ...]) -> tuple[str, ...]:
         kinds = {notice.split("(")[0]: notice for notice in notices}
-        fresh = tuple(notice for kind, notice in kinds.items() if kind not in self._told)
-        self._told = set(kinds)
+        fresh = tuple(notice for kind, notice in kinds.items() if kind not in self._reported)
+        self._reported = set(kinds)
         return fresh
 
     def _rests(self, marker: Marker) -> bool:

@@ -14,10 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import Image
-
-FloatImage = npt.NDArray[np.float32]
-BoolImage = npt.NDArray[np.bool_]
+from vision.frame import BoolImage, FloatImage, Image
 
 DARK_OFFSET = 4.0
 COLOUR_OFFSET = 8.0
@@ -238,10 +235,10 @@ class RestMap:
         self._frames += 1
         self._frames[moved] = 0
 
-    def at_least(self, rest_s: float) -> BoolImage:
+    def resting_for(self, rest_s: float) -> BoolImage:
         """Pixels that have rested so long, and for a few frames."""
         return np.asarray((self._now_s - self._since_s >= rest_s) & (self._frames >= REST_FRAMES))
 
     def share_at_least(self, where: BoolImage, rest_s: float) -> float:
         """The share of the marked pixels, of which there must be some, that have rested so long."""
-        return float(self.at_least(rest_s)[where].mean())
+        return float(self.resting_for(rest_s)[where].mean())

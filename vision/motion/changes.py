@@ -1,4 +1,4 @@
-"""Which places and markers changed since they were last looked at, so that only those are looked at again.
+"""Which places, trays and markers changed since they were last looked at, so that only those are looked at again.
 
 The picture is kept at a quarter of its size, where sensor noise averages out. The reference of a place is renewed only
 when the place is read, so a change that creeps in slowly is noticed too, once it has added up.
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.frame import FloatArray, Image
-from vision.geometry import CameraModel, CubeSolid, Pose, project
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import Surface, top_mm
 from vision.layout.table import TableLayout
 
 SHRINK = 4
@@ -27,6 +28,11 @@ def marker_region(marker_id: int) -> str:
     return f"marker {marker_id}"
 
 
+def surface_region(name: str) -> str:
+    """The name under which a surface without places is watched; no place is called so."""
+    return f"surface {name}"
+
+
 @dataclass(frozen=True, eq=False)
 class _Region:
     """Where a place or marker is in the small picture: a window of it, and which of the window's pixels count."""
@@ -36,7 +42,10 @@ class _Region:
 
 
 class ChangeDetector:
-    """Watches the places and markers of one table from one pose; markers go by ``marker_region`` names."""
+    """Watches what is found by one set of markers, from one pose.
+
+    Places go by their names, markers and surfaces without places by those of ``marker_region`` and ``surface_region``.
+    """
 
     def __init__(self, layout: TableLayout, camera: CameraModel, pose: Pose) -> None:
         self._size = (max(1, camera.size[0] // SHRINK), max(1, camera.size[1] // SHRINK))
@@ -57,7 +66,7 @@ class ChangeDetector:
         self._regions: dict[str, _Region] = {}
 
     def changed(self, image: Image) -> set[str]:
-        """Give the places and markers that changed, and take the picture as their reference from now on."""
+        """Give the names of what changed, and take the picture as their reference from now on."""
         small = np.asarray(cv2.resize(image, self._size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         if self._reference is None:
             self._reference = small
@@ -94,16 +103,24 @@ class ChangeDetector:
 
 
 def _shapes_mm(layout: TableLayout) -> dict[str, list[FloatArray]]:
-    """Corners in the world, (n, 3) each, of what is watched: a place's block and its square's space, and markers."""
+    """Points, (n, 3) each, around what is watched: a place's piece and the space above it, trays and markers."""
     shapes: dict[str, list[FloatArray]] = {}
-    block, space = (
-        CubeSolid(0.0, 0.0, layout.board_top_mm, side).corners_mm() for side in (layout.block_side_mm, layout.cell_mm)
-    )
-    for place in layout.places:
-        middle = np.array([*layout.centre_mm(place), 0.0])
-        shapes[place] = [block + middle, space + middle]
+    for surface in layout.surfaces:
+        for place in surface.places:
+            solid = surface.solid_at(place)
+            shapes[place] = [_space_above(surface, place), *([] if solid is None else [solid.corners_mm()])]
+        if not surface.places:
+            ends = [surface.bounds_mm.corners_mm(height) for height in (surface.height_mm, top_mm(surface))]
+            shapes[surface_region(surface.name)] = [np.concatenate(ends)]
     for marker_id in layout.markers.centres_mm:
         corners = layout.markers.corners_mm(marker_id)
         middle = corners.mean(axis=0)
         shapes[marker_region(marker_id)] = [middle + MARKER_GROWN * (corners - middle)]
     return shapes
+
+
+def _space_above(surface: Surface, place: str) -> FloatArray:
+    """The corners of the space above a place, as high as the place is wide; (n, 3)."""
+    outline = surface.outline_mm(place)
+    low = np.column_stack([outline, np.full(len(outline), surface.height_mm)])
+    return np.concatenate([low, low + np.array([0.0, 0.0, np.ptp(outline[:, 0])])])

@@ -8,7 +8,6 @@ learned only where nothing covers it. ``HandMonitor`` adds the hand to a Reading
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -16,11 +15,11 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Frame, Image
-from vision.geometry import CameraModel, CubeSolid, Pose, outline_px, project
-from vision.layout.table import TableLayout
-from vision.motion.background import BackgroundModel, BoolImage, Difference, FrameFeatures, RestMap, frame_features
-from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
+from vision.frame import BoolImage, FloatArray, Frame, Image
+from vision.geometry import CameraModel, Pose, outline_px, project
+from vision.layout.surfaces import Surface
+from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, even_reading
 
 BOARD_SIDE_PX = 116.0
 MARGIN_SHARE = 0.17
@@ -176,11 +175,11 @@ class HandDetector:
             part = np.asarray(parts.labels == label)
             lost = part & parts.lost
             at_border = bool(border[label])
-            if (at_border or self._goes_on(part, lost)) and not (at_border and self._is_piece(part, lost)):
+            if (at_border or self._continues(part, lost)) and not (at_border and self._is_piece(part, lost)):
                 reaching.append(part)
         return reaching
 
-    def _goes_on(self, part: BoolImage, lost: BoolImage) -> bool:
+    def _continues(self, part: BoolImage, lost: BoolImage) -> bool:
         """Whether a part away from the border is what is seen of a hand whose sleeve looks like the table: it was
         hand before, and is larger than what a piece leaves behind, or moves.
         """
@@ -215,20 +214,20 @@ class HandDetector:
 
     def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Parts) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
-        long_resting = parts.count(self._rest.at_least(THING_RESTS_S)) > 0.9 * sizes
+        long_resting = parts.count(self._rest.resting_for(THING_RESTS_S)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it takes nothing away
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
         free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
-        rested = self._rest.at_least(LIGHT_RESTS_S)
+        rested = self._rest.resting_for(LIGHT_RESTS_S)
         clear.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
         small = sizes < PIECES_SHARE * self._board_area
-        resting = small & (parts.count(self._rest.at_least(PIECE_RESTS_S)) > 0.9 * sizes)
+        resting = small & (parts.count(self._rest.resting_for(PIECE_RESTS_S)) > 0.9 * sizes)
         pieces = ((resting & ~parts.border) | long_resting) & (parts.count(~free) == 0)
         pieces[0] = False
         settled = pieces[parts.labels]
         if settled.any():
             settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
-        settled |= self._rest.at_least(PIECE_AT_BORDER_RESTS_S) & self._over & difference.lost
+        settled |= self._rest.resting_for(PIECE_AT_BORDER_RESTS_S) & self._over & difference.lost
         settled |= rested & difference.changed & ~difference.lost
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
         clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
@@ -241,7 +240,7 @@ class HandDetector:
         different = float((difference.different & ~difference.shown & self._board).sum())
         if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
             return HandState.UNSETTLED
-        entering = parts.border[parts.labels] & self._over & ~self._rest.at_least(0.0)
+        entering = parts.border[parts.labels] & self._over & ~self._rest.resting_for(0.0)
         lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
         if lost > ENTERING_LOST_SHARE * self._board_area or changed > ENTERING_SHARE * self._board_area:
             return HandState.UNSETTLED
@@ -303,19 +302,20 @@ HIDDEN_SHARE = 0.35
 
 
 class HandMonitor:
-    """Watches one table for hands, frame by frame; pictures far apart in time are left as they are."""
+    """Watches one surface for hands, frame by frame; pictures far apart in time are left as they are."""
 
-    def __init__(self, camera: CameraModel, layout: TableLayout) -> None:
+    def __init__(self, camera: CameraModel, surface: Surface) -> None:
         self._camera = camera
-        self._layout = layout
+        self._surface = surface
         self._finder: HandDetector | None = None
         self._corners_px: FloatArray = np.zeros((4, 2))
         self._time_s: float | None = None
 
-    def completed(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
+    def with_hand(self, frame: Frame, pose: Pose, reading: Reading) -> Reading:
         """Give the reading, with a hand added where the frames before show that there is one."""
         before_s, self._time_s = self._time_s, frame.time_s
-        corners = self._board_corners_px(pose)
+        bounds = self._surface.bounds_mm
+        corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
         moved = float(np.abs(corners - self._corners_px).max()) > SAME_PLACE_PX
         if before_s is None or not 0 < frame.time_s - before_s <= LONGEST_GAP_S or moved:
             self._finder = None
@@ -330,21 +330,18 @@ class HandMonitor:
             return reading
         places: dict[str, PlaceReading] = dict(reading.places)
         hidden = []
-        for place, one in reading.places.items():
-            x, y = self._layout.centre_mm(place)
-            solid = CubeSolid(x, y, self._layout.board_top_mm, self._layout.block_side_mm)
-            if self._finder.share(reach, outline_px(solid, self._camera, pose)) > HIDDEN_SHARE:
+        for place in self._surface.places:
+            if place in places and self._finder.share(reach, self._outline_px(place, pose)) > HIDDEN_SHARE:
                 hidden.append(place)
-                places[place] = PlaceReading(_even(one.probabilities), hidden_by=HindranceKind.HAND)
+                places[place] = even_reading(tuple(places[place].probabilities), HindranceKind.HAND)
         over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
         hand = Hindrance(HindranceKind.HAND, f"a hand or arm is {over}", tuple(hidden))
         return replace(reading, places=places, hindrances=(*reading.hindrances, hand))
 
-    def _board_corners_px(self, pose: Pose) -> FloatArray:
-        x, y = self._layout.columns * self._layout.cell_mm / 2, self._layout.rows * self._layout.cell_mm / 2
-        top = self._layout.board_top_mm
-        return project(self._camera, pose, [[-x, -y, top], [x, -y, top], [x, y, top], [-x, y, top]])
-
-
-def _even(probabilities: Mapping[str, float]) -> dict[str, float]:
-    return dict.fromkeys(probabilities, 1 / max(1, len(probabilities)))
+    def _outline_px(self, place: str, pose: Pose) -> npt.NDArray[np.floating]:
+        """The outline in the picture of what may stand on a place, or of the place where nothing can."""
+        solid = self._surface.solid_at(place)
+        if solid is not None:
+            return outline_px(solid, self._camera, pose)
+        outline = self._surface.outline_mm(place)
+        return project(self._camera, pose, np.column_stack([outline, np.full(len(outline), self._surface.height_mm)]))

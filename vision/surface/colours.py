@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.sampling import FloatImage, linear_light
-from vision.surface.view import PX_PER_MM, BoolImage, RectifiedView
+from vision.frame import BoolImage, FloatImage
+from vision.sampling import linear_light
+from vision.surface.view import PX_PER_MM, RectifiedView
 
 COARSER = 2
 SMOOTHING_MM = 2.5

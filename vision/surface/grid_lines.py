@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vision.layout.table import TableLayout
-from vision.sampling import FloatImage, PlaneWindow, sample
-from vision.surface.view import BoolImage
+from vision.frame import BoolImage, FloatImage
+from vision.layout.surfaces import GridSurface
+from vision.sampling import PlaneWindow, sample
 
 FloatRow = npt.NDArray[np.float32]
 IndexRow = npt.NDArray[np.intp]
@@ -40,18 +40,18 @@ TOO_STRONG = 2.2
 OFF_ITS_PLACE = 1.7
 
 
-def grid_segments(layout: TableLayout) -> list[tuple[float, float, float, float]]:
+def grid_segments(surface: GridSurface) -> list[tuple[float, float, float, float]]:
     """The inner grid line segments between neighbouring corners, as (x1, y1, x2, y2) in mm."""
-    half_width, half_depth = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
-    cell = layout.cell_mm
+    half_width, half_depth = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
+    cell = surface.cell_mm
     segments = []
-    for column in range(1, layout.columns):
+    for column in range(1, surface.columns):
         x = column * cell - half_width
-        segments += [(x, row * cell - half_depth, x, (row + 1) * cell - half_depth) for row in range(layout.rows)]
-    for row in range(1, layout.rows):
+        segments += [(x, row * cell - half_depth, x, (row + 1) * cell - half_depth) for row in range(surface.rows)]
+    for row in range(1, surface.rows):
         y = row * cell - half_depth
         segments += [
-            (column * cell - half_width, y, (column + 1) * cell - half_width, y) for column in range(layout.columns)
+            (column * cell - half_width, y, (column + 1) * cell - half_width, y) for column in range(surface.columns)
         ]
     return segments
 
@@ -98,28 +98,28 @@ def _parts(segments: npt.NDArray[np.float64], shift_mm: float, window: PlaneWind
 class LineEvidence:
     """What the grid lines say of each part, (parts,).
 
-    ``gone``: log-odds that something took it away (below 0: it is to be seen; 0: can't be told); ``judged``: no block
-    hides it; ``told``: a line would stand out of the noise there; ``clearness``: how clear a line is there beside the
-    usual (1: as clear).
+    ``gone``: log-odds that something took it away (below 0: it is to be seen; 0: can't be told); ``judged``: no piece
+    hides it; ``decidable``: a line would stand out of the noise there; ``clearness``: how clear a line is there beside
+    the usual (1: as clear).
     """
 
     gone: npt.NDArray[np.float64]
     judged: npt.NDArray[np.bool_]
-    told: npt.NDArray[np.bool_]
+    decidable: npt.NDArray[np.bool_]
     clearness: npt.NDArray[np.float64]
 
 
 class GridLines:
-    """Looks for the grid lines of one layout in views through one window."""
+    """Looks for the grid lines of one surface in views through one window."""
 
-    def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:
-        segments = np.array(grid_segments(layout), dtype=np.float64)
+    def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
+        segments = np.array(grid_segments(surface), dtype=np.float64)
         self.parts = _parts(segments, 0.0, window)
         self._middles = np.repeat((segments[:, :2] + segments[:, 2:]) / 2, len(HALVES), axis=0)
         middles = self.parts.points.mean(axis=1) / np.array(window.shape)
         self._where = np.column_stack([np.ones(len(middles)), middles])
-        self._cell_mm = layout.cell_mm
-        self._blanks = _parts(segments, layout.cell_mm / 2, window)
+        self._cell_mm = surface.cell_mm
+        self._blanks = _parts(segments, surface.cell_mm / 2, window)
 
     def parts_around(self, centre_mm: tuple[float, float]) -> npt.NDArray[np.float64]:
         """1 for each line part along the edges of the square with that middle, 0 for the others, (parts,)."""
@@ -143,11 +143,11 @@ class GridLines:
         too_bright = bleached[at[..., 0], at[..., 1]].mean(axis=1) > MOST_BLEACHED
         judged = bare & ~too_bright
         gone, clearness = np.zeros(len(dark)), np.zeros(len(dark))
-        told = np.zeros(len(dark), dtype=np.bool_)
+        decidable = np.zeros(len(dark), dtype=np.bool_)
         if judged.sum() < FEWEST_PARTS:
             judged = bare
         if judged.sum() < FEWEST_PARTS:
-            return LineEvidence(gone, bare, told, clearness)
+            return LineEvidence(gone, bare, decidable, clearness)
         # lines are dark on most boards and bright on some: whichever shows more is what to look for
         is_dark = float(np.median(dark[judged])) >= float(np.median(bright[judged]))
         stands_out, place = (dark, at_dark) if is_dark else (bright, at_bright)
@@ -162,7 +162,7 @@ class GridLines:
             null = blank[blank_judged & (self._blanks.upright == upright)]
             if own.sum() >= FEWEST_PARTS and len(null) >= FEWEST_PARTS:
                 gone[own], usual = _gone(stands_out[own], beside[own] * fainter[own], null)
-                told[own] = gone[own] != 0
+                decidable[own] = gone[own] != 0
                 found = _like_a_line(place[own], self._where[own], gone[own] < 0)
                 found &= stands_out[own] <= TOO_STRONG * usual * beside[own] + 2 * LEAST_NOISE_LEVELS
                 gone[own] = np.where(found, gone[own], np.maximum(gone[own], 0.0))
@@ -174,7 +174,7 @@ class GridLines:
         if not white.any() or seen[white].mean() < WHITE_LINES_SEEN:
             # where all is white a line may be white, too, so that nothing is missed there
             gone = np.where(too_bright, np.minimum(gone, 0.0), gone)
-        return LineEvidence(gone, bare, told, clearness)
+        return LineEvidence(gone, bare, decidable, clearness)
 
 
 def _contrasts(
@@ -220,7 +220,7 @@ def _gone(
     expected = np.maximum(usual * level, 1e-3)
     seen = np.clip(stands_out, blank, expected)
     present = stands_out > 0.5 * (blank + expected)
-    told = (expected > blank + CLEAR_OF_NOISE * noise) & (present.mean() > FEWEST_PRESENT)
+    decidable = (expected > blank + CLEAR_OF_NOISE * noise) & (present.mean() > FEWEST_PRESENT)
     line_spread = np.hypot(noise, LINE_SPREAD * expected)
     blank_spread = np.hypot(noise, BLANK_SPREAD * expected)
     odds = (
@@ -228,4 +228,4 @@ def _gone(
         - 0.5 * ((seen - blank) / blank_spread) ** 2
         + np.log(line_spread / blank_spread)
     )
-    return np.where(told, np.clip(odds, -MOST_EVIDENCE, MOST_EVIDENCE), 0.0), usual
+    return np.where(decidable, np.clip(odds, -MOST_EVIDENCE, MOST_EVIDENCE), 0.0), usual

@@ -14,15 +14,15 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import Image
-from vision.geometry import CameraModel, CubeSolid, Pose
-from vision.layout.table import TableLayout
+from vision.frame import BoolImage, Image
+from vision.geometry import CameraModel, Pose, Solid
+from vision.layout.surfaces import GridSurface
 from vision.reading import HindranceKind
 from vision.surface.colours import COARSER, NEARLY_BLEACHED, SurfaceColours, sharp_share
 from vision.surface.grid_lines import LineEvidence
 from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
-from vision.surface.view import PX_PER_MM, BoolImage, RectifiedView, SurfaceSampler
+from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
 SMALLEST_OCCLUSION_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
 HAND_CELLS = 1.3
@@ -30,7 +30,7 @@ AT_EDGE_MM = 6.0
 STRONG_HUE = 0.35
 BLEACHED = 0.93
 MIDDLE_MM = 26.0
-BLOCK_POINTS, LEAST_OPEN = 5, 0.6
+PIECE_POINTS, LEAST_OPEN = 5, 0.6
 BAND_MM = 12.0
 CLOSING_MM, OPENING_MM = 7.0, 7.0
 SEEN, GONE = -1.0, 1.0
@@ -61,9 +61,9 @@ class Occlusion:
 @dataclass(frozen=True, eq=False)
 class PlaceEvidence:
     """What the grid lines around a place say: how many parts of them are seen, are gone, and how many there are that
-    no block hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
+    no piece hides; how clear they are beside the usual; the share of the place's middle with a strange look; by how
     much its log brightness is above what the board has there; whether glare begins near it; and the share of what
-    a block that stands there would hide whose hue is not the board's.
+    a piece that stands there would hide whose hue is not the board's.
     """
 
     lines_seen: int
@@ -80,7 +80,7 @@ class PlaceEvidence:
 class SurfaceEvidence:
     """What a view shows of the board's surface: what covers it, largest first, and each place."""
 
-    coverings: tuple[Occlusion, ...]
+    occlusions: tuple[Occlusion, ...]
     places: Mapping[str, PlaceEvidence]
 
 
@@ -101,37 +101,36 @@ class OcclusionDetector:
     """Finds what covers one board, seen from one place of the camera."""
 
     def __init__(self, camera: CameraModel, pose: Pose, plan: SurfacePlan) -> None:
-        self.sampler = SurfaceSampler(camera, pose, plan.layout, margin_mm=BESIDE_MM)
-        self._cell_mm2 = plan.layout.cell_mm**2
+        self.sampler = SurfaceSampler(camera, pose, plan.surface, margin_mm=BESIDE_MM)
+        self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
-        self._places_known = plan.layout.places
+        self._places_known = plan.surface.places
         self._around, self._middles = plan.around, plan.middles
         self._printed, self._beside_coarse, self._deep = plan.printed, plan.beside, plan.deep
         self._nearest = plan.nearest
         self._coarse_shape = (plan.window.shape[0] // COARSER, plan.window.shape[1] // COARSER)
-        self._hidden = self._hidden_by_blocks(plan.layout)
+        self._hidden = self._hidden_by_pieces(plan.surface)
 
-    def _hidden_by_blocks(self, layout: TableLayout) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Rows and columns, (places, points), of coarse pixels that points of a block on each place would hide."""
-        steps = (np.arange(BLOCK_POINTS) + 0.5) / BLOCK_POINTS - 0.5
-        x, y, z = np.meshgrid(steps, steps, steps + 0.5)
-        block = layout.block_side_mm * np.column_stack([x.ravel(), y.ravel(), z.ravel()])
-        middles = np.array([[*layout.centre_mm(place), layout.board_top_mm] for place in layout.places])
-        points = (middles[:, None, :] + block[None, :, :]).reshape(-1, 3)
-        column, row = self.sampler.seen_at(points)
+    def _hidden_by_pieces(self, surface: GridSurface) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
+        solids = [surface.solid_at(place) for place in surface.places]
+        points = [solid.inner_points_mm(PIECE_POINTS) for solid in solids if solid is not None]
+        if len(points) < len(solids):
+            return np.zeros((len(solids), 0), dtype=np.intp), np.zeros((len(solids), 0), dtype=np.intp)
+        column, row = self.sampler.seen_at(np.concatenate(points))
         limits = np.array(self._coarse_shape) - 1
         rows, columns = (
-            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(len(middles), -1)
+            np.clip(np.round(values / COARSER).astype(np.intp), 0, limit).reshape(len(solids), -1)
             for values, limit in zip((row, column), limits, strict=True)
         )
         return rows, columns
 
-    def view(self, image: Image, solids: Sequence[CubeSolid]) -> RectifiedView:
-        """Sample the board and mark what the given blocks hide of it."""
+    def view(self, image: Image, solids: Sequence[Solid]) -> RectifiedView:
+        """Sample the board and mark what the given pieces hide of it."""
         return self.sampler.view(image, solids)
 
     def look(self, view: RectifiedView) -> SurfaceEvidence:
-        """Find what covers the board besides the known blocks."""
+        """Find what covers the board besides the known pieces."""
         evidence = self._evidence(view)
         if evidence is None:
             return SurfaceEvidence((), {})
@@ -142,13 +141,13 @@ class OcclusionDetector:
             least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_OCCLUSION_MM2
             if area < least or not self._proven(evidence, pixels):
                 continue
-            rows, columns = view.blocks.shape
+            rows, columns = view.hidden_by_pieces.shape
             full = cv2.resize(pixels.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
             kind = self._kind(evidence, pixels, area)
             if kind is HindranceKind.GLARE:
                 glare |= pixels
             found.append(Occlusion(kind, np.asarray(full), area))
-        found.sort(key=lambda covering: -covering.area_mm2)
+        found.sort(key=lambda occlusion: -occlusion.area_mm2)
         return SurfaceEvidence(tuple(found), self._places(evidence, glare))
 
     def _places(self, evidence: _ViewEvidence, glare: BoolImage) -> dict[str, PlaceEvidence]:
@@ -160,7 +159,7 @@ class OcclusionDetector:
         near = cv2.dilate(glare.astype(np.uint8), disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
         row, column = self._middles
         wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
-        # what light makes strange is no block's doing
+        # what light makes strange is no piece's doing
         by_light = evidence.bleached | self._widely(evidence.relit)
         own_strange = evidence.strange & ~by_light
         strange, brighter, nearby = (
@@ -169,7 +168,7 @@ class OcclusionDetector:
         )
         off_hue = (colours.off_hue > colours.hue_limit) & ~(evidence.known | by_light)
         is_open = (~evidence.known[self._hidden]).sum(axis=1)
-        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * BLOCK_POINTS**3)
+        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * PIECE_POINTS**3)
         return {
             place: PlaceEvidence(
                 int(seen[index]),
@@ -185,7 +184,7 @@ class OcclusionDetector:
         }
 
     def _widely(self, mask: BoolImage) -> BoolImage:
-        """The regions of a mask that are larger than any block."""
+        """The regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
         least = WIDE_CELLS * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
         for part in _regions(mask):
@@ -194,12 +193,12 @@ class OcclusionDetector:
         return wide
 
     def _evidence(self, view: RectifiedView) -> _ViewEvidence | None:
-        known = view.blocks | view.outside | self._printed
+        known = view.hidden_by_pieces | view.outside | self._printed
         colours = SurfaceColours.of(view, known)
         if colours is None:
             return None
         grey = np.asarray(cv2.cvtColor(view.colours, cv2.COLOR_BGR2GRAY), dtype=np.float32)
-        rim = self._rim.look(colours, view.blocks | view.outside)
+        rim = self._rim.look(colours, view.hidden_by_pieces | view.outside)
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
         lines = self._lines.look(grey, known, colours.brighter, colours.bright > NEARLY_BLEACHED)
         strange, lit = self._unlit(colours, lines, rim)
@@ -236,7 +235,7 @@ class OcclusionDetector:
         for part in _regions(colours.strange):
             inside = self._inside(part)
             seen = int((lines.gone[inside] < SEEN).sum())
-            if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.told[inside].sum()):
+            if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.decidable[inside].sum()):
                 relit |= part
         strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
         # nothing is seen where the light is too bright for the camera
@@ -309,7 +308,7 @@ class OcclusionDetector:
         crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed is not None:
             odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
-            if crossed and not entered and not evidence.rim.goes_on_at(pixels):
+            if crossed and not entered and not evidence.rim.continues_at(pixels):
                 # a light that ends on the board may go on beside it, too, but not in one piece
                 outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
                 odd = odd and outlined is not None and outlined > SHARP_SHARE
@@ -361,48 +360,47 @@ Pixels = npt.NDArray[np.intp]
 
 
 class HiddenPlaces:
-    """Knows which pixels of a board view each place needs, bare and with a block on it."""
+    """Knows which pixels of a view each place needs, bare and with a piece on it."""
 
-    def __init__(self, layout: TableLayout, sampler: SurfaceSampler) -> None:
-        self._layout = layout
+    def __init__(self, surface: GridSurface, sampler: SurfaceSampler) -> None:
+        self._surface = surface
         self._sampler = sampler
         self._needed: dict[str, tuple[Pixels, Pixels]] = {}
 
-    def share(self, solid: CubeSolid, coverings: Sequence[Occlusion]) -> float:
-        """How much of what a block would hide of the board is covered, from 0 to 1."""
-        if not coverings:
+    def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
+        """How much of what a piece would hide of the board is covered, from 0 to 1."""
+        if not occlusions:
             return 0.0
         mask = self._sampler.hidden_by(solid)
-        covered = sum(float((covering.pixels & mask).sum()) for covering in coverings)
+        covered = sum(float((occlusion.pixels & mask).sum()) for occlusion in occlusions)
         return covered / max(1.0, float(mask.sum()))
 
-    def hidden(self, coverings: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """Hidden places and the kind of covering that hides each; ``clear`` marks places whose block is seen well."""
+    def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
+        """Hidden places and the kind of occlusion that hides each; ``clear`` marks places whose piece is seen well."""
         hidden: dict[str, HindranceKind] = {}
-        for place in self._layout.places if coverings else ():
-            block, square = self._pixels(place)
+        for place in self._surface.places if occlusions else ():
+            piece, square = self._pixels(place)
             seen = clear.get(place, False)
-            for covering in coverings:
-                flat = covering.pixels.reshape(-1)
-                over_block = float(flat[block].mean()) if len(block) else 0.0
+            for occlusion in occlusions:
+                flat = occlusion.pixels.reshape(-1)
+                over_piece = float(flat[piece].mean()) if len(piece) else 0.0
                 over_square = float(flat[square].mean()) if len(square) else 0.0
-                if over_block > (SEEN_THROUGH_SHARE if seen else HIDDEN_SHARE) or (
+                if over_piece > (SEEN_THROUGH_SHARE if seen else HIDDEN_SHARE) or (
                     not seen and over_square > HIDDEN_SQUARE_SHARE
                 ):
-                    hidden[place] = covering.kind
+                    hidden[place] = occlusion.kind
                     break
         return hidden
 
     def _pixels(self, place: str) -> tuple[Pixels, Pixels]:
-        """Indices, into the flat view, of what a block on the place hides and of the bare place."""
+        """Indices, into the flat view, of what a piece on the place hides and of the bare place."""
         if place not in self._needed:
-            layout, window = self._layout, self._sampler.window
-            x, y = layout.centre_mm(place)
-            solid = CubeSolid(x, y, layout.board_top_mm, layout.block_side_mm)
-            half = layout.cell_mm / 2
-            left, top = window.to_pixels(x - half, y + half)
-            right, bottom = window.to_pixels(x + half, y - half)
+            window, solid = self._sampler.window, self._surface.solid_at(place)
+            outline = self._surface.outline_mm(place)
+            column, row = window.to_pixels(outline[:, 0], outline[:, 1])
+            left, right, top, bottom = column.min(), column.max(), row.min(), row.max()
             square = np.zeros(window.shape, dtype=np.bool_)
             square[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
-            self._needed[place] = (np.flatnonzero(self._sampler.hidden_by(solid)), np.flatnonzero(square))
+            hidden = square if solid is None else self._sampler.hidden_by(solid)
+            self._needed[place] = (np.flatnonzero(hidden), np.flatnonzero(square))
         return self._needed[place]

@@ -8,29 +8,30 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.layout.table import TableLayout
+from vision.frame import BoolImage
+from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER
 from vision.surface.grid_lines import GridLines
 from vision.surface.rim import SurfaceRim
-from vision.surface.view import PX_PER_MM, BoolImage, view_window
+from vision.surface.view import PX_PER_MM, view_window
 
 BESIDE_MM = 36.0
-STAR_MARGIN_MM = 15.0
+PRINTED_RADIUS_MM = 15.0
 RIM_MM = 2.0
 DEEP_MM = 14.0
 
 
 @dataclass(frozen=True, eq=False)
 class SurfacePlan:
-    """What a layout alone says about views of its board, made ready once: its lines, its rim, and what is printed.
+    """What a surface alone says about views of it, made ready once: its lines, its rim, and what is printed.
 
     ``around`` holds for each place the line parts around it. At the coarse scale, ``middles`` are the rows and the
     columns of the places' middles, ``beside`` and ``deep`` mark what is beside the board and what is well inside it,
     and ``nearest`` gives for each pixel the nearest line part.
     """
 
-    layout: TableLayout
+    surface: GridSurface
     window: PlaneWindow
     lines: GridLines
     rim: SurfaceRim
@@ -42,22 +43,22 @@ class SurfacePlan:
     nearest: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, layout: TableLayout) -> SurfacePlan:
-        """Make the plan of one layout."""
-        window = view_window(layout, BESIDE_MM)
-        lines = GridLines(layout, window)
-        centres = np.array([layout.centre_mm(place) for place in layout.places])
+    def of(cls, surface: GridSurface) -> SurfacePlan:
+        """Make the plan of one surface."""
+        window = view_window(surface, BESIDE_MM)
+        lines = GridLines(surface, window)
+        centres = np.array([surface.centre_mm(place) for place in surface.places])
         column, row = window.to_pixels(centres[:, 0], centres[:, 1])
-        beside = _beside(layout, window)
+        beside = _beside(surface, window)
         coarse = beside[COARSER // 2 :: COARSER, COARSER // 2 :: COARSER]
         return cls(
-            layout,
+            surface,
             window,
             lines,
-            SurfaceRim(layout, window),
+            SurfaceRim(surface, window),
             np.stack([lines.parts_around((float(x), float(y))) for x, y in centres]),
             (np.round(row / COARSER).astype(np.intp), np.round(column / COARSER).astype(np.intp)),
-            np.asarray(beside | _printed(layout, window)),
+            np.asarray(beside | _printed(surface, window)),
             coarse,
             np.asarray(cv2.erode((~coarse).astype(np.uint8), disc_mm(2 * DEEP_MM)) > 0),
             _nearest_part(lines, (window.shape[0] // COARSER, window.shape[1] // COARSER)),
@@ -70,22 +71,22 @@ def disc_mm(width_mm: float) -> npt.NDArray[np.uint8]:
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
-def _beside(layout: TableLayout, window: PlaneWindow) -> BoolImage:
+def _beside(surface: GridSurface, window: PlaneWindow) -> BoolImage:
     """What is not the board's surface, or so near its rim that the pose's last fraction of a millimetre matters."""
     beside = np.ones(window.shape, dtype=np.bool_)
-    x, y = layout.columns * layout.cell_mm / 2 - RIM_MM, layout.rows * layout.cell_mm / 2 - RIM_MM
-    left, top = window.to_pixels(-x, y)
-    right, bottom = window.to_pixels(x, -y)
+    inside = surface.bounds_mm.grown(-RIM_MM)
+    left, top = window.to_pixels(inside.left_mm, inside.far_mm)
+    right, bottom = window.to_pixels(inside.right_mm, inside.near_mm)
     beside[round(top) : round(bottom) + 1, round(left) : round(right) + 1] = False
     return beside
 
 
-def _printed(layout: TableLayout, window: PlaneWindow) -> BoolImage:
-    """Where the board has printed stars."""
+def _printed(surface: GridSurface, window: PlaneWindow) -> BoolImage:
+    """Where something is printed in the middle of a place."""
     printed = np.zeros(window.shape, dtype=np.uint8)
-    for place in layout.star_places:
-        column, row = window.to_pixels(*layout.centre_mm(place))
-        cv2.circle(printed, (round(column), round(row)), round(STAR_MARGIN_MM * PX_PER_MM), 1, -1)
+    for place in surface.printed:
+        column, row = window.to_pixels(*surface.centre_mm(place))
+        cv2.circle(printed, (round(column), round(row)), round(PRINTED_RADIUS_MM * PX_PER_MM), 1, -1)
     return np.asarray(printed > 0)
 
 

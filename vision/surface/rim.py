@@ -11,10 +11,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.layout.table import TableLayout
+from vision.frame import BoolImage
+from vision.layout.surfaces import GridSurface
 from vision.sampling import PlaneWindow
 from vision.surface.colours import COARSER, SurfaceColours
-from vision.surface.view import BoolImage
 
 INSIDE_MM = (5.0, 8.0, 11.0)
 OUTSIDE_MM = (14.0, 19.0, 24.0, 29.0)
@@ -23,7 +23,7 @@ POINTS = 4
 LEAST_STEP = 0.3
 STEP_GONE = 0.35
 CROSSED_PARTS, LONGEST_RUN = 2, 11
-GOES_ON = 0.6
+CONTINUES = 0.6
 ABRUPT = 0.45
 UNLIKE_TABLE = 0.25
 SHADOW_EASILY, BRIGHTER_EASILY = 0.6, 0.15
@@ -35,7 +35,7 @@ class RimEvidence:
 
     ``gone``: the step from board to table is not to be seen; ``beyond``: the table beside it does not look like itself;
     ``apart``: what lies inside can be told from the table; ``entered``: something narrow goes on from the table over
-    the rim, as an arm or a finger does; ``going_on``: what lies inside looks like what is beside it and unlike the
+    the rim, as an arm or a finger does; ``continuing``: what lies inside looks like what is beside it and unlike the
     table.
     ``inside`` are pixels just inside the rim, as (row, column) at the coarse scale, (parts, points, 2).
     """
@@ -44,7 +44,7 @@ class RimEvidence:
     beyond: npt.NDArray[np.bool_]
     apart: npt.NDArray[np.bool_]
     entered: npt.NDArray[np.bool_]
-    going_on: npt.NDArray[np.bool_]
+    continuing: npt.NDArray[np.bool_]
     inside: npt.NDArray[np.intp]
 
     def _touched(self, pixels: BoolImage) -> npt.NDArray[np.bool_]:
@@ -59,25 +59,25 @@ class RimEvidence:
         """Whether something narrow comes in over the rim where a region touches it."""
         return int((self._touched(pixels) & self.entered).sum()) >= CROSSED_PARTS
 
-    def goes_on_at(self, pixels: BoolImage) -> bool:
+    def continues_at(self, pixels: BoolImage) -> bool:
         """Whether a region looks the same on both sides of the rim."""
-        return int((self._touched(pixels) & self.going_on).sum()) >= CROSSED_PARTS
+        return int((self._touched(pixels) & self.continuing).sum()) >= CROSSED_PARTS
 
     def crossed_by(self, pixels: BoolImage) -> bool | None:
         """Whether a region reaches over the rim; ``None`` when that can't be told, false too when it is not near."""
         touched = self._touched(pixels)
         if not touched.any():
             return False
-        if max(int((touched & self.beyond).sum()), int((touched & self.going_on).sum())) >= CROSSED_PARTS:
+        if max(int((touched & self.beyond).sum()), int((touched & self.continuing).sum())) >= CROSSED_PARTS:
             return True
         return False if float(self.apart[touched].mean()) > 0.5 else None
 
 
 class SurfaceRim:
-    """Looks at the rim of one layout's board in views through one window."""
+    """Looks at the rim of one surface in views through one window."""
 
-    def __init__(self, layout: TableLayout, window: PlaneWindow) -> None:
-        half_x, half_y = layout.columns * layout.cell_mm / 2, layout.rows * layout.cell_mm / 2
+    def __init__(self, surface: GridSurface, window: PlaneWindow) -> None:
+        half_x, half_y = surface.bounds_mm.right_mm, surface.bounds_mm.far_mm
         inside: list[npt.NDArray[np.intp]] = []
         outside: list[npt.NDArray[np.intp]] = []
         sides = []
@@ -98,20 +98,20 @@ class SurfaceRim:
         self._sides = np.concatenate(sides)
 
     def look(self, colours: SurfaceColours, hidden: BoolImage) -> RimEvidence:
-        """Compare the colours on both sides of the rim; ``hidden`` marks blocks and what the picture does not hold."""
+        """Compare the colours on both sides of the rim; ``hidden`` marks pieces and what the picture does not hold."""
         rows, columns = colours.off_hue.shape
         small = cv2.resize(hidden.astype(np.uint8), (columns, rows), interpolation=cv2.INTER_NEAREST) > 0
         inner, inner_open = _means(colours.logs, small, self._inside)
         outer, outer_open = _means(colours.logs, small, self._outside)
-        told = inner_open & outer_open
+        decidable = inner_open & outer_open
         step = np.linalg.norm(inner - outer, axis=1)
         gone = np.zeros(len(step), dtype=np.bool_)
         beyond = np.zeros(len(step), dtype=np.bool_)
         apart = np.zeros(len(step), dtype=np.bool_)
         entered = np.zeros(len(step), dtype=np.bool_)
-        going_on = np.zeros(len(step), dtype=np.bool_)
+        continuing = np.zeros(len(step), dtype=np.bool_)
         for side in range(4):
-            own = told & (self._sides == side)
+            own = decidable & (self._sides == side)
             if own.sum() < 6:
                 continue
             table = np.median(outer[own], axis=0)
@@ -119,15 +119,15 @@ class SurfaceRim:
             apart |= own & (_unlike(inner - table) > UNLIKE_TABLE)
             changed = _unlike(off)
             from_table = np.linalg.norm(inner - table, axis=1)
-            going_on |= own & (from_table > UNLIKE_TABLE) & (step < STEP_GONE * from_table)
+            continuing |= own & (from_table > UNLIKE_TABLE) & (step < STEP_GONE * from_table)
             new = own & (changed > UNLIKE_TABLE)
             beyond |= new
             size = np.linalg.norm(off, axis=1)
-            entered |= _arms(new, np.where(told, size, 0.0)) & (step < GOES_ON * size)
+            entered |= _arms(new, np.where(decidable, size, 0.0)) & (step < CONTINUES * size)
             usual = float(np.median(step[own]))
             if usual > LEAST_STEP:
                 gone |= beyond & own & (step < STEP_GONE * usual)
-        return RimEvidence(gone, beyond, apart, entered, going_on, self._inside)
+        return RimEvidence(gone, beyond, apart, entered, continuing, self._inside)
 
 
 def _unlike(off: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -18,6 +18,7 @@ from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
 from simulator.scene.scene import BlockPose
 from vision.frame import Frame, Image
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
@@ -82,8 +83,8 @@ class World:
         return Glimpse(reading, tuple(press.button for press in new))
 
     def _side_of(self, block: BlockPose) -> dict[str, dict[str, float]]:
-        symbol = faces_of(self._layout.net, block.up, block.north)[_SEEN_SIDE]
-        others = [name for name in self._layout.net.values() if name != symbol]
+        symbol = faces_of(BlockPieces.on(self._layout.board).net, block.up, block.north)[_SEEN_SIDE]
+        others = [name for name in BlockPieces.on(self._layout.board).net.values() if name != symbol]
         return {_SEEN_SIDE: {symbol: _SURE, **dict.fromkeys(others, (1 - _SURE) / len(others))}}
 
     def _probabilities(self, look: str) -> dict[str, float]:

@@ -19,7 +19,7 @@ from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
 from referee.commands.corrections import Correction
-from referee.demo.run import enrolled_reader
+from referee.demo.run import enrolled_appearance
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
@@ -43,7 +43,7 @@ from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.geometry import Pose
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 
 FRAMES_PER_SECOND = 15.0
 REST_S = 1.5
@@ -175,7 +175,7 @@ class _Camera:
 @cache
 def looks_of_pieces(size: tuple[int, int]) -> BlockAppearance:
     """Enrol the piece set once, on an ordinary table: as an owner does, not for each game anew."""
-    return enrolled_reader(VirtualTable(1, setting=standard_setting(lens(size)))).looks
+    return enrolled_appearance(VirtualTable(1, setting=standard_setting(lens(size))))
 
 
 def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
@@ -256,7 +256,7 @@ def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: G
     seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_reader:
         looks = looks_of_pieces(plan.size)
-        seen = AttentiveReader(TableReader(table.calibration(), table.setting.layout, looks))
+        seen = AttentiveReader(table_reader(table.calibration(), table.setting.layout, looks))
     return FusedReader(seen, switches, game.places, game.looks) if plan.inputs is Inputs.BOTH else seen
 
 

@@ -20,6 +20,7 @@ from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_plac
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CubeSolid
+from vision.layout.pieces import BlockPieces
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 _SURE = 0.995
@@ -68,7 +69,9 @@ class PerfectReader:
         setting = self.table.scene.setting
         layout = setting.layout
         solids = {
-            other: CubeSolid(block.x_mm, block.y_mm, layout.board_top_mm, layout.block_side_mm, block.turned_deg)
+            other: CubeSolid(
+                block.x_mm, block.y_mm, layout.board.height_mm, BlockPieces.on(layout.board).side_mm, block.turned_deg
+            )
             for other, block in standing.items()
         }
         shown = facing(layout, standing[place])

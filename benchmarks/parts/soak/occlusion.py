@@ -11,6 +11,7 @@ import numpy.typing as npt
 from simulator.scene.scene import ForeignObject, Setting
 from vision.frame import FloatArray
 from vision.geometry import CubeSolid, Pose, Side, outline_px, project
+from vision.layout.pieces import BlockPieces
 
 PLAIN_HEIGHT_PX = 16.0
 """A side face that is lower in the picture than this need not be readable."""
@@ -54,7 +55,9 @@ def covered_places(setting: Setting, pose: Pose, things: Sequence[ForeignObject]
     found = set()
     for place in layout.places:
         x, y = layout.centre_mm(place)
-        outline = outline_px(CubeSolid(x, y, layout.board_top_mm, layout.block_side_mm), setting.camera, pose)
+        outline = outline_px(
+            CubeSolid(x, y, layout.board.height_mm, BlockPieces.on(layout.board).side_mm), setting.camera, pose
+        )
         area = abs(float(cv2.contourArea(outline)))
         shared = sum(float(cv2.intersectConvexConvex(outline, hull)[0]) for hull in hulls)
         if shared > _COVERED_SHARE * area:

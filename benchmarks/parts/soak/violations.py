@@ -21,6 +21,7 @@ from simulator.faults.table import faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent
 from vision.geometry import CubeSolid, Side
+from vision.layout.pieces import BlockPieces
 
 SETTLES_S = 2.0
 
@@ -196,7 +197,7 @@ def _sides_in_view(played: GameRecord, event: TruthEvent, place: str) -> list[Si
     setting = faulty_setting(played.plan.seed, played.plan.size)
     layout = setting.layout
     solids = {
-        one: CubeSolid(*layout.centre_mm(one), layout.board_top_mm, layout.block_side_mm)
+        one: CubeSolid(*layout.centre_mm(one), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)
         for one, look in event.after.items()
         if look != EMPTY
     }

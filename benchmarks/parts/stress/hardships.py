@@ -186,7 +186,7 @@ def _thing(draft: Draft, rng: np.random.Generator, kind: str, on_board: bool) ->
         colour = ((0.7, 0.75, 0.75), (0.3, 0.55, 0.7))[int(rng.integers(2))]
     if on_board:
         x, y = (float(value) for value in rng.uniform(-130, 130, 2))
-        base = draft_layout().board_top_mm
+        base = draft_layout().board.height_mm
     else:
         away = 140.0 + radius + float(rng.uniform(6.0, 30.0))
         along, side = float(rng.uniform(-110, 110)), int(rng.integers(4))
@@ -233,7 +233,7 @@ def drawn_radius_mm(rng: np.random.Generator, kind: str) -> float:
 
 
 def _reaching(draft: Draft, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Draft:
-    hand = reaching_hand(rng, draft_layout().board_top_mm, 110.0, skin=skin, sleeve=sleeve)
+    hand = reaching_hand(rng, draft_layout().board.height_mm, 110.0, skin=skin, sleeve=sleeve)
     return replace(draft, hands=(hand,))
 
 

@@ -25,13 +25,13 @@ from simulator.rendering.optics import shade_table, streak
 from simulator.rendering.sprites import paint_foreign_object, paste
 from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, Frame, Image
+from vision.frame import FloatArray, FloatImage, Frame, Image
 from vision.geometry import CameraModel, Pose, project
 from vision.images import load_image
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import look_name
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 from vision.sampling import FloatImage, linear_light
 
 ORDINARY_LIGHT = 0.35
@@ -68,8 +68,8 @@ def developed(light: FloatImage) -> Image:
 def _board_px(taken: Taken, shares: Sequence[tuple[float, float]]) -> FloatArray:
     """Points of the board in the picture, given as shares of its half width and depth."""
     layout = taken.layout
-    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
-    points = [[x * half[0], y * half[1], layout.board_top_mm] for x, y in shares]
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
+    points = [[x * half[0], y * half[1], layout.board.height_mm] for x, y in shares]
     return project(taken.camera, taken.pose, points)
 
 
@@ -167,8 +167,8 @@ def _setting(taken: Taken) -> Setting:
 def reached_over(taken: Taken, rng: np.random.Generator, skin: str | None = None, sleeve: str | None = None) -> Taken:
     """A drawn hand over the board, from any side."""
     layout = taken.layout
-    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
-    hand = reaching_hand(rng, layout.board_top_mm, 0.75, half, skin, sleeve)
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
+    hand = reaching_hand(rng, layout.board.height_mm, 0.75, half, skin, sleeve)
     setting, image = _setting(taken), taken.image.copy()
     shade = shade_table(np.full(3, float(rng.uniform(SHADOW_LEFT, 1.0))))
     paint_hand_shadow(setting, image, hand, [shade], _board_side_px(taken) / (2 * float(half[0])))
@@ -185,13 +185,13 @@ def with_thing(taken: Taken, rng: np.random.Generator, kind: str) -> Taken:
     layout = taken.layout
     radius = drawn_radius_mm(rng, kind)
     colour = tuple(float(value) for value in rng.uniform(0.1, 0.9, 3))
-    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
     blocks = np.array([layout.centre_mm(place) for place in taken.occupied]).reshape(-1, 2)
     # a cup is tall and hides what is behind it; where that is, the truth of this picture doesn't tell
     places = [rng.uniform(-0.95, 0.95, 2) * half for _ in range(60)] if kind != "cup" else []
     clear = [at for at in places if not len(blocks) or np.linalg.norm(blocks - at, axis=1).min() > 26 + 1.5 * radius]
     if clear:
-        (x, y), base = clear[0], layout.board_top_mm
+        (x, y), base = clear[0], layout.board.height_mm
     else:
         away, along = half[0] + radius + float(rng.uniform(100.0, 130.0)), float(rng.uniform(-100.0, 100.0))
         (x, y), base = ((away, along), (-away, along))[int(rng.integers(2))], 0.0
@@ -348,7 +348,7 @@ class PhotorealSet:
     def look_at(self, task: PhotorealTask) -> tuple[PictureScore, Taken, Sequence[str]]:
         """Read a picture by itself; its score, the picture, and what the reading names that is in the way."""
         taken, looks = self.taken(task)
-        reader = TableReader(taken.camera, self._layout, self._looks)
+        reader = table_reader(taken.camera, self._layout, self._looks)
         start = time.perf_counter()
         reading = reader.read(Frame(taken.image, 0.0, 0, task.file))
         spent_ms = (time.perf_counter() - start) * 1000

@@ -14,6 +14,7 @@ from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
 from simulator.scene.scene import SYMBOLS, BlockPose, Scene, block_on
 from vision.geometry import back_project
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 GAP_MM = 1.5
@@ -55,7 +56,7 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
 
 def _blocks(draft: Draft, layout: TableLayout, rng: np.random.Generator) -> tuple[BlockPose, ...]:
     """Blocks on places drawn at random, no two in one another and none on a thing."""
-    free = [place for place in layout.places if place not in layout.star_places]
+    free = [place for place in layout.places if place not in layout.board.printed]
     order = [free[int(index)] for index in rng.permutation(len(free))]
     most_mm, most_deg = draft.careless
     standing: list[BlockPose] = []
@@ -64,8 +65,12 @@ def _blocks(draft: Draft, layout: TableLayout, rng: np.random.Generator) -> tupl
             break
         colour = "gold" if len(standing) % 2 == 0 else "teal"
         up = SYMBOLS[int(rng.integers(len(SYMBOLS)))]
-        upwards = direction(net_side(layout.net, up))
-        sides = [name for name in SYMBOLS if abs(float(upwards @ direction(net_side(layout.net, name)))) < 0.5]
+        upwards = direction(net_side(BlockPieces.on(layout.board).net, up))
+        sides = [
+            name
+            for name in SYMBOLS
+            if abs(float(upwards @ direction(net_side(BlockPieces.on(layout.board).net, name)))) < 0.5
+        ]
         north = sides[int(rng.integers(4))]
         away, angle = most_mm * float(np.sqrt(rng.random())), float(rng.uniform(-np.pi, np.pi))
         block = block_on(
@@ -82,7 +87,7 @@ def _blocks(draft: Draft, layout: TableLayout, rng: np.random.Generator) -> tupl
             and np.hypot(thing.x_mm - block.x_mm, thing.y_mm - block.y_mm) < 22 + 1.4 * thing.radius_mm
             for thing in draft.things
         )
-        if not on_thing and not any(_touch(block, other, layout.block_side_mm) for other in standing):
+        if not on_thing and not any(_touch(block, other, BlockPieces.on(layout.board).side_mm) for other in standing):
             standing.append(block)
     return tuple(standing)
 
@@ -112,6 +117,6 @@ def _hand_state(scene: Scene, covered: tuple[str, ...]) -> str:
         return "beside"
     layout, setting = scene.setting.layout, scene.setting
     pixels = np.column_stack([columns, rows]).astype(np.float64) * shrink
-    points = back_project(setting.camera, setting.pose, pixels, layout.board_top_mm)
-    half = np.array([layout.columns, layout.rows]) * layout.cell_mm / 2
+    points = back_project(setting.camera, setting.pose, pixels, layout.board.height_mm)
+    half = np.array([layout.board.columns, layout.board.rows]) * layout.board.cell_mm / 2
     return "at the rim" if bool((np.abs(points[:, :2]) < half).all(axis=1).any()) else "beside"

@@ -40,24 +40,25 @@ def command(
       referee enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
       referee enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
     """
-    from referee.cli.camera.pictures import camera_of, read_positions
-    from referee.settings.table_layout import layout_for
+    from referee.cli.camera.pictures import camera_of
+    from referee.settings.table_layout import layout_for_camera
     from vision.images import load_image
     from vision.locating.location import locate
-    from vision.readers.blocks.appearance import save_appearance
-    from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+    from vision.readers.blocks.enrolment import EnrolmentPicture
+    from vision.readers.registry import reader_kind
 
     if len(positions) not in {1, len(images)}:
         raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
     settings = context.configuration({"camera.calibration": calibration, "table.layout": layout}).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for(settings.game.name, settings.table.layout)
-    known = [read_positions(text, table) for text in positions]
+    table = layout_for_camera(settings.game.name, settings.table.layout)
+    kind = reader_kind(table)
+    known = [kind.positions(text, table.board) for text in positions]
     pictures = []
     for index, path in enumerate(images):
         image = load_image(path)
         pose = locate(image, camera, table).pose
         pictures.append(EnrolmentPicture(image, camera, pose, known[index if len(known) > 1 else 0], str(path)))
-    looks = enrol(pictures, table)
-    save_appearance(looks, out)
-    click.echo(f"{', '.join(looks.colours)} with {', '.join(looks.symbols)} in {out}")
+    looks = kind.enrol(pictures, table.board)
+    kind.save(looks, out)
+    click.echo(f"{' with '.join(', '.join(names) for names in looks.traits)} in {out}")

@@ -38,35 +38,34 @@ def command(
     """
     from engine import registry
     from referee.cli.camera.pictures import camera_of, reading_to_json, save_image
-    from referee.settings.table_layout import layout_for
-    from vision.drawing import draw
+    from referee.settings.table_layout import layout_for_camera
+    from vision.drawing import draw, draw_occlusions
     from vision.frame import Frame
     from vision.images import load_image
     from vision.locating.location import locate
-    from vision.readers.blocks.appearance import drawn_appearance, load_appearance
-    from vision.readers.blocks.drawing import draw_blocks, draw_occlusions
-    from vision.readers.blocks.enrolment import learn_colours
-    from vision.readers.table_reader import TableReader
+    from vision.readers.protocols import SurfaceView
+    from vision.readers.registry import reader_kind, table_reader
 
     settings = context.configuration(
         {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
     ).settings
     camera = camera_of(settings.camera.calibration)
-    table = layout_for(settings.game.name, settings.table.layout)
+    table = layout_for_camera(settings.game.name, settings.table.layout)
+    kind = reader_kind(table)
     picture = load_image(image)
     if settings.table.looks is not None:
-        known = load_appearance(settings.table.looks)
+        known = kind.load(settings.table.looks)
     else:
-        pose = locate(picture, camera, table).pose
-        symbols = tuple(dict.fromkeys(table.net.values()))
-        players = registry.load(settings.game.name).players
-        known = learn_colours(picture, camera, pose, table, drawn_appearance(symbols), players)
-    reader = TableReader(camera, table, known)
+        view = SurfaceView(picture, camera, locate(picture, camera, table).pose, table.board)
+        known = kind.learn(view, kind.plain(table.board), registry.load(settings.game.name).players)
+    reader = table_reader(camera, table, known)
     if debug_image is not None:
         located = locate(picture, camera, table)
         stages = reader.stages(picture, located.pose)
-        drawn = draw_blocks(draw(picture, located, table, camera), stages.blocks, camera, located.pose)
-        save_image(debug_image, draw_occlusions(drawn, stages.board, stages.coverings))
+        drawn = reader.draw(draw(picture, located, table, camera), stages)
+        for seen in stages.values():
+            drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
+        save_image(debug_image, drawn)
     reading = reader.read(Frame(picture, 0.0, 0, str(image)))
     click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
     return OK if reading.places else CHECK_FAILED

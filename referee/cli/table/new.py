@@ -34,10 +34,12 @@ def command(
       referee new
       referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
     """
+    from common.phrases import capitalized
     from engine import registry
     from referee.session.event_records import new_game_event
     from referee.settings.game_options import table_options
-    from referee.settings.table_layout import kept_by_text
+    from referee.settings.table_layout import kept_by_text, layout_for_camera
+    from vision.errors import LayoutError
     from vision.layout.table import games_with_layouts
 
     settings = context.configuration({"game.name": game_name}).settings
@@ -53,3 +55,8 @@ def command(
         click.echo(f"Game {opened.latest_game()} of {game.title} begins in {opened.path}. Set up the pieces.")
     if settings.table.layout is None and game.name not in games_with_layouts():
         click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")
+        return
+    try:
+        layout_for_camera(game.name, settings.table.layout)
+    except LayoutError as error:
+        click.echo(f"{capitalized(str(error))}. You can {kept_by_text()}.")

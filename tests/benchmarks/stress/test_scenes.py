@@ -56,7 +56,7 @@ def test_the_board_and_the_markers_that_are_there_are_in_the_picture(cases: list
         markers = setting.layout.markers
         shown = [marker for marker in markers.centres_mm if setting.table.markers.get(marker) != "missing"]
         corners = np.vstack([markers.corners_mm(marker) for marker in shown])
-        top = setting.layout.board_top_mm
+        top = setting.layout.board.height_mm
         board = np.array([[x, y, top] for x in (-140.0, 140.0) for y in (-140.0, 140.0)])
         pixels = project(setting.camera, setting.pose, np.vstack([corners, board]))
         assert bool(np.all(pixels > 0)), case.name

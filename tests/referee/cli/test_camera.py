@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from referee.cli.camera.pictures import read_positions
 from simulator.enrolment import charuco_views
 from simulator.play.game import GameOptions
 from simulator.scene.viewpoint import lens
@@ -20,6 +19,7 @@ from vision.calibration import Calibration, load_calibration, save_calibration
 from vision.errors import EnrolmentError
 from vision.layout.table import default_layout
 from vision.readers.blocks.appearance import drawn_appearance, load_appearance, save_appearance
+from vision.readers.blocks.positions import read_positions
 
 SMALL = lens((640, 360))
 """A camera of its own for calibrating, small so that its pictures are quickly made."""
@@ -188,14 +188,15 @@ LAYOUT = default_layout("deblockle")
     ],
 )
 def test_positions_are_read_leniently(text: str) -> None:
-    assert read_positions(text, LAYOUT) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
+    assert read_positions(text, LAYOUT.board) == {"a4": ("gold", "star"), "b4": ("gold", "stop")}
 
 
 def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
     short, long = tmp_path / "short.json", tmp_path / "long.json"
     short.write_text('{"a4": "gold star"}')
     long.write_text('{"blocks": [{"cell": "a4", "colour": "gold", "top": "star"}]}')
-    assert read_positions(str(short), LAYOUT) == read_positions(str(long), LAYOUT) == {"a4": ("gold", "star")}
+    for path in (short, long):
+        assert read_positions(str(path), LAYOUT.board) == {"a4": ("gold", "star")}
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_positions_from_either_kind_of_file(tmp_path: Path) -> None:
 )
 def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> None:
     with pytest.raises(EnrolmentError, match=message):
-        read_positions(text, LAYOUT)
+        read_positions(text, LAYOUT.board)
 
 
 @pytest.mark.parametrize(
@@ -221,4 +222,4 @@ def test_positions_that_cannot_be_read_are_named(text: str, message: str) -> Non
 def test_position_files_that_cannot_be_read_are_named(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "truth.json").write_text(content)
     with pytest.raises(EnrolmentError, match=message):
-        read_positions(str(tmp_path / "truth.json"), LAYOUT)
+        read_positions(str(tmp_path / "truth.json"), LAYOUT.board)

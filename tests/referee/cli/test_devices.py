@@ -99,7 +99,7 @@ class CameraOverTheStrip:
         colours = self.device.lights().colours
         for light, point_mm in enumerate(self.points_mm):
             if any(colours[3 * light : 3 * light + 3]):
-                top_mm = self.setting.layout.board_top_mm
+                top_mm = self.setting.layout.board.height_mm
                 ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point_mm, top_mm]])
                 rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
                 image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]

@@ -98,7 +98,7 @@ class GlowingTable:
         image = self.renderer.render(Scene(self.setting, (), (), ()), self.frames).astype(float)
         point = None if self.lit is None else self.points_mm[self.lit]
         if point is not None:
-            ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point, self.setting.layout.board_top_mm]])
+            ((x, y),) = project(self.setting.camera, self.setting.pose, [[*point, self.setting.layout.board.height_mm]])
             rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
             image += 60.0 * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / 60.0)[..., None]
         return Frame(image.clip(0, 255).astype(np.uint8), self.time_s, self.frames)
@@ -111,7 +111,7 @@ def setting() -> Setting:
 
 def test_the_camera_answers_what_it_is_sure_of_and_a_person_the_rest(setting: Setting) -> None:
     layout = setting.layout
-    half = layout.cell_mm / 2
+    half = layout.board.cell_mm / 2
     table = GlowingTable(setting, [layout.centre_mm("c3"), None, (half, 0.0), layout.centre_mm("g1")])
     eye = LightFinder(table, table.clock, setting.camera, setting.pose, layout, pairs=2)
     walk, said = LightWalk(4, layout.places), []

@@ -32,7 +32,7 @@ def empty_table(setting: Setting) -> list[Image]:
 
 def glow(image: Image, setting: Setting, x_mm: float, y_mm: float, levels: float, wide_mm: float = 8.0) -> Image:
     """The picture with a soft light at a point of the board."""
-    top = setting.layout.board_top_mm
+    top = setting.layout.board.height_mm
     (x, y), (edge, _) = project(setting.camera, setting.pose, [[x_mm, y_mm, top], [x_mm + wide_mm, y_mm, top]])
     rows, columns = np.ogrid[: image.shape[0], : image.shape[1]]
     light = levels * np.exp(-((rows - y) ** 2 + (columns - x) ** 2) / (2 * (edge - x) ** 2))
@@ -84,7 +84,7 @@ def test_what_changes_once_is_no_light(setting: Setting, empty_table: list[Image
 
 
 def test_where_it_is_not_sure_it_says_why(setting: Setting, empty_table: list[Image]) -> None:
-    half = setting.layout.cell_mm / 2
+    half = setting.layout.board.cell_mm / 2
 
     def doubt_of(shine: Shine) -> str:
         off, on = pictures(empty_table, shine)

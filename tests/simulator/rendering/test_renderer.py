@@ -26,6 +26,7 @@ from simulator.scene.scene import (
 from simulator.scene.variety import varied_setting
 from simulator.scene.viewpoint import lens, looking_at
 from vision.geometry import back_project, project
+from vision.layout.pieces import BlockPieces
 
 ZOOM = 2
 
@@ -102,7 +103,7 @@ def test_a_blocks_top_is_where_it_is_projected(clean_setting: Setting, colour: s
     block = block_on(layout, place, colour, "cross", "star", turned_deg=10.0)
     image = Renderer().render(Scene(clean_setting, (block,)))
     x, y = layout.centre_mm(place)
-    top = layout.board_top_mm + layout.block_side_mm
+    top = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
     middle, corner = project(clean_setting.camera, clean_setting.pose, [[x, y, top], [x + 9.5, y + 9.5, top]])
     expected = {"gold": 20, "teal": 90}[colour]
     assert abs(hue(image, corner) - expected) < 12
@@ -118,7 +119,7 @@ def test_a_top_symbol_lies_as_it_should(clean_setting: Setting, turned_deg: floa
     image = Renderer().render(Scene(setting, (block,)))
     angle = np.radians(turned_deg)
     up = np.array([-np.sin(angle), np.cos(angle)])
-    height = layout.board_top_mm + layout.block_side_mm
+    height = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
     points = [[*(up * reach), height] for reach in (8.5, -8.5)]
     (tip_x, tip_y), (gap_x, gap_y) = np.rint(project(setting.camera, setting.pose, points)).astype(int)
     assert image[tip_y, tip_x].min() > image[gap_y, gap_x].min() + 50, "a star has a point at its top, a gap below"
@@ -133,7 +134,7 @@ def test_side_faces_show_the_symbols_the_net_says(clean_setting: Setting) -> Non
         block = block_on(setting.layout, "d4", "gold", "star", north)
         images[north] = renderer.render(Scene(setting, (block,)))
     south = {"x": "cross", "cross": "x", "hoops": "slider", "slider": "hoops"}
-    half, base = setting.layout.block_side_mm / 2, setting.layout.board_top_mm
+    half, base = BlockPieces.on(setting.layout.board).side_mm / 2, setting.layout.board.height_mm
     corners = [[-half, -half, base + 30], [half, -half, base + 30], [half, -half, base], [-half, -half, base]]
     source = project(setting.camera, pose, corners).astype(np.float32)
     target = np.array([[0, 0], [95, 0], [95, 95], [0, 95]], dtype=np.float32)

@@ -54,7 +54,7 @@ class ScriptedReader:
 def main(journal_path: Path) -> dict[str, Any]:
     game = load("pebbles")
     layout = default_layout("pebbles")
-    grid = PlaceGrid.of_squares(layout.columns, layout.rows)
+    grid = PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
     screen = io.StringIO()
     console = Console(file=screen, width=100)
     said: list[str] = []

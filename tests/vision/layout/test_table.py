@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD = {
@@ -32,10 +33,10 @@ def changed(path, value):
 
 def test_the_layout_that_comes_with_deblockle():
     layout = default_layout("deblockle")
-    assert (layout.columns, layout.rows, layout.cell_mm, layout.board_top_mm) == (7, 7, 40.0, 10.0)
-    assert layout.star_places == ("d2", "d6")
+    assert (layout.board.columns, layout.board.rows, layout.board.cell_mm, layout.board.height_mm) == (7, 7, 40.0, 10.0)
+    assert layout.board.printed == ("d2", "d6")
     assert set(layout.markers.centres_mm) == {0, 1, 2, 3}
-    assert layout.net["south"] == "hoops"
+    assert BlockPieces.on(layout.board).net["south"] == "hoops"
     assert len(layout.places) == 49
     assert layout.places[:2] == ("a1", "b1")
 
@@ -58,15 +59,15 @@ def test_squares_lie_about_the_centre():
     [(0, 0, "d4"), (-139, -101, "a1"), (-139, -99, "a2"), (139, 139, "g7"), (-141, 0, None), (0, 141, None)],
 )
 def test_a_point_lies_on_a_square_or_beside_the_board(x_mm, y_mm, place):
-    assert layout_from_json(GOOD).place_at(x_mm, y_mm) == place
+    assert layout_from_json(GOOD).board.place_at(x_mm, y_mm) == place
 
 
 def test_squares_have_neighbours_until_the_edge():
     layout = layout_from_json(GOOD)
-    assert layout.neighbour("a1", 0, 1) == "a2"
-    assert layout.neighbour("c3", 2, -1) == "e2"
-    assert layout.neighbour("a1", -1, 0) is None
-    assert layout.neighbour("g7", 0, 1) is None
+    assert layout.board.neighbour("a1", 0, 1) == "a2"
+    assert layout.board.neighbour("c3", 2, -1) == "e2"
+    assert layout.board.neighbour("a1", -1, 0) is None
+    assert layout.board.neighbour("g7", 0, 1) is None
 
 
 @given(st.text(max_size=4))

@@ -17,7 +17,7 @@ ALL = (0, 1, 2, 3)
 
 
 def board_error_mm(camera, layout, found, true):
-    half = layout.columns * layout.cell_mm / 2
+    half = layout.board.columns * layout.board.cell_mm / 2
     corners = np.array([[x, y, 40.0] for x in (-half, half) for y in (-half, half)])
     seen = back_project(camera, found, project(camera, true, corners), 40.0)
     return np.linalg.norm(seen - corners, axis=1).max()
@@ -141,7 +141,7 @@ def test_the_picture_shows_what_was_located(render_table, camera, layout, pose):
     assert drawn.shape == picture.shape
     assert drawn is not picture
     changed = np.any(drawn != picture, axis=2)
-    corner = np.round(project(camera, located.pose, [[-140.0, 140.0, layout.board_top_mm]])[0]).astype(int)
+    corner = np.round(project(camera, located.pose, [[-140.0, 140.0, layout.board.height_mm]])[0]).astype(int)
     assert changed[corner[1] - 2 : corner[1] + 3, corner[0] - 2 : corner[0] + 3].any()
     grey = np.ascontiguousarray(picture[:, :, 0])
     assert draw(grey, located, layout, camera).shape == picture.shape

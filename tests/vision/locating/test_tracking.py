@@ -25,7 +25,7 @@ def feed(camera, layout):
 
 
 def off_px(camera, layout, found, true):
-    half = layout.columns * layout.cell_mm / 2
+    half = layout.board.columns * layout.board.cell_mm / 2
     corners = np.array([[x, y, 40.0] for x in (-half, half) for y in (-half, half)])
     return np.linalg.norm(project(camera, found, corners) - project(camera, true, corners), axis=1).max()
 

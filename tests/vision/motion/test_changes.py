@@ -41,7 +41,7 @@ def test_noise_changes_nothing(watcher, picture):
 def test_a_change_is_noticed_in_its_place_and_once(watcher, picture, layout, camera, pose, place):
     watcher.changed(picture)
     changed = picture.copy()
-    cv2.circle(changed, at(camera, pose, *layout.centre_mm(place), layout.board_top_mm), 5, (200, 90, 40), -1)
+    cv2.circle(changed, at(camera, pose, *layout.centre_mm(place), layout.board.height_mm), 5, (200, 90, 40), -1)
     seen = watcher.changed(changed)
     assert place in seen
     assert len(seen) <= 4, "only neighbours whose blocks would stand before it"
@@ -59,7 +59,7 @@ def test_a_change_of_a_marker_goes_by_the_markers_name(watcher, picture, layout,
 
 def test_what_creeps_in_slowly_is_noticed_once_it_has_added_up(watcher, picture, layout, camera, pose):
     watcher.changed(picture)
-    middle = at(camera, pose, *layout.centre_mm("c3"), layout.board_top_mm)
+    middle = at(camera, pose, *layout.centre_mm("c3"), layout.board.height_mm)
     noticed = []
     for level in range(90, 120, 3):
         picture = picture.copy()
@@ -80,5 +80,5 @@ def test_grey_pictures_are_watched_too(watcher, picture, layout, camera, pose):
     grey = np.ascontiguousarray(picture[..., 0])
     watcher.changed(grey)
     changed = grey.copy()
-    cv2.circle(changed, at(camera, pose, *layout.centre_mm("d4"), layout.board_top_mm), 5, 200, -1)
+    cv2.circle(changed, at(camera, pose, *layout.centre_mm("d4"), layout.board.height_mm), 5, 200, -1)
     assert "d4" in watcher.changed(changed)

@@ -37,8 +37,8 @@ def clear_reading(setting: Setting, frame: Frame) -> Reading:
 
 def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
     setting, frames, truth = film
-    watcher = HandMonitor(setting.camera, setting.layout)
-    readings = [watcher.completed(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
+    watcher = HandMonitor(setting.camera, setting.layout.board)
+    readings = [watcher.with_hand(frame, setting.pose, clear_reading(setting, frame)) for frame in frames]
     covered = [number for number, one in enumerate(truth) if one.covered]
     assert len(covered) > 10
     found = [number for number, reading in enumerate(readings) if reading.hindered_by(HindranceKind.HAND)]
@@ -55,22 +55,22 @@ def test_the_hand_is_added_from_when_it_comes_until_it_goes(film: Film) -> None:
 
 def test_pictures_far_apart_are_left_as_they_are(film: Film) -> None:
     setting, frames, _ = film
-    watcher = HandMonitor(setting.camera, setting.layout)
+    watcher = HandMonitor(setting.camera, setting.layout.board)
     for number, frame in enumerate(frames[::3]):
         late = replace(frame, time_s=float(number))
         reading = clear_reading(setting, late)
-        assert watcher.completed(late, setting.pose, reading) is reading
+        assert watcher.with_hand(late, setting.pose, reading) is reading
 
 
 def test_a_hand_already_found_is_not_learned_as_the_board(film: Film) -> None:
     setting, frames, truth = film
-    watcher = HandMonitor(setting.camera, setting.layout)
+    watcher = HandMonitor(setting.camera, setting.layout.board)
     hand = Hindrance(HindranceKind.HAND, "a hand or arm is over d4", ("d4",))
     first = next(number for number, one in enumerate(truth) if one.covered)
     said = []
     for frame, one in zip(frames[first:], truth[first:], strict=True):
         reading = clear_reading(setting, frame)
         reading = replace(reading, hindrances=(hand,)) if one.hand_present else reading
-        said.append((one, watcher.completed(frame, setting.pose, reading)))
+        said.append((one, watcher.with_hand(frame, setting.pose, reading)))
     assert all(reading.hindrances == (hand,) for one, reading in said if one.hand_present)
     assert not any(reading.hindrances for one, reading in said if not one.hand_present)

@@ -9,7 +9,8 @@ from simulator.faults.table import faulty_setting
 from simulator.rendering.renderer import Renderer
 from simulator.scene.scene import ForeignObject, Scene, block_on
 from vision.frame import Frame
-from vision.readers.table_reader import TableReader
+from vision.layout.pieces import BlockPieces
+from vision.readers.registry import table_reader
 
 SIZE = (960, 540)
 PALE = (0.85, 0.85, 0.88)
@@ -24,11 +25,11 @@ def test_a_pale_coin_is_no_stop_on_a_gold_block(seed: int) -> None:
         block_on(layout, place, colour, "stop", "slider") for place, colour in (("b2", "gold"), ("f6", "teal"))
     )
     coins = tuple(
-        ForeignObject("coin", *layout.centre_mm(place), PALE, layout.board_top_mm, radius_mm)
+        ForeignObject("coin", *layout.centre_mm(place), PALE, layout.board.height_mm, radius_mm)
         for place, radius_mm in (("a5", 9.0), ("c6", 9.5), ("e3", 10.0), ("g1", 10.5))
     )
     image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
-    reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
+    reading = table_reader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
     for place in ("a5", "c6", "e3", "g1"):
         seen = reading.places[place]
         assert seen.hidden_by is not None or seen.probabilities["gold block, stop up"] < 0.8
@@ -46,7 +47,7 @@ def test_a_block_that_stands_star_up_on_a_star_is_seen(seed: int) -> None:
         block_on(layout, "c3", "teal", "stop", "slider"),
     )
     image = Renderer(seed).render(Scene(setting, blocks), 0)
-    reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
+    reading = table_reader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
     assert reading.places["d6"].probabilities["gold block, star up"] > 0.9
     assert reading.places["d2"].probabilities["empty"] > 0.95
 
@@ -57,10 +58,10 @@ def test_a_block_under_a_coin_is_not_surely_gone(seed: int) -> None:
     setting = faulty_setting(seed, SIZE)
     layout = setting.layout
     blocks = tuple(block_on(layout, place, "gold", "x", "slider") for place in ("b3", "b2", "e5", "e4", "g6", "g5"))
-    top_mm = layout.board_top_mm + layout.block_side_mm
+    top_mm = layout.board.height_mm + BlockPieces.on(layout.board).side_mm
     coins = tuple(ForeignObject("coin", *layout.centre_mm(place), COPPER, top_mm, 13.5) for place in ("b3", "e5", "g6"))
     image = Renderer(seed).render(Scene(setting, blocks, (), coins), 0)
-    reading = TableReader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
+    reading = table_reader(setting.camera, layout, looks_of_pieces(SIZE)).read(Frame(image, 0.0, 0))
     for place in ("b3", "e5", "g6"):
         assert reading.places[place].probabilities["empty"] < 0.5
     for place in ("b2", "e4", "g5"):

@@ -9,14 +9,16 @@ from vision.errors import NotLocatedError
 from vision.frame import Frame, Image
 from vision.locating.tracking import TableTracker, TrackedTable
 from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
-from vision.readers.table_reader import TableReader
+from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
 NET_OPPOSITE = {"star": "stop", "stop": "star", "slider": "hoops", "hoops": "slider", "x": "cross", "cross": "x"}
 
 
 def read(name: str, looks: BlockAppearance | None = None) -> Reading:
-    return TableReader(photoreal.camera(name), photoreal.LAYOUT, looks or photoreal.looks()).read(photoreal.frame(name))
+    return table_reader(photoreal.camera(name), photoreal.LAYOUT, looks or photoreal.looks()).read(
+        photoreal.frame(name)
+    )
 
 
 @pytest.mark.parametrize("name", photoreal.BOARDS)
@@ -48,7 +50,7 @@ def test_a_hand_says_which_places_it_hides_and_leaves_the_rest_readable() -> Non
 
 @pytest.mark.parametrize("name", photoreal.BOARDS)
 def test_probabilities_sum_to_one_and_name_every_look(name: str) -> None:
-    names = {"empty", *photoreal.looks().names}
+    names = {"empty", *photoreal.looks().looks}
     for seen in read(name).places.values():
         assert set(seen.probabilities) == names
         assert sum(seen.probabilities.values()) == pytest.approx(1.0)
@@ -65,7 +67,7 @@ def test_side_faces_are_read_where_the_camera_sees_them(blur_px: float, least: i
     for name in photoreal.BOARDS:
         frame = photoreal.frame(name)
         image = frame.image if blur_px == 0 else cv2.GaussianBlur(frame.image, (0, 0), blur_px)
-        reader = TableReader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
+        reader = table_reader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
         for place, seen in reader.read(Frame(np.asarray(image), 0.0, 0)).places.items():
             south = seen.sides.get("south")
             if south and max(south.values()) > 0.8 and place in photoreal.EXPECTED[name]["norths"]:
@@ -92,7 +94,7 @@ def test_drawn_symbols_do_until_a_set_is_enrolled() -> None:
 
 
 def test_the_same_picture_again_costs_nothing_and_says_the_same() -> None:
-    reader = TableReader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
+    reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     first = reader.read(photoreal.frame("game-000.jpg", 0))
     again = reader.read(photoreal.frame("game-000.jpg", 1))
     assert again.places is first.places
@@ -100,7 +102,7 @@ def test_the_same_picture_again_costs_nothing_and_says_the_same() -> None:
 
 
 def test_reading_only_what_changed_says_the_same_as_reading_all() -> None:
-    reader = TableReader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
+    reader = table_reader(photoreal.camera("game-000.jpg"), photoreal.LAYOUT, photoreal.looks())
     for number, name in enumerate(("game-000.jpg", "game-001.jpg", "game-002.jpg", "game-000.jpg")):
         step = reader.read(photoreal.frame(name, number))
         assert {place: seen.best[0] for place, seen in step.places.items()} == {
@@ -108,18 +110,8 @@ def test_reading_only_what_changed_says_the_same_as_reading_all() -> None:
         }
 
 
-def test_new_looks_read_everything_anew() -> None:
-    reader = TableReader(
-        photoreal.camera("game-000.jpg"), photoreal.LAYOUT, drawn_appearance(photoreal.looks().symbols)
-    )
-    reader.read(photoreal.frame("game-000.jpg", 0))
-    reader.use_looks(photoreal.looks())
-    reading = reader.read(photoreal.frame("game-000.jpg", 1))
-    assert reading.places["c1"].best[0] == photoreal.expected_look("game-000.jpg", "c1")
-
-
 def test_a_bad_frame_gives_a_reading_that_says_why() -> None:
-    reader = TableReader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks())
+    reader = table_reader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks())
     black = reader.read(Frame(np.zeros((720, 1280, 3), dtype=np.uint8), 0.0, 0))
     assert not black.places
     assert "black" in black.hindrances[0].message
@@ -132,7 +124,7 @@ def test_a_bad_frame_gives_a_reading_that_says_why() -> None:
 
 
 def test_a_crop_shows_the_block_from_above() -> None:
-    reader = TableReader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks())
+    reader = table_reader(photoreal.camera("034.jpg"), photoreal.LAYOUT, photoreal.looks())
     frame = photoreal.frame("034.jpg")
     with pytest.raises(NotLocatedError, match="located"):
         reader.crop(frame, "c5")
@@ -149,7 +141,7 @@ def test_a_crop_shows_the_block_from_above() -> None:
 def test_out_of_focus_pictures_are_still_read(blur_px: float) -> None:
     for name in ("034.jpg", "019.jpg"):
         image = np.asarray(cv2.GaussianBlur(photoreal.picture(name), (0, 0), blur_px), dtype=np.uint8)
-        reading = TableReader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks()).read(Frame(image, 0.0, 0))
+        reading = table_reader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks()).read(Frame(image, 0.0, 0))
         wrong = [
             place
             for place, seen in reading.places.items()
@@ -176,7 +168,7 @@ def test_a_steady_table_is_not_searched_for_again_until_something_moves(monkeypa
 
     monkeypatch.setattr(TableTracker, "update", counted)
     name = "game-000.jpg"
-    reader = TableReader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
+    reader = table_reader(photoreal.camera(name), photoreal.LAYOUT, photoreal.looks())
     image = photoreal.picture(name)
     for number in range(14):
         assert reader.read(Frame(image, number / 15, number)).places

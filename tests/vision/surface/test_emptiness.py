@@ -13,7 +13,7 @@ from vision.surface.emptiness import emptiness
 from vision.surface.occlusion import OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
 
-FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), SurfacePlan.of(photoreal.LAYOUT))
+FINDER = OcclusionDetector(photoreal.camera(NAME), photoreal.pose(NAME), SurfacePlan.of(photoreal.LAYOUT.board))
 
 
 def sight_of(image: Image) -> SurfaceEvidence:
@@ -22,7 +22,7 @@ def sight_of(image: Image) -> SurfaceEvidence:
 
 def odds_of(image: Image) -> dict[str, float]:
     view = FINDER.view(image, solids(NAME))
-    return emptiness(view, photoreal.LAYOUT, FINDER.look(view))
+    return emptiness(view, photoreal.LAYOUT.board, FINDER.look(view))
 
 
 def relit(image: Image, factor: np.ndarray) -> Image:
@@ -39,7 +39,7 @@ def test_most_lines_of_a_clear_board_are_seen_and_none_is_gone() -> None:
 @pytest.mark.parametrize("colour", [(0.35, 0.7, 1.1), (1.2, 0.9, 0.6), (0.4, 0.4, 0.4)])
 def test_another_lamp_takes_no_line_away(colour: tuple[float, float, float]) -> None:
     sight = sight_of(relit(photoreal.picture(NAME), np.array(colour)))
-    assert sight.coverings == ()
+    assert sight.occlusions == ()
     assert sum(place.lines_gone for place in sight.places.values()) == 0
 
 
@@ -52,12 +52,12 @@ def test_half_the_board_in_deep_shade_is_no_covering(towards_deg: int) -> None:
     angle = np.deg2rad(towards_deg)
     share = np.clip((x * np.cos(angle) + y * np.sin(angle)) / 30 + 0.5, 0, 1)[..., None]
     shaded = relit(image, 1 - share + share * np.array([0.24, 0.2, 0.17]))
-    assert sight_of(shaded).coverings == ()
+    assert sight_of(shaded).occlusions == ()
 
 
 def test_lines_under_a_thing_of_the_boards_colour_are_gone() -> None:
     view = FINDER.view(photoreal.picture(NAME), solids(NAME))
-    blue, green, red = (int(value) for value in np.median(view.colours[~view.blocks & ~view.outside], axis=0))
+    blue, green, red = (int(value) for value in np.median(view.colours[~view.hidden_by_pieces & ~view.outside], axis=0))
     card = [(-60.0, -60.0), (20.0, -60.0), (20.0, 20.0), (-60.0, 20.0)]
     places = sight_of(painted(card, (blue, green, red))).places
     assert places["d4"].lines_gone >= 4
@@ -72,7 +72,7 @@ def test_a_lamps_mirror_image_is_glare_and_what_is_near_it_is_unsure() -> None:
     spot = 3.0 * np.exp(-0.5 * (x**2 + y**2) / 50**2)[..., None]
     light = np.clip(linear_light(image) + spot, 0, 1)
     glaring = np.asarray(np.round(255 * np.power(light, 1 / 2.2)), dtype=np.uint8)
-    assert {covering.kind for covering in sight_of(glaring).coverings} == {"glare"}
+    assert {covering.kind for covering in sight_of(glaring).occlusions} == {"glare"}
     clear, veiled = odds_of(image), odds_of(glaring)
     assert veiled["d4"] < 4.6 < clear["d4"]
 

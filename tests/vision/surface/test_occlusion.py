@@ -22,9 +22,9 @@ def solids(name: str) -> list[CubeSolid]:
 
 
 def coverings_in(image: Image, name: str = NAME) -> list[tuple[str, float]]:
-    finder = OcclusionDetector(photoreal.camera(name), photoreal.pose(name), SurfacePlan.of(photoreal.LAYOUT))
+    finder = OcclusionDetector(photoreal.camera(name), photoreal.pose(name), SurfacePlan.of(photoreal.LAYOUT.board))
     sight = finder.look(finder.view(image, solids(name)))
-    return [(one.kind, one.area_mm2) for one in sight.coverings]
+    return [(one.kind, one.area_mm2) for one in sight.occlusions]
 
 
 def painted(points_mm: list[tuple[float, float]], colour: tuple[int, int, int], name: str = NAME) -> Image:
@@ -68,8 +68,8 @@ def test_a_fingertip_over_an_edge_square_is_a_hand() -> None:
 
 def test_something_of_the_boards_own_colour_is_known_by_the_lines_it_hides() -> None:
     board = photoreal.picture(NAME)
-    view = rectified_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT, solids(NAME))
-    pixels = np.round(view.pixel_map[~view.blocks]).astype(int)
+    view = rectified_view(board, photoreal.camera(NAME), photoreal.pose(NAME), photoreal.LAYOUT.board, solids(NAME))
+    pixels = np.round(view.pixel_map[~view.hidden_by_pieces]).astype(int)
     blue, green, red = (int(v) for v in np.median(board[pixels[:, 1], pixels[:, 0]], axis=0))
     arm = [(20.0, -260.0), (95.0, -260.0), (95.0, 20.0), (20.0, 20.0)]
     assert [kind for kind, _ in coverings_in(painted(arm, (blue, green, red)))] == ["hand"]

@@ -54,7 +54,12 @@ class BlockAppearance:
         return tuple(self.masks)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def traits(self) -> tuple[tuple[str, ...], ...]:
+        """What tells its blocks apart: the colours, then the symbols."""
+        return tuple(self.colours), self.symbols
+
+    @property
+    def looks(self) -> tuple[str, ...]:
         """Every look a block of this set can have."""
         return tuple(look_name(colour, symbol) for colour in self.colours for symbol in self.masks)
 

@@ -9,14 +9,16 @@ import cv2
 import numpy as np
 
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import CameraModel, Pose
-from vision.layout.table import TableLayout
+from vision.layout.pieces import BlockPieces
+from vision.layout.surfaces import Surface
 from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_fits
-from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting
+from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting, top_window
 from vision.readers.blocks.symbols import Mask, scaled_mask
-from vision.sampling import FloatImage, PlaneWindow, linear_light, plane_map, sample
+from vision.readers.protocols import SurfaceView
+from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
 ENROL_PX_PER_MM = 2.0
 AROUND_MM = 45.0
@@ -39,15 +41,15 @@ class EnrolmentPicture:
     name: str = "the picture"
 
 
-def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> BlockAppearance:
+def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppearance:
     """Learn colours and symbol masks from pictures of known positions.
 
-    Every symbol of every colour need not be shown: masks are shared by the colours. Symbols of the layout's net that no
+    Every symbol of every colour need not be shown: masks are shared by the colours. Symbols of the net that no
     picture shows keep their drawn mask. Raises EnrolmentError that names the block that could not be used.
     """
     if not pictures or not any(picture.position for picture in pictures):
         raise EnrolmentError("there is no picture of a known position to learn from; take one and say what it shows")
-    symbols = tuple(dict.fromkeys(layout.net.values()))
+    symbols = BlockPieces.on(surface).symbols
     shown = {symbol for picture in pictures for _, symbol in picture.position.values()}
     unknown = sorted(shown - set(symbols))
     if unknown:
@@ -58,17 +60,17 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> BlockApp
     ratios: dict[str, list[FloatArray]] = {}
     masks: dict[str, list[Mask]] = {}
     for picture in pictures:
-        light, window = _top_plane(picture, layout)
+        light, window = _top_plane(picture, surface)
         for place, (colour, symbol) in picture.position.items():
-            fit, like = _fit_known(light, window, layout, drawn.masks[symbol], place, symbol)
-            if fit is None or fit.fit < SMALLEST_FIT:
+            fit, like = _fit_known(light, window, surface, drawn.masks[symbol], place, symbol)
+            if fit is None or fit.correlation < SMALLEST_FIT:
                 raise EnrolmentError(
                     f"{picture.name} shows no clear {symbol} on {place}"
-                    f"{'' if fit is None else f' (it fits to {fit.fit:.2f}; {SMALLEST_FIT:.2f} is needed)'}: "
+                    f"{'' if fit is None else f' (it fits to {fit.correlation:.2f}; {SMALLEST_FIT:.2f} is needed)'}: "
                     "check what stands there, the light, and that nothing covers it"
                 )
             ratios.setdefault(colour, []).append(fit.ratio)
-            learned_mask = _learned_mask(light, window, layout, fit)
+            learned_mask = _learned_mask(light, window, surface, fit)
             likeness = float(np.corrcoef(learned_mask.ravel(), like.ravel())[0, 1])
             if likeness < LEARNED_LIKE_DRAWN:
                 raise EnrolmentError(
@@ -84,42 +86,34 @@ def enrol(pictures: Sequence[EnrolmentPicture], layout: TableLayout) -> BlockApp
     return BlockAppearance(colours, learned)
 
 
-def learn_colours(
-    image: Image,
-    camera: CameraModel,
-    pose: Pose,
-    layout: TableLayout,
-    looks: BlockAppearance,
-    names: tuple[str, ...],
-) -> BlockAppearance:
+def learn_colours(view: SurfaceView, plain: BlockAppearance, names: tuple[str, ...]) -> BlockAppearance:
     """Learn the colours of an unknown set from its set-up, where each player's blocks stand on their own side.
 
-    ``names`` go from the first player (nearest) to the last. The masks are those of ``looks``, at
-    the size they turn out to have. Raises EnrolmentError
-    when the blocks seen don't fall into that many colours.
+    ``names`` go from the first player (nearest) to the last. The masks are those of ``plain``, at the size they turn
+    out to have. Raises EnrolmentError when the blocks seen don't fall into that many colours.
     """
     best: dict[str, tuple[BlockSighting, float]] = {}
-    # no block starts on a star square, but the star printed there looks like one with dark ink
-    looked_at = [place for place in layout.places if place not in layout.star_places]
+    # no block starts where something is printed, but a star printed there looks like one with dark ink
+    looked_at = [place for place in view.surface.places if place not in view.surface.printed]
     for scale in SYMBOL_SCALES:
-        scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in looks.masks.items()}
-        seen = BlockReader(layout, BlockAppearance({}, scaled)).read(image, camera, pose, only=looked_at)
+        scaled = {symbol: scaled_mask(mask, scale) for symbol, mask in plain.masks.items()}
+        seen = BlockReader(view.surface, BlockAppearance({}, scaled)).read(view, looked_at, {})
         for place, sight in seen.items():
-            clear = sight.fit.fit > SET_UP_FIT and sight.log_odds > 0
-            if clear and (place not in best or sight.fit.fit > best[place][0].fit.fit):
+            clear = sight.face.correlation > SET_UP_FIT and sight.log_odds > 0
+            if clear and (place not in best or sight.face.correlation > best[place][0].face.correlation):
                 best[place] = (sight, scale)
         # a symbol of another size fits badly at first, yet it is seen; what shows nothing like a face never will
         looked_at = [place for place in looked_at if place in seen and not _fits_well(best.get(place))]
         if not looked_at:
             break
     sights = [sight for sight, _ in best.values()]
-    masks = _masks_at_scale(looks, list(best.values()))
+    masks = _masks_at_scale(plain, list(best.values()))
     if len(sights) < len(names):
         raise EnrolmentError(
             f"{len(sights)} blocks were made out in the set-up; at least {len(names)} are needed to learn "
             "the colours: improve the light, or enrol the set with a picture of a known position"
         )
-    ratios = np.array([sight.fit.ratio for sight in sights], dtype=np.float32)
+    ratios = np.array([sight.face.ratio for sight in sights], dtype=np.float32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-4)
     seeds = _spread_seeds(ratios, len(names))
     start = np.array([int(np.argmin([np.linalg.norm(row - seed) for seed in seeds])) for row in ratios], dtype=np.int32)
@@ -130,8 +124,8 @@ def learn_colours(
         chosen = [sight for sight, own in zip(sights, flat, strict=True) if own == label]
         if not chosen:
             raise EnrolmentError(f"the set-up shows fewer than {len(names)} colours of block; enrol the set instead")
-        depth = float(np.mean([sight.fit.y_mm for sight in chosen]))
-        groups.append((depth, np.median(np.stack([sight.fit.ratio for sight in chosen]), axis=0)))
+        depth = float(np.mean([sight.face.y_mm for sight in chosen]))
+        groups.append((depth, np.median(np.stack([sight.face.ratio for sight in chosen]), axis=0)))
     groups.sort(key=lambda group: group[0])
     colours = {name: ratio for name, (_, ratio) in zip(names, groups, strict=True)}
     _check_apart(colours)
@@ -139,15 +133,15 @@ def learn_colours(
 
 
 def _fits_well(found: tuple[BlockSighting, float] | None) -> bool:
-    return found is not None and found[0].fit.fit > GOOD_FIT
+    return found is not None and found[0].face.correlation > GOOD_FIT
 
 
-def _masks_at_scale(looks: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
+def _masks_at_scale(plain: BlockAppearance, seen: Sequence[tuple[BlockSighting, float]]) -> dict[str, Mask]:
     """Each symbol's mask at the scale it was seen best at; symbols not seen take the usual scale."""
     usual = float(np.median([scale for _, scale in seen])) if seen else 1.0
     masks = {}
-    for symbol, mask in looks.masks.items():
-        own = [(sight.fit.fit, scale) for sight, scale in seen if sight.fit.symbol == symbol]
+    for symbol, mask in plain.masks.items():
+        own = [(sight.face.correlation, scale) for sight, scale in seen if sight.face.symbol == symbol]
         masks[symbol] = scaled_mask(mask, max(own)[1] if own else usual)
     return masks
 
@@ -173,14 +167,14 @@ def _check_apart(colours: Mapping[str, FloatArray]) -> None:
                 )
 
 
-def _top_plane(picture: EnrolmentPicture, layout: TableLayout) -> tuple[FloatImage, PlaneWindow]:
-    window = BlockReader(layout, drawn_appearance(())).window(ENROL_PX_PER_MM)
+def _top_plane(picture: EnrolmentPicture, surface: Surface) -> tuple[FloatImage, PlaneWindow]:
+    window = top_window(surface, ENROL_PX_PER_MM)
     return linear_light(sample(picture.image, plane_map(picture.camera, picture.pose, window))), window
 
 
-def _around(light: FloatImage, window: PlaneWindow, layout: TableLayout, place: str) -> tuple[FloatImage, PlaneWindow]:
+def _around(light: FloatImage, window: PlaneWindow, surface: Surface, place: str) -> tuple[FloatImage, PlaneWindow]:
     """The part of a sampled plane around one place, which is quicker to search."""
-    column, row = (round(at) for at in window.to_pixels(*layout.centre_mm(place)))
+    column, row = (round(at) for at in window.to_pixels(*surface.centre_mm(place)))
     half = round(AROUND_MM * window.px_per_mm)
     left, top = max(0, column - half), max(0, row - half)
     part = np.ascontiguousarray(light[top : row + half, left : column + half])
@@ -190,7 +184,7 @@ def _around(light: FloatImage, window: PlaneWindow, layout: TableLayout, place: 
 
 
 def _fit_known(
-    light: FloatImage, window: PlaneWindow, layout: TableLayout, mask: Mask, place: str, symbol: str
+    light: FloatImage, window: PlaneWindow, surface: Surface, mask: Mask, place: str, symbol: str
 ) -> tuple[FaceFit | None, Mask]:
     """Fit a face whose symbol is known, wherever on its place it stands and however large the symbol is drawn.
 
@@ -198,27 +192,27 @@ def _fit_known(
     """
     best: FaceFit | None = None
     best_mask = mask
-    light, window = _around(light, window, layout, place)
-    middle = np.array([window.to_pixels(*layout.centre_mm(place))])
+    light, window = _around(light, window, surface, place)
+    middle = np.array([window.to_pixels(*surface.centre_mm(place))])
     for scale in SYMBOL_SCALES:
         scaled = scaled_mask(mask, scale)
-        finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), layout.block_side_mm, ENROL_PX_PER_MM)
+        finder = FaceFinder(BlockAppearance({}, {symbol: scaled}), BlockPieces.on(surface).side_mm, ENROL_PX_PER_MM)
         sight = rough_fits(finder, light, middle, REACH_MM * ENROL_PX_PER_MM, 1.0)[0]
         x = window.left_mm + (sight.x_px + 0.5) / ENROL_PX_PER_MM
         y = window.far_mm - (sight.y_px + 0.5) / ENROL_PX_PER_MM
         fit = fit_face(finder, light, window, (x, y), 1.0)
-        if fit is not None and (best is None or fit.fit > best.fit):
+        if fit is not None and (best is None or fit.correlation > best.correlation):
             best, best_mask = fit, scaled
-        if best is not None and best.fit > GOOD_FIT:
+        if best is not None and best.correlation > GOOD_FIT:
             break
     return best, best_mask
 
 
-def _learned_mask(light: FloatImage, window: PlaneWindow, layout: TableLayout, fit: FaceFit) -> Mask:
+def _learned_mask(light: FloatImage, window: PlaneWindow, surface: Surface, fit: FaceFit) -> Mask:
     """Where on a fitted face the ink is, upright, from 0 to 1; nothing outside the face's rim."""
     side = MASK_SIDE_PX
     column, row = window.to_pixels(fit.x_mm, fit.y_mm)
-    scale = layout.block_side_mm * window.px_per_mm / side
+    scale = BlockPieces.on(surface).side_mm * window.px_per_mm / side
     angle = np.deg2rad(-fit.turned_deg)
     cosine, sine = scale * np.cos(angle), scale * np.sin(angle)
     middle = (side - 1) / 2

@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
-from vision.layout.table import TableLayout
+from vision.frame import FloatArray, FloatImage, Image
+from vision.layout.surfaces import Surface
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.faces import (
     EDGE_WEIGHT,
@@ -28,7 +28,7 @@ from vision.readers.blocks.faces import (
     view_weights,
 )
 from vision.readers.blocks.symbols import TemplateBank, likeness, peak_between, windows_of
-from vision.sampling import FloatImage, PlaneGrid, linear_light, sample
+from vision.sampling import PlaneGrid, linear_light, sample
 
 COARSE_PX_PER_MM, FINE_PX_PER_MM = 0.75, 1.5
 COARSE_REACH_PX, FINE_REACH_PX = 2, 1
@@ -276,12 +276,12 @@ class RoughFace:
     ink: FloatArray
 
 
-def patches_around(image: Image, grid: PlaneGrid, layout: TableLayout, places: Sequence[str]) -> Patches:
+def patches_around(image: Image, grid: PlaneGrid, surface: Surface, places: Sequence[str]) -> Patches:
     """Sample the plane of a grid around some places of a picture."""
     side = 2 * PATCH_HALF_MM
     # patches lie on the grid's own points, so nothing is interpolated twice
-    columns = [round(layout.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
-    rows = [round(grid.far_mm - layout.centre_mm(place)[1] + 0.5) for place in places]
+    columns = [round(surface.centre_mm(place)[0] - grid.left_mm + 0.5) for place in places]
+    rows = [round(grid.far_mm - surface.centre_mm(place)[1] + 0.5) for place in places]
     maps = [grid.around(row, column, PATCH_HALF_MM) for row, column in zip(rows, columns, strict=True)]
     middles = np.array(
         [(grid.left_mm + column - 0.5, grid.far_mm - row + 0.5) for row, column in zip(rows, columns, strict=True)]

@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray
+from vision.frame import FloatArray, FloatImage
 from vision.readers.blocks.appearance import RATIO_FLOOR, BlockAppearance, log_ratio
 from vision.readers.blocks.symbols import Mask, distinct_quarter_turns, turned_mask
-from vision.sampling import FloatImage, PlaneWindow, sample
+from vision.sampling import PlaneWindow, sample
 
 FACE_RIM_MM = 1.5
 
@@ -28,7 +28,7 @@ class FaceFit:
     """One way to see a top face at a place.
 
     ``x_mm`` and ``y_mm`` are the face's middle in the world, ``turned_deg`` how far the block is turned counter-
-    clockwise (-45 to 45), ``quarter`` how many further quarter turns the symbol has, ``fit`` the correlation of
+    clockwise (-45 to 45), ``quarter`` how many further quarter turns the symbol has, ``correlation`` that of
     picture and mask (-1 to 1, positive when the ink is the brighter), ``face`` and ``ink`` linear light
     (blue, green, red), ``scores`` the best fit of each symbol, ``edges`` how clearly the square's four edges show
     against other turnings (1: not at all).
@@ -39,7 +39,7 @@ class FaceFit:
     x_mm: float
     y_mm: float
     turned_deg: float
-    fit: float
+    correlation: float
     face: FloatArray
     ink: FloatArray
     scores: Mapping[str, float]

@@ -11,12 +11,13 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.frame import FloatArray, Image
+from vision.frame import FloatArray, FloatImage, Image
 from vision.geometry import SIDE_CORNERS, Side
 from vision.readers.blocks.appearance import BlockAppearance, log_ratio
 from vision.readers.blocks.faces import face_and_ink, view_weights
 from vision.readers.blocks.symbols import distinct_quarter_turns, likeness, unit_rows
-from vision.sampling import FloatImage, PixelMap, linear_light, sample
+from vision.readers.probabilities import tempered
+from vision.sampling import PixelMap, linear_light, sample
 
 SIDE_PX = 36
 RIM_PX = 3
@@ -108,13 +109,6 @@ def _quad_maps(quads_px: FloatArray, side_px: int) -> PixelMap:
     spread = [one[:, None, None, :] for one in (across, along, first, g, h)]
     maps = (spread[0] * u + spread[1] * v + spread[2]) / (spread[3] * u + spread[4] * v + 1)
     return np.asarray(maps, dtype=np.float32)
-
-
-def hue(light: FloatArray) -> FloatArray:
-    """Blue and red against green, logarithmic, without brightness; channels last, (..., 3) to (..., 2)."""
-    floor = 0.004 + 0.02 * light.max(axis=-1, keepdims=True)
-    logs = np.log(light + floor)
-    return np.asarray(np.stack([logs[..., 0] - logs[..., 1], logs[..., 2] - logs[..., 1]], axis=-1))
 
 
 @dataclass(frozen=True)
@@ -254,16 +248,9 @@ def side_probabilities(view: SideView, fits: Mapping[str, float], symbols: Seque
     possible = {symbol: fits[symbol] for symbol in symbols if symbol in fits}
     if not possible or view.height_px < SMALLEST_SYMBOL_HEIGHT_PX or view.open_share < READABLE_OPEN_SHARE:
         return None
-    most = max(possible.values())
-    if most < SMALLEST_SYMBOL_FIT:
+    if max(possible.values()) < SMALLEST_SYMBOL_FIT:
         return None
-    heat = SYMBOL_TEMPERATURE * (1 + FLAT_HEIGHT_PX / view.height_px)
-    weights = {symbol: float(np.exp((fit - most) / heat)) for symbol, fit in possible.items()}
-    total = sum(weights.values())
-    # now and then a face is not what it seems, whatever its fit
-    return {
-        symbol: (1 - ODD_ONE_OUT) * weight / total + ODD_ONE_OUT / len(weights) for symbol, weight in weights.items()
-    }
+    return tempered(possible, SYMBOL_TEMPERATURE * (1 + FLAT_HEIGHT_PX / view.height_px), ODD_ONE_OUT)
 
 
 def neighbours_in_net(net: Mapping[str, str], top: str) -> tuple[str, ...]:

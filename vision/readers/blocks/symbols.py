@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.sampling import FloatImage
+from vision.frame import FloatImage
 
 Mask = npt.NDArray[np.float32]
 

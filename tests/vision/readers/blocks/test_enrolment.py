@@ -20,6 +20,7 @@ from vision.readers.blocks.appearance import (
 )
 from vision.readers.blocks.enrolment import enrol, learn_colours
 from vision.readers.blocks.symbols import distinct_quarter_turns, drawn_mask, scaled_mask, turned_mask
+from vision.readers.protocols import SurfaceView
 
 SYMBOLS = ("star", "stop", "slider", "x", "hoops", "cross")
 
@@ -40,35 +41,29 @@ def test_masks_are_learned_upright_and_look_like_the_drawn_ones() -> None:
 
 def test_no_picture_and_unknown_symbols_are_refused() -> None:
     with pytest.raises(EnrolmentError, match="no picture"):
-        enrol([], photoreal.LAYOUT)
+        enrol([], photoreal.LAYOUT.board)
     one = photoreal.enrolment("enrol-gold.jpg")
     with pytest.raises(EnrolmentError, match="moon"):
-        enrol([replace(one, position={"a4": ("gold", "moon")})], photoreal.LAYOUT)
+        enrol([replace(one, position={"a4": ("gold", "moon")})], photoreal.LAYOUT.board)
 
 
 def test_a_block_that_is_not_there_is_named() -> None:
     one = photoreal.enrolment("enrol-gold.jpg")
     with pytest.raises(EnrolmentError, match=r"star.* g7|g7.* star"):
-        enrol([replace(one, position={"g7": ("gold", "star")})], photoreal.LAYOUT)
+        enrol([replace(one, position={"g7": ("gold", "star")})], photoreal.LAYOUT.board)
 
 
 def test_one_colour_under_two_names_is_refused() -> None:
     gold = photoreal.enrolment("enrol-gold.jpg")
     other = replace(gold, position={place: ("amber", symbol) for place, (_, symbol) in gold.position.items()})
     with pytest.raises(EnrolmentError, match="nearly the same"):
-        enrol([gold, other], photoreal.LAYOUT)
+        enrol([gold, other], photoreal.LAYOUT.board)
 
 
 def test_colours_are_learned_from_a_set_up_and_named_by_side() -> None:
     name = "game-000.jpg"
-    learned = learn_colours(
-        photoreal.picture(name),
-        photoreal.camera(name),
-        photoreal.pose(name),
-        photoreal.LAYOUT,
-        drawn_appearance(SYMBOLS),
-        ("gold", "teal"),
-    )
+    view = SurfaceView(photoreal.picture(name), photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT.board)
+    learned = learn_colours(view, drawn_appearance(SYMBOLS), ("gold", "teal"))
     for colour, ratio in photoreal.looks().colours.items():
         assert np.abs(learned.colours[colour] - ratio).max() < 0.4
 
@@ -76,22 +71,16 @@ def test_colours_are_learned_from_a_set_up_and_named_by_side() -> None:
 def test_a_bare_board_has_no_colours_to_learn() -> None:
     name = "034.jpg"
     bare = np.full_like(photoreal.picture(name), 120)
+    view = SurfaceView(bare, photoreal.camera(name), photoreal.pose(name), photoreal.LAYOUT.board)
     with pytest.raises(EnrolmentError, match="0 blocks"):
-        learn_colours(
-            bare,
-            photoreal.camera(name),
-            photoreal.pose(name),
-            photoreal.LAYOUT,
-            drawn_appearance(SYMBOLS),
-            ("gold", "teal"),
-        )
+        learn_colours(view, drawn_appearance(SYMBOLS), ("gold", "teal"))
 
 
 def test_looks_survive_a_file(tmp_path: Path) -> None:
     path = tmp_path / "looks.json"
     save_appearance(photoreal.looks(), path)
     again = load_appearance(path)
-    assert again.names == photoreal.looks().names
+    assert again.looks == photoreal.looks().looks
     for symbol, mask in photoreal.looks().masks.items():
         assert np.abs(again.masks[symbol] - mask).max() <= 0.5 / 255 + 1e-6
     for colour, ratio in photoreal.looks().colours.items():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from tests.vision import photoreal
+from vision.geometry import Rectangle
+from vision.layout.pieces import BlockPieces
 from vision.readers.blocks.face_search import (
     FINE_PX_PER_MM,
     CloseFitter,
@@ -18,15 +20,18 @@ from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, roug
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
 LAYOUT = photoreal.LAYOUT
-HEIGHT_MM = LAYOUT.board_top_mm + LAYOUT.block_side_mm
+SIDE_MM = BlockPieces.on(LAYOUT.board).side_mm
+HEIGHT_MM = LAYOUT.board.height_mm + SIDE_MM
 
 
 @pytest.fixture(scope="module", params=photoreal.BOARDS)
 def found(request: pytest.FixtureRequest) -> tuple[str, PlaneGrid, Patches, list[RoughFace]]:
     name = str(request.param)
-    grid = PlaneGrid.of(photoreal.camera(name), photoreal.pose(name), (190.0, 190.0), HEIGHT_MM)
-    patches = patches_around(photoreal.frame(name).image, grid, LAYOUT, LAYOUT.places)
-    return name, grid, patches, RoughFinder(photoreal.looks(), LAYOUT.block_side_mm).find(patches, 0.5)
+    grid = PlaneGrid.of(
+        photoreal.camera(name), photoreal.pose(name), Rectangle(-190.0, 190.0, -190.0, 190.0), HEIGHT_MM
+    )
+    patches = patches_around(photoreal.frame(name).image, grid, LAYOUT.board, LAYOUT.places)
+    return name, grid, patches, RoughFinder(photoreal.looks(), SIDE_MM).find(patches, 0.5)
 
 
 def blocks_in_sight(name: str) -> set[str]:
@@ -46,9 +51,9 @@ def test_no_block_in_sight_is_overlooked(found: tuple[str, PlaneGrid, Patches, l
 
 def test_a_place_is_seen_alike_alone_and_among_all(found: tuple[str, PlaneGrid, Patches, list[RoughFace]]) -> None:
     name, grid, _, sights = found
-    finder = RoughFinder(photoreal.looks(), LAYOUT.block_side_mm)
+    finder = RoughFinder(photoreal.looks(), SIDE_MM)
     for sight in sights[:6]:
-        (alone,) = finder.find(patches_around(photoreal.frame(name).image, grid, LAYOUT, [sight.place]), 0.5)
+        (alone,) = finder.find(patches_around(photoreal.frame(name).image, grid, LAYOUT.board, [sight.place]), 0.5)
         assert (alone.x_mm, alone.y_mm, alone.fit) == pytest.approx((sight.x_mm, sight.y_mm, sight.fit), abs=1e-3)
 
 
@@ -59,20 +64,20 @@ def test_close_fits_are_those_of_sliding_turned_masks(found: tuple[str, PlaneGri
     judge = ColourMetric(photoreal.looks().colours, 0.2)
     distances = [judge.distances(sight.face, sight.ink) for sight in clear]
     colours = [min(one, key=lambda name, one=one: one[name]) for one in distances]
-    fits = CloseFitter(photoreal.looks(), LAYOUT.block_side_mm).fit(image, grid, patches, clear, colours)
+    fits = CloseFitter(photoreal.looks(), SIDE_MM).fit(image, grid, patches, clear, colours)
     window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, FINE_PX_PER_MM)
     light = linear_light(sample(image, plane_map(camera, pose, window)))
-    plain = FaceFinder(photoreal.looks(), LAYOUT.block_side_mm, FINE_PX_PER_MM)
+    plain = FaceFinder(photoreal.looks(), SIDE_MM, FINE_PX_PER_MM)
     compared = 0
     for sight, fit, colour in zip(clear, fits, colours, strict=True):
         slow = fit_face(plain, light, window, (sight.x_mm, sight.y_mm), 0.75, colour)
-        if slow is None or slow.fit < 0.8:
+        if slow is None or slow.correlation < 0.8:
             continue
         compared += 1
         assert fit.symbol == slow.symbol
         assert np.hypot(fit.x_mm - slow.x_mm, fit.y_mm - slow.y_mm) < 1.5
         assert abs(fit.turned_deg - slow.turned_deg) <= 9.0
-        assert fit.fit > slow.fit - 0.05
+        assert fit.correlation > slow.correlation - 0.05
     assert compared >= 3
 
 
@@ -83,7 +88,7 @@ def test_rough_sights_are_near_those_of_sliding_masks(
     image, camera, pose = photoreal.frame(name).image, photoreal.camera(name), photoreal.pose(name)
     window = PlaneWindow(-180.0, 180.0, 360.0, 360.0, HEIGHT_MM, 1.0)
     light = linear_light(sample(image, plane_map(camera, pose, window)))
-    finder = FaceFinder(photoreal.looks(), LAYOUT.block_side_mm, 1.0)
+    finder = FaceFinder(photoreal.looks(), SIDE_MM, 1.0)
     places = sorted(blocks_in_sight(name) & {sight.place for sight in sights if sight.fit > 0.8})
     middles = [window.to_pixels(*LAYOUT.centre_mm(place)) for place in places]
     by_place = {sight.place: sight for sight in sights}

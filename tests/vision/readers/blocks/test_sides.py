@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.vision import photoreal
-from vision.geometry import CubeSolid, Side, back_project, corners_px, project
+from vision.geometry import CubeSolid, Rectangle, Side, back_project, corners_px, project
+from vision.layout.pieces import BlockPieces
 from vision.readers.blocks.sides import neighbours_in_net, side_views
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, linear_light_table, plane_map
 
@@ -57,7 +58,7 @@ def test_plane_maps_are_interpolated_to_a_small_part_of_a_pixel() -> None:
 
 
 def test_a_plane_grid_agrees_with_projecting_each_point() -> None:
-    grid = PlaneGrid.of(CAMERA, POSE, (140.0, 140.0), 40.0)
+    grid = PlaneGrid.of(CAMERA, POSE, Rectangle(-140.0, 140.0, -140.0, 140.0), 40.0)
     rng = np.random.default_rng(2)
     x, y = rng.uniform(-139, 139, (2, 20, 10))
     exact = project(CAMERA, POSE, np.column_stack([x.ravel(), y.ravel(), np.full(x.size, 40.0)]))
@@ -103,7 +104,7 @@ def test_linear_light_rises_from_black_to_white() -> None:
 
 
 def test_neighbours_leave_out_a_symbol_and_its_opposite() -> None:
-    net = photoreal.LAYOUT.net
+    net = BlockPieces.on(photoreal.LAYOUT.board).net
     assert set(neighbours_in_net(net, "star")) == {"slider", "x", "hoops", "cross"}
     assert set(neighbours_in_net(net, "x")) == {"star", "stop", "slider", "hoops"}
     assert set(neighbours_in_net(net, "moon")) == set(net.values())

@@ -1,0 +1,69 @@
+"""The fiducial markers that a surface is found by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vision.errors import LayoutError
+from vision.frame import FloatArray
+from vision.layout.measures import positive_mm
+
+
+@dataclass(frozen=True)
+class MarkerLayout:
+    """The fiducial markers: dictionary name, side of the black square, height, centre (x, y) of each id."""
+
+    dictionary: str
+    side_mm: float
+    z_mm: float
+    centres_mm: Mapping[int, tuple[float, float]]
+
+    def corners_mm(self, marker_id: int) -> FloatArray:
+        """Corners of one marker, shape (4, 3), in ArUco's order: far left, far right, near right, near left."""
+        x, y = self.centres_mm[marker_id]
+        half = self.side_mm / 2
+        return np.array(
+            [
+                [x - half, y + half, self.z_mm],
+                [x + half, y + half, self.z_mm],
+                [x + half, y - half, self.z_mm],
+                [x - half, y - half, self.z_mm],
+            ],
+            dtype=np.float64,
+        )
+
+
+def markers_from_json(data: Mapping[str, Any]) -> MarkerLayout:
+    """Read ``markers`` of a layout file; raises LayoutError, and KeyError, TypeError or ValueError for what can't be
+    made out.
+    """
+    if len({int(key) for key in data["centres"]}) < len(data["centres"]):
+        raise LayoutError("markers.centres names an id twice")
+    centres = {int(key): (float(x), float(y)) for key, (x, y) in data["centres"].items()}
+    return MarkerLayout(
+        dictionary=str(data["dictionary"]),
+        side_mm=positive_mm(data["side"], "markers.side"),
+        z_mm=float(data.get("z", 0.0)),
+        centres_mm=centres,
+    )
+
+
+def check_markers(markers: MarkerLayout) -> None:
+    """Raise LayoutError where there are none, or two lie on each other."""
+    if not markers.centres_mm:
+        raise LayoutError("the layout names no marker; at least one is needed, four are best")
+    placed = sorted(markers.centres_mm.items())
+    for number, (marker_id, (x, y)) in enumerate(placed):
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise LayoutError(f"marker {marker_id} stands at ({x}, {y}); expected millimetres")
+        for other_id, (other_x, other_y) in placed[number + 1 :]:
+            if max(abs(x - other_x), abs(y - other_y)) < markers.side_mm:
+                raise LayoutError(
+                    f"markers {marker_id} and {other_id} lie on each other: their centres are less than a marker's "
+                    f"side ({markers.side_mm:g} mm) apart"
+                )

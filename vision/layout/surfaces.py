@@ -1,0 +1,197 @@
+"""The surfaces of a table: a board, a sheet, a tray, each looked at by itself.
+
+A surface is a rectangle at a height in the frame of the markers it is found by (``vision.geometry``): the table's, or
+its own where it may be pushed about by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import numpy as np
+
+from vision.errors import LayoutError
+from vision.frame import FloatArray
+from vision.geometry import Rectangle, Solid
+from vision.layout.markers import MarkerLayout
+from vision.layout.measures import positive_mm
+from vision.layout.pieces import Pieces, pieces_from_json
+
+
+class Surface(Protocol):
+    """One surface."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it; no other surface of the table is called so."""
+        ...
+
+    @property
+    def height_mm(self) -> float:
+        """Its height in the frame of its markers."""
+        ...
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """What stands or lies on it; ``None`` where the layout does not say."""
+        ...
+
+    @property
+    def markers(self) -> MarkerLayout | None:
+        """The markers it is found by; ``None`` where it has the table's pose."""
+        ...
+
+    @property
+    def bounds_mm(self) -> Rectangle:
+        """Its rectangle."""
+        ...
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Its places, by names that no other surface of the table has; a tray for dice has none."""
+        ...
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """Places that show more than the lines around them, such as Deblockle's stars."""
+        ...
+
+    def centre_mm(self, place: str) -> tuple[float, float]:
+        """The (x, y) of a place's middle; raises LayoutError for a place that is not on it."""
+        ...
+
+    def outline_mm(self, place: str) -> FloatArray:
+        """A place's outline on the surface, shape (n, 2)."""
+        ...
+
+    def solid_at(self, place: str) -> Solid | None:
+        """What may stand on a place, for what it would hide; ``None`` where nothing can."""
+        ...
+
+
+def top_mm(surface: Surface) -> float:
+    """The height of the highest piece's top on a surface."""
+    return surface.height_mm + (0.0 if surface.pieces is None else surface.pieces.height_mm)
+
+
+@dataclass(frozen=True)
+class GridSurface:
+    """A board or sheet of square places, a1 at the first player's left, its middle at the origin.
+
+    ``prefix`` begins the
+    name of each place, so that several sheets have names of their own: ``p2.`` for ``p2.a1``.
+    """
+
+    name: str
+    columns: int
+    rows: int
+    cell_mm: float
+    height_mm: float = 0.0
+    pieces: Pieces | None = None
+    printed: tuple[str, ...] = ()
+    markers: MarkerLayout | None = None
+    prefix: str = ""
+
+    @property
+    def bounds_mm(self) -> Rectangle:
+        """The outer lines of the grid."""
+        half_width, half_depth = self.columns * self.cell_mm / 2, self.rows * self.cell_mm / 2
+        return Rectangle(-half_width, half_width, -half_depth, half_depth)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Every square, a1 first, column by column within a row: a1 b1 ... g1 a2 ..."""
+        return tuple(self._name(column, row) for row in range(self.rows) for column in range(self.columns))
+
+    def centre_mm(self, place: str) -> tuple[float, float]:
+        """The (x, y) of a square's centre; raises LayoutError for a place that is not on the board."""
+        name = place.removeprefix(self.prefix)
+        column = ord(name[:1] or " ") - ord("a")
+        row = int(name[1:]) - 1 if name[1:].isdecimal() else -1
+        if not (place.startswith(self.prefix) and 0 <= column < self.columns and 0 <= row < self.rows):
+            last = self._name(self.columns - 1, self.rows - 1)
+            raise LayoutError(f"no square {place!r} on this {self.name}; squares run from {self._name(0, 0)} to {last}")
+        return (
+            (column - (self.columns - 1) / 2) * self.cell_mm,
+            (row - (self.rows - 1) / 2) * self.cell_mm,
+        )
+
+    def place_at(self, x_mm: float, y_mm: float) -> str | None:
+        """The square that a point of the surface's plane lies on, ``None`` beside it."""
+        column = round(x_mm / self.cell_mm + (self.columns - 1) / 2)
+        return self._place(column, round(y_mm / self.cell_mm + (self.rows - 1) / 2))
+
+    def neighbour(self, place: str, columns: int, rows: int) -> str | None:
+        """The square so many columns to the right and rows away from the first player, ``None`` beside it."""
+        name = place.removeprefix(self.prefix)
+        return self._place(ord(name[0]) - ord("a") + columns, int(name[1:]) - 1 + rows)
+
+    def _place(self, column: int, row: int) -> str | None:
+        return self._name(column, row) if 0 <= column < self.columns and 0 <= row < self.rows else None
+
+    def _name(self, column: int, row: int) -> str:
+        return f"{self.prefix}{chr(ord('a') + column)}{row + 1}"
+
+    def outline_mm(self, place: str) -> FloatArray:
+        """A square's corners, shape (4, 2): near left, near right, far right, far left."""
+        x, y = self.centre_mm(place)
+        half = self.cell_mm / 2
+        return np.array([[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
+
+    def solid_at(self, place: str) -> Solid | None:
+        """What may stand in a square's middle; ``None`` where nothing can."""
+        return None if self.pieces is None else self.pieces.solid_at(*self.centre_mm(place), self.height_mm)
+
+
+@dataclass(frozen=True)
+class Tray:
+    """A surface without places, on which dice are thrown."""
+
+    name: str
+    bounds_mm: Rectangle
+    height_mm: float = 0.0
+    pieces: Pieces | None = None
+    markers: MarkerLayout | None = None
+
+    places: ClassVar[tuple[str, ...]] = ()
+    printed: ClassVar[tuple[str, ...]] = ()
+
+    def centre_mm(self, place: str) -> NoReturn:
+        """Raise LayoutError: it has no places."""
+        raise LayoutError(f"no place {place!r} in the {self.name}; dice may lie anywhere in it")
+
+    outline_mm = solid_at = centre_mm
+
+
+def surface_from_json(
+    data: Mapping[str, Any], name: str, markers: MarkerLayout | None, prefix: str = ""
+) -> GridSurface | Tray:
+    """Read a surface: ``board`` (cols, rows, cell, top_z) with ``star_spaces``, or ``tray`` (x, y, top_z); and what
+    stands on it. Raises LayoutError, and KeyError, TypeError or ValueError for what can't be made out.
+    """
+    pieces = pieces_from_json(data)
+    if "tray" in data:
+        (left, right), (near, far) = data["tray"]["x"], data["tray"]["y"]
+        positive_mm(right - left, "the width between tray.x")
+        positive_mm(far - near, "the depth between tray.y")
+        bounds = Rectangle(float(left), float(right), float(near), float(far))
+        return Tray(name, bounds, float(data["tray"].get("top_z", 0.0)), pieces, markers)
+    board = data["board"]
+    surface = GridSurface(
+        name,
+        columns=int(board["cols"]),
+        rows=int(board["rows"]),
+        cell_mm=positive_mm(board["cell"], f"{name}.cell"),
+        height_mm=float(board.get("top_z", 0.0)),
+        pieces=pieces,
+        printed=tuple(data.get("star_spaces", ())),
+        markers=markers,
+        prefix=prefix,
+    )
+    if surface.columns < 1 or surface.rows < 1:
+        raise LayoutError(f"the {name} has {surface.columns} x {surface.rows} squares; expected at least 1 x 1")
+    for place in surface.printed:
+        surface.centre_mm(place)
+    return surface

@@ -1,0 +1,232 @@
+"""Frames of what is found by one set of markers, in order: located, kept where nothing changed, read where it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vision.errors import NotLocatedError
+from vision.frame import Frame, Image
+from vision.geometry import CameraModel, Pose, project
+from vision.layout.surfaces import GridSurface, Surface, top_mm
+from vision.layout.table import TableLayout
+from vision.locating.location import TableLocation, seen_text
+from vision.locating.refinement import grid_agrees, refine_by_grid
+from vision.locating.tracking import TableTracker, TrackedTable
+from vision.motion.changes import ChangeDetector, marker_region, surface_region
+from vision.motion.hands import HandMonitor
+from vision.readers.protocols import AnyPieceReader, RollReader, SurfaceView
+from vision.readers.surface_reader import Stages, SurfaceReader
+from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, RollReading
+from vision.sampling import PlaneWindow, plane_map, sample
+
+FEW_MARKERS = 2
+SAME_POSE_PX = 0.6
+STEADY_FRAMES = 8
+TRACK_EVERY = 15
+CROP_SIDE_PX = 72
+CROP_SIDE_MM = 48.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Last:
+    """What the last frame that was read gave."""
+
+    stages: Mapping[str, Stages]
+    reading: Reading
+
+
+class PartReader:
+    """Reads what has one pose: the surfaces of a layout, of which none has markers of its own.
+
+    ``pieces`` and ``rolls`` are the readers by their surface's name; a surface without one is not read.
+    """
+
+    def __init__(
+        self,
+        camera: CameraModel,
+        layout: TableLayout,
+        pieces: Mapping[str, AnyPieceReader],
+        rolls: Mapping[str, RollReader],
+    ) -> None:
+        self.layout = layout
+        self._camera = camera
+        self._surfaces = {
+            surface.name: SurfaceReader(camera, surface, pieces[surface.name])
+            for surface in layout.surfaces
+            if isinstance(surface, GridSurface) and surface.name in pieces
+        }
+        self._rolls = [(surface, rolls[surface.name]) for surface in layout.surfaces if surface.name in rolls]
+        self._tracker = TableTracker(camera, layout)
+        self._hands = HandMonitor(camera, layout.surfaces[0])
+        self._pose: Pose | None = None
+        self._watcher: ChangeDetector | None = None
+        self._last: _Last | None = None
+        self._refined_from: tuple[Pose, Pose | None] | None = None
+        self._tracked: TrackedTable | None = None
+        self._frames_untracked = 0
+
+    def read(self, frame: Frame) -> Reading:
+        """Read one frame that is a picture of the camera's size; one without the surfaces gives no places."""
+        changed = None if self._watcher is None else self._watcher.changed(frame.image)
+        try:
+            table = self._table(frame, changed)
+        except NotLocatedError as error:
+            return self._lost(frame, Hindrance(HindranceKind.NOT_LOCATED, str(error)))
+        if table.moving:
+            moving = "the camera or the table is moving; waiting until it rests"
+            return self._lost(frame, Hindrance(HindranceKind.MOVED_CAMERA, moving), table.notices)
+        pose = self._refined(frame.image, table.located)
+        if pose is None:
+            doubt = (
+                f"table not located for certain: only {seen_text(table.located.ids_seen, self.layout)}, and the "
+                "board's lines are not where that would put them; uncover another marker"
+            )
+            return self._lost(frame, Hindrance(HindranceKind.NOT_LOCATED, doubt), table.notices)
+        if self._stand_at(pose):
+            changed = None
+        reading = self._read_surfaces(frame, table.notices, changed)
+        return self._hands.with_hand(frame, pose, reading)
+
+    def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
+        """Its places as they are read while none can be seen."""
+        return {place: one for surface in self._surfaces.values() for place, one in surface.hidden(why).items()}
+
+    def _lost(self, frame: Frame, why: Hindrance, notices: tuple[str, ...] = ()) -> Reading:
+        """It is not where it was, or nowhere to be seen."""
+        self._pose = self._watcher = self._last = self._tracked = None
+        return Reading(frame.sequence, frame.time_s, {}, (why,), notices)
+
+    def _table(self, frame: Frame, changed: set[str] | None) -> TrackedTable:
+        """Track the table; one that was steady stands where it stood as long as no marker looks any different."""
+        steady = self._tracked
+        if (
+            steady is not None
+            and changed is not None
+            and not any(marker_region(marker_id) in changed for marker_id in self.layout.markers.centres_mm)
+            and self._frames_untracked < TRACK_EVERY
+        ):
+            self._frames_untracked += 1
+            return replace(steady, notices=())
+        self._frames_untracked = 0
+        table = self._tracker.update(frame)
+        self._tracked = table if table.frames_averaged >= STEADY_FRAMES and not table.uncertain else None
+        return table
+
+    def _read_surfaces(self, frame: Frame, notices: tuple[str, ...], changed: set[str] | None) -> Reading:
+        """Read what changed since the last frame, all with ``None``; the rest says what it said."""
+        last = self._last
+        if changed is None and self._watcher is not None:
+            self._watcher.changed(frame.image)
+        rolls = self._read_rolls(frame, changed)
+        if last is None or changed is None:
+            changed = set(self.layout.places)
+        changed &= set(self.layout.places)
+        if last is not None and not changed:
+            return replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)
+        stages = self._stages(frame.image, frame.time_s, changed)
+        reading = self.reading(frame, stages, notices, rolls)
+        self._last = _Last(stages, reading)
+        return reading
+
+    def _read_rolls(self, frame: Frame, changed: set[str] | None) -> tuple[RollReading, ...]:
+        """Read the dice of each surface that changed; and of one on which a die was not at rest yet."""
+        before = {} if self._last is None else {roll.surface: roll for roll in self._last.reading.rolls}
+        rolls = []
+        for surface, reader in self._rolls:
+            known = before.get(surface.name)
+            still = known is not None and changed is not None and surface_region(surface.name) not in changed
+            if known is not None and still and all(die.at_rest for die in known.dice):
+                rolls.append(known)
+            else:
+                rolls.append(reader.read(self._view(frame.image, frame.time_s, surface), known))
+        return tuple(rolls)
+
+    def _stand_at(self, pose: Pose) -> bool:
+        """Take over a pose and say so; one that differs by a fraction of a pixel is not worth starting anew for."""
+        if self._pose is not None and self._apart_px(pose, self._pose) < SAME_POSE_PX:
+            return False
+        self._pose = pose
+        self._watcher = ChangeDetector(self.layout, self._camera, pose)
+        self._last = None
+        return True
+
+    def _refined(self, image: Image, located: TableLocation) -> Pose | None:
+        """The located pose, or with few markers in sight the pose that the board's grid lines ask for.
+
+        ``None`` when one marker alone gave the pose and the lines don't bear it out.
+        """
+        if len(located.ids_used) > FEW_MARKERS or not isinstance(self.layout.surfaces[0], GridSurface):
+            return located.pose
+        if self._refined_from is None or self._apart_px(located.pose, self._refined_from[0]) > SAME_POSE_PX:
+            better = refine_by_grid(image, self._camera, located.pose, self.layout, located.markers)
+            borne_out = len(located.ids_used) > 1 or grid_agrees(image, self._camera, better, self.layout)
+            self._refined_from = (located.pose, better if borne_out else None)
+        return self._refined_from[1]
+
+    def _apart_px(self, first: Pose, second: Pose) -> float:
+        surface = self.layout.surfaces[0]
+        corners = surface.bounds_mm.corners_mm(top_mm(surface))
+        return float(np.abs(project(self._camera, first, corners) - project(self._camera, second, corners)).max())
+
+    def stages(self, image: Image, pose: Pose) -> dict[str, Stages]:
+        """Run all stages after locating on one picture, and keep what each made of each surface, by its name."""
+        self._stand_at(pose)
+        return self._stages(image, 0.0, set(self.layout.places))
+
+    def _stages(self, image: Image, time_s: float, changed: set[str]) -> dict[str, Stages]:
+        last = {} if self._last is None else self._last.stages
+        stages = {}
+        for name, reader in self._surfaces.items():
+            places = changed & set(reader.surface.places)
+            known = last.get(name)
+            if known is not None and not places:
+                stages[name] = known
+            else:
+                stages[name] = reader.stages(self._view(image, time_s, reader.surface), places, known)
+        return stages
+
+    def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
+        return SurfaceView(image, self._camera, self._standing(), surface, time_s)
+
+    def _standing(self) -> Pose:
+        """The pose that everything is read from."""
+        if self._pose is None:
+            raise NotLocatedError("the table has not been located yet; nothing can be read")
+        return self._pose
+
+    def reading(
+        self,
+        frame: Frame,
+        stages: Mapping[str, Stages],
+        notices: tuple[str, ...] = (),
+        rolls: tuple[RollReading, ...] = (),
+    ) -> Reading:
+        """Turn what the stages found into probabilities and hindrances."""
+        places: dict[str, PlaceReading] = {}
+        hindrances: list[Hindrance] = []
+        for name, one in stages.items():
+            seen, in_the_way = self._surfaces[name].places(one)
+            places |= seen
+            hindrances += in_the_way
+        return Reading(frame.sequence, frame.time_s, places, tuple(hindrances), notices, rolls=rolls)
+
+    def draw(self, picture: Image, stages: Mapping[str, Stages]) -> Image:
+        """A copy of the picture with the pieces of all surfaces drawn on it."""
+        for name, one in stages.items():
+            picture = self._surfaces[name].draw(picture, one)
+        return picture
+
+    def crop(self, frame: Frame, place: str) -> Image:
+        """Cut out one place; ``TableReader.crop`` says how."""
+        pose = self._pose
+        if pose is None:
+            raise NotLocatedError("the table has not been located yet; no picture of a place can be cut out")
+        surface = self.layout.surface_of(place)
+        x, y = surface.centre_mm(place)
+        half = CROP_SIDE_MM / 2
+        px_per_mm = CROP_SIDE_PX / CROP_SIDE_MM
+        window = PlaneWindow(x - half, y + half, CROP_SIDE_MM, CROP_SIDE_MM, top_mm(surface), px_per_mm)
+        return np.asarray(sample(frame.image, plane_map(self._camera, pose, window)), dtype=np.uint8)

@@ -1,0 +1,63 @@
+"""From log-odds of a piece and of a bare place to the probabilities of a Reading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from common.places import EMPTY
+from vision.readers.protocols import Sighting
+from vision.reading import PlaceReading
+
+LEAST_PROBABILITY = 1e-5
+MOST_LOG_ODDS = 12
+
+
+def place_with_piece(piece: Sighting, bare_log_odds: float, centre_mm: tuple[float, float]) -> PlaceReading:
+    """The reading of a place where a piece was seen.
+
+    A piece that hardly looks like one leaves the place no barer than its surface looks.
+    """
+    there_log_odds = np.clip(max(piece.log_odds, -bare_log_odds), -MOST_LOG_ODDS, MOST_LOG_ODDS)
+    there = float(1 / (1 + np.exp(-there_log_odds)))
+    shares = {look: there * share for look, share in piece.look_probabilities().items()}
+    solid = piece.solid
+    return PlaceReading(
+        _lifted({EMPTY: 1 - there, **shares}),
+        sides=piece.sides if piece.log_odds > 0 else {},
+        offset_mm=None if solid is None else (solid.x_mm - centre_mm[0], solid.y_mm - centre_mm[1]),
+        turned_deg=None if solid is None else solid.turned_deg,
+    )
+
+
+def bare_place(looks: Sequence[str], log_odds: float) -> dict[str, float]:
+    """The probabilities of a place where no piece was seen, ``EMPTY`` among the looks."""
+    rest = 1 / (1 + math.exp(log_odds))
+    others = max(1, len(looks) - 1)
+    # what _lifted would make of it, for very many places a second
+    least = max(rest / others, LEAST_PROBABILITY)
+    total = 1 - rest + least * (len(looks) - 1)
+    probabilities = dict.fromkeys(looks, least / total)
+    probabilities[EMPTY] = (1 - rest) / total
+    return probabilities
+
+
+def tempered(scores: Mapping[str, float], temperature: float, odd_one_out: float) -> dict[str, float]:
+    """Probabilities of names by their scores: a softmax, of which a small share goes to all alike.
+
+    Now and then a piece is not what it seems, whatever its score. Raising ``temperature``, in units of the scores,
+    makes them more alike.
+    """
+    best = max(scores.values())
+    weights = {name: float(np.exp((score - best) / temperature)) for name, score in scores.items()}
+    total = sum(weights.values())
+    return {name: (1 - odd_one_out) * weight / total + odd_one_out / len(weights) for name, weight in weights.items()}
+
+
+def _lifted(probabilities: Mapping[str, float]) -> dict[str, float]:
+    """Keep every look possible, however small its share, and make the sum 1."""
+    lifted = {look: max(share, LEAST_PROBABILITY) for look, share in probabilities.items()}
+    total = sum(lifted.values())
+    return {look: share / total for look, share in lifted.items()}

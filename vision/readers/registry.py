@@ -1,0 +1,111 @@
+"""Which reader reads which kind of pieces: the one place that knows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from common.phrases import listed
+from vision.errors import LayoutError
+from vision.geometry import CameraModel
+from vision.layout.pieces import BlockPieces
+from vision.layout.surfaces import GridSurface, Surface, Tray
+from vision.layout.table import TableLayout
+from vision.readers.blocks.appearance import (
+    BlockAppearance,
+    drawn_appearance,
+    load_appearance,
+    save_appearance,
+)
+from vision.readers.blocks.enrolment import EnrolmentPicture, enrol, learn_colours
+from vision.readers.blocks.positions import read_positions
+from vision.readers.blocks.reader import BlockReader
+from vision.readers.protocols import AnyPieceReader, Appearance, RollReader, SurfaceView
+from vision.readers.table_reader import TableReader
+
+AppearanceT = TypeVar("AppearanceT", bound=Appearance)
+
+
+@dataclass(frozen=True)
+class ReaderKind(Generic[AppearanceT]):
+    """What a reader of one kind of pieces does.
+
+    ``plain`` gives the appearance of a set that was not taught; ``learn`` teaches it from a set-up, given the names of
+    the players' pieces, and ``enrol`` from pictures of known positions, which ``positions`` reads from what an owner
+    wrote. ``save`` and ``load`` keep an appearance in a file. ``reader`` makes a reader of a surface.
+    """
+
+    plain: Callable[[Surface], AppearanceT]
+    learn: Callable[[SurfaceView, AppearanceT, tuple[str, ...]], AppearanceT]
+    positions: Callable[[str, Surface], Any]
+    enrol: Callable[[Sequence[EnrolmentPicture], Surface], AppearanceT]
+    save: Callable[[AppearanceT, Path], None]
+    load: Callable[[Path], AppearanceT]
+    reader: Callable[[Surface, AppearanceT], AnyPieceReader]
+
+
+def _plain_blocks(surface: Surface) -> BlockAppearance:
+    return drawn_appearance(BlockPieces.on(surface).symbols)
+
+
+PIECE_READERS: Mapping[str, ReaderKind[Any]] = MappingProxyType(
+    {
+        BlockPieces.kind: ReaderKind(
+            _plain_blocks, learn_colours, read_positions, enrol, save_appearance, load_appearance, BlockReader
+        )
+    }
+)
+"""The readers of pieces on places, by the kind that a layout names."""
+
+ROLL_READERS: Mapping[str, Callable[[Surface], RollReader]] = MappingProxyType({})
+"""The readers of dice in trays, by the kind that a layout names."""
+
+
+def check_readable(layout: TableLayout) -> None:
+    """Raise LayoutError that says why, when no reader can read one of the table's surfaces."""
+    for surface in layout.surfaces:
+        known: Mapping[str, Any] = ROLL_READERS if isinstance(surface, Tray) else PIECE_READERS
+        if surface.pieces is None:
+            raise LayoutError(
+                f"a camera can't see this table: its layout does not say what is on the {surface.name}; "
+                "set pieces there, or block with the side and net of one"
+            )
+        if surface.pieces.kind not in known:
+            there = f"there is one for {listed(sorted(known))}" if known else "there is none for any dice"
+            raise LayoutError(
+                f"a camera can't see this table: no reader knows {surface.pieces.kind!r}, which its layout names for "
+                f"the {surface.name}; {there}"
+            )
+
+
+def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
+    """What reads the pieces on the board; raises LayoutError that says why when a surface can't be read."""
+    check_readable(layout)
+    pieces = layout.board.pieces
+    if pieces is None:
+        raise LayoutError("the layout does not say what is on the board")
+    return PIECE_READERS[pieces.kind]
+
+
+def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearance) -> TableReader:
+    """Make the reader of a table; raises LayoutError that says why when a surface can't be read.
+
+    ``appearance`` is that of the board's pieces and of all others of their kind. Pieces of another kind are read as
+    they come.
+    """
+    check_readable(layout)
+    board = layout.surfaces[0]
+    pieces: dict[str, AnyPieceReader] = {}
+    rolls: dict[str, RollReader] = {}
+    for surface in layout.surfaces:
+        kind = "" if surface.pieces is None else surface.pieces.kind
+        if not isinstance(surface, GridSurface):
+            rolls[surface.name] = ROLL_READERS[kind](surface)
+            continue
+        as_board = board.pieces is not None and kind == board.pieces.kind
+        known = appearance if as_board else PIECE_READERS[kind].plain(surface)
+        pieces[surface.name] = PIECE_READERS[kind].reader(surface, known)
+    return TableReader(camera, layout, pieces, rolls)

@@ -1,0 +1,126 @@
+"""From one picture of one surface to what each place shows: sightings, what covers them, what is bare."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from common.places import EMPTY
+from vision.frame import Image
+from vision.geometry import CameraModel, Pose
+from vision.layout.surfaces import GridSurface
+from vision.readers.probabilities import bare_place, place_with_piece
+from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
+from vision.reading import Hindrance, HindranceKind, PlaceReading, even_reading
+from vision.surface.emptiness import emptiness
+from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
+from vision.surface.plan import SurfacePlan
+from vision.surface.view import RectifiedView
+
+STANDS_ON_IT_SHARE = 0.4
+SURFACE_HIDDEN_LOG_ODDS = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """What each stage made of one surface in one picture, for debug pictures and tests."""
+
+    view: SurfaceView
+    sightings: Mapping[str, Any]
+    rectified: RectifiedView
+    evidence: SurfaceEvidence
+
+    @property
+    def occlusions(self) -> Sequence[Occlusion]:
+        """What covers the surface besides its pieces, largest first."""
+        return self.evidence.occlusions
+
+
+class SurfaceReader:
+    """Reads the places of one surface by one reader of pieces, in pictures of one camera."""
+
+    def __init__(self, camera: CameraModel, surface: GridSurface, pieces: AnyPieceReader) -> None:
+        self.surface = surface
+        self._camera = camera
+        self._pieces = pieces
+        self._looks = (EMPTY, *pieces.looks)
+        self._plan = SurfacePlan.of(surface)
+        self._detector: tuple[Pose, OcclusionDetector, HiddenPlaces] | None = None
+
+    def stages(self, view: SurfaceView, places: Collection[str], previous: Stages | None) -> Stages:
+        """Look at some places; what the others show is taken from ``previous``, from the same pose."""
+        before = {} if previous is None else previous.sightings
+        sightings = self._pieces.read(view, places, before)
+        detector, hidden = self._detector_for(view.pose)
+        rectified, evidence = _covered(detector, view.image, sightings)
+        doubted = {
+            place
+            for place, piece in sightings.items()
+            if piece.log_odds <= 0
+            and piece.solid is not None
+            and hidden.share(piece.solid, evidence.occlusions) > STANDS_ON_IT_SHARE
+        }
+        if doubted:
+            # what was taken to cover the surface there is the piece itself
+            sightings = {
+                place: piece.with_log_odds(piece.log_odds + SURFACE_HIDDEN_LOG_ODDS) if place in doubted else piece
+                for place, piece in sightings.items()
+            }
+            rectified, evidence = _covered(detector, view.image, sightings)
+        return Stages(view, sightings, rectified, evidence)
+
+    def places(self, stages: Stages) -> tuple[dict[str, PlaceReading], tuple[Hindrance, ...]]:
+        """Turn what the stages found into probabilities and hindrances."""
+        _, needed = self._detector_for(stages.view.pose)
+        clear = {place: piece.is_clear for place, piece in stages.sightings.items()}
+        hidden = needed.hidden(stages.occlusions, clear)
+        bare = emptiness(stages.rectified, self.surface, stages.evidence)
+        places = {}
+        for place in self.surface.places:
+            piece = stages.sightings.get(place)
+            if place in hidden:
+                places[place] = even_reading(self._looks, hidden[place])
+            elif piece is None:
+                places[place] = PlaceReading(bare_place(self._looks, bare[place]))
+            else:
+                places[place] = place_with_piece(piece, bare[place], self.surface.centre_mm(place))
+        return places, self._hindrances(stages.occlusions, hidden)
+
+    def hidden(self, why: HindranceKind) -> dict[str, PlaceReading]:
+        """Its places as they are read while none can be seen."""
+        return {place: even_reading(self._looks, why) for place in self.surface.places}
+
+    def draw(self, picture: Image, stages: Stages) -> Image:
+        """A copy of the picture with the pieces drawn on it."""
+        return self._pieces.draw(picture, stages.view, stages.sightings)
+
+    def _detector_for(self, pose: Pose) -> tuple[OcclusionDetector, HiddenPlaces]:
+        if self._detector is None or self._detector[0] is not pose:
+            detector = OcclusionDetector(self._camera, pose, self._plan)
+            self._detector = (pose, detector, HiddenPlaces(self.surface, detector.sampler))
+        return self._detector[1:]
+
+    def _hindrances(
+        self, occlusions: Sequence[Occlusion], hidden: Mapping[str, HindranceKind]
+    ) -> tuple[Hindrance, ...]:
+        word = "piece" if self.surface.pieces is None else self.surface.pieces.word
+        phrases = {
+            HindranceKind.HAND: "a hand or arm is over",
+            HindranceKind.OBJECT: f"something that is no {word} is over",
+            HindranceKind.GLARE: "the light is too bright for the camera on",
+        }
+        hindrances = []
+        for kind in dict.fromkeys(occlusion.kind for occlusion in occlusions):
+            places = tuple(place for place, by in hidden.items() if by == kind)
+            where = ", ".join(places) if places else f"the {self.surface.name}"
+            hindrances.append(Hindrance(kind, f"{phrases[kind]} {where}", places))
+        return tuple(hindrances)
+
+
+def _covered(
+    detector: OcclusionDetector, image: Image, sightings: Mapping[str, Sighting]
+) -> tuple[RectifiedView, SurfaceEvidence]:
+    solids = [piece.solid for piece in sightings.values() if piece.log_odds > 0 and piece.solid is not None]
+    view = detector.view(image, solids)
+    return view, detector.look(view)
