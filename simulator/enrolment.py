@@ -24,6 +24,7 @@ from simulator.scene.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
 from simulator.scene.viewpoint import first_fitting, looking_at
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import BlockPieces
 
 _SAMPLES = 2
 _TEXTURE_PX_PER_MM = 6.0

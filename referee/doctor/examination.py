@@ -32,7 +32,8 @@ from referee.settings.sources import Source
 from referee.settings.table_layout import layout_for_camera
 from vision.calibration import load_calibration
 from vision.errors import VisionError
-from vision.readers.registry import reader_kind
+from vision.readers.protocols import Appearance
+from vision.readers.registry import load_any, reader_kind
 
 OLDEST_PYTHON = (3, 11)
 PACKAGES = ("numpy", "opencv-python-headless", "gpiozero", "pyserial", "cobs", "pydantic", "click", "rich", "reportlab")
@@ -183,13 +184,13 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
                     "set width_px and height_px below [camera] to the calibration's, or calibrate again",
                 )
     layout = settings.table.layout
+    load: Callable[[Path], Appearance] = load_any
     try:
         table = layout_for_camera(settings.game.name, layout)
     except VisionError as error:
-        kind = None
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
-        kind = reader_kind(table)
+        load = reader_kind(table).load
         where = layout or f"the one that comes with {settings.game.name}"
         markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
         yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, markers {markers}")
@@ -197,11 +198,8 @@ def check_table(configuration: Configuration) -> Iterator[Finding]:
     if looks is None:
         yield Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
         return
-    if kind is None:
-        yield Finding.note("looks", f"{looks} can't be read before the layout is right")
-        return
     try:
-        known = kind.load(looks)
+        known = load(looks)
     except VisionError as error:
         yield Finding.fault("looks", str(error), "referee enrol makes new ones")
     else:

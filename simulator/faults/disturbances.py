@@ -11,6 +11,7 @@ import numpy as np
 from simulator.scene.scene import BlockPose, Colour, ForeignObject, Lamp, Lighting, Setting
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 Delivery = Literal["dropped", "late", "unplugged", "bad"]

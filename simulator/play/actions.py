@@ -114,7 +114,7 @@ STEPS: Mapping[str, tuple[int, int]] = {"north": (0, 1), "east": (1, 0), "south"
 
 def facing(layout: TableLayout, block: BlockPose) -> dict[str, str]:
     """A block's side faces by compass side."""
-    faces = faces_of(layout.net, block.up, block.north)
+    faces = faces_of(BlockPieces.on(layout.board).net, block.up, block.north)
     return {side: faces[side] for side in COMPASS}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from simulator.play.actions import Action, Arrangement, Carry
 from simulator.scene.scene import SKINS, SLEEVES, BlockPose, Colour, Hand
+from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
 _SHUTTER_S = 0.012

@@ -26,6 +26,7 @@ from simulator.scene.scene import (
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at, whole_table_distance_mm
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose
+from vision.layout.pieces import BlockPieces
 
 _SURFACES: tuple[tuple[Surface, Colour], ...] = (
     ("wood", (0.36, 0.47, 0.6)),

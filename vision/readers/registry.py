@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from common.phrases import listed
-from vision.errors import LayoutError
+from vision.errors import EnrolmentError, LayoutError
 from vision.geometry import CameraModel
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import GridSurface, Surface, Tray
@@ -88,6 +88,19 @@ def reader_kind(layout: TableLayout) -> ReaderKind[Any]:
     if pieces is None:
         raise LayoutError("the layout does not say what is on the board")
     return PIECE_READERS[pieces.kind]
+
+
+def load_any(path: Path) -> Appearance:
+    """Read an appearance of whatever kind of pieces; raises EnrolmentError where no kind can."""
+    wrong = EnrolmentError(f"cannot read the looks {path}: no reader is known")
+    for kind in PIECE_READERS.values():
+        try:
+            appearance: Appearance = kind.load(path)
+        except EnrolmentError as error:
+            wrong = error
+        else:
+            return appearance
+    raise wrong
 
 
 def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearance) -> TableReader:

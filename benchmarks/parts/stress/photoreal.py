@@ -32,7 +32,7 @@ from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import look_name
 from vision.readers.registry import table_reader
-from vision.sampling import FloatImage, linear_light
+from vision.sampling import linear_light
 
 ORDINARY_LIGHT = 0.35
 SHADOW_LEFT = 0.55

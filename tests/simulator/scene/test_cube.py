@@ -20,8 +20,9 @@ from simulator.scene.cube import (
     turned,
 )
 from simulator.scene.scene import SYMBOLS, standard_layout
+from vision.layout.pieces import BlockPieces
 
-NET = standard_layout().net
+NET = BlockPieces.on(standard_layout().board).net
 
 
 @st.composite
