@@ -3,7 +3,7 @@
 >>> from simulator.play.ground_truth import TruthLog
 >>> from simulator.table import VirtualTable
 >>> truth = TruthLog()
->>> with VirtualTable(seed=7, turns=1, truth=truth) as table:
+>>> with VirtualTable(seed=7, truth=truth) as table:
 ...     frame = table.read()
 >>> frame.image.shape
 (720, 1280, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import re
 import shlex
@@ -12,7 +13,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -248,6 +249,7 @@ def test_every_command_is_documented() -> None:
 
 @every_page
 def test_examples_parse(page: Path) -> None:
+    imported: dict[str, Any] = {}
     for language, text in fences(page):
         if language == "json":
             json.loads(text)
@@ -259,6 +261,11 @@ def test_examples_parse(page: Path) -> None:
                     module = importlib.import_module(node.module)
                     missing = [name.name for name in node.names if not hasattr(module, name.name)]
                     assert not missing, f"{node.module} has no {missing}"
+                    imported.update({name.name: getattr(module, name.name) for name in node.names})
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in imported:
+                    given = {keyword.arg: None for keyword in node.keywords if keyword.arg}
+                    inspect.signature(imported[node.func.id]).bind_partial(*node.args, **given)
 
 
 @every_page
