@@ -160,50 +160,51 @@ def _chosen_camera(configuration: Configuration, devices: Sequence[str]) -> Iter
 def check_table(configuration: Configuration) -> Iterator[Finding]:
     """Can the calibration, the layout and the looks be read, as far as they are set?"""
     settings = configuration.settings
-    calibration = settings.camera.calibration
-    if calibration is None:
-        yield Finding.note(
-            "calibration",
-            "none is set; a real table needs one",
-            "referee print charuco, take pictures, then referee calibrate",
-        )
-    else:
-        try:
-            camera = load_calibration(calibration)
-        except VisionError as error:
-            yield Finding.fault("calibration", str(error), "referee calibrate makes a new one")
-        else:
-            width, height = camera.size
-            error_px = camera.reprojection_error_px
-            yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
-            asked = (settings.camera.width_px, settings.camera.height_px)
-            if camera.size != asked:
-                yield Finding.fault(
-                    "calibration",
-                    f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}",
-                    "set width_px and height_px below [camera] to the calibration's, or calibrate again",
-                )
-    layout = settings.table.layout
+    yield from _calibration(settings)
     load: Callable[[Path], Appearance] = load_any
     try:
-        table = layout_for_camera(settings.game.name, layout)
+        table = layout_for_camera(settings.game.name, settings.table.layout)
     except VisionError as error:
         yield Finding.fault("layout", str(error), "docs/set-up.md has a whole layout file")
     else:
         load = reader_kind(table).load
-        where = layout or f"the one that comes with {settings.game.name}"
+        where = settings.table.layout or f"the one that comes with {settings.game.name}"
         markers = ", ".join(map(str, sorted(table.markers.centres_mm)))
         yield Finding.ok("layout", f"{where}: {table.board.columns} x {table.board.rows} squares, markers {markers}")
-    looks = settings.table.looks
-    if looks is None:
-        yield Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
+    yield _looks(settings.table.looks, load)
+
+
+def _calibration(settings: Settings) -> Iterator[Finding]:
+    calibration = settings.camera.calibration
+    if calibration is None:
+        remedy = "referee print charuco, take pictures, then referee calibrate"
+        yield Finding.note("calibration", "none is set; a real table needs one", remedy)
         return
+    try:
+        camera = load_calibration(calibration)
+    except VisionError as error:
+        yield Finding.fault("calibration", str(error), "referee calibrate makes a new one")
+        return
+    width, height = camera.size
+    error_px = camera.reprojection_error_px
+    yield Finding.ok("calibration", f"{calibration}: {width} x {height}, {error_px:.2f} px off on average")
+    asked = (settings.camera.width_px, settings.camera.height_px)
+    if camera.size != asked:
+        yield Finding.fault(
+            "calibration",
+            f"it is for {width} x {height} pixels, the camera is asked for {asked[0]} x {asked[1]}",
+            "set width_px and height_px below [camera] to the calibration's, or calibrate again",
+        )
+
+
+def _looks(looks: Path | None, load: Callable[[Path], Appearance]) -> Finding:
+    if looks is None:
+        return Finding.note("looks", "none are set; they are learned from each set-up", "referee enrol is surer")
     try:
         known = load(looks)
     except VisionError as error:
-        yield Finding.fault("looks", str(error), "referee enrol makes new ones")
-    else:
-        yield Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
+        return Finding.fault("looks", str(error), "referee enrol makes new ones")
+    return Finding.ok("looks", f"{looks}: {'; '.join(', '.join(names) for names in known.traits)}")
 
 
 def check_lights(configuration: Configuration, machine: Machine) -> Iterator[Finding]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from rich.console import Console
 from rich.text import Text
 
 from engine.registry import load
-from hardware.grid import PlaceGrid
+from hardware.grid import PlaceGrid, column_and_row
 from referee.commands.keyboard import TypedLines
 from referee.errors import ConfigError
 from referee.mapping.dialogue import walk_switches, where_it_is
@@ -27,15 +27,21 @@ from referee.wiring.sensor_map import SensorMap, SwitchReport, by_place, load_se
 
 _LISTEN_S = 0.1
 _FIRST_REPORT_S = 5.0
-_STYLES: Mapping[str, str] = MappingProxyType(
-    {"occupied": "bold", "empty": "dim", "doubtful": "magenta", "taken out": "red", "no switch": ""}
-)
-_MARKS: Mapping[str, str] = MappingProxyType(
-    {"occupied": "●", "empty": "·", "doubtful": "?", "taken out": "×", "no switch": " "}
-)
-_PLAIN_MARKS: Mapping[str, str] = MappingProxyType(
-    {"occupied": "o", "empty": ".", "doubtful": "?", "taken out": "x", "no switch": " "}
-)
+
+
+class _SquareState(enum.StrEnum):
+    """What the sensor of a square says."""
+
+    OCCUPIED = "occupied"
+    EMPTY = "empty"
+    DOUBTFUL = "doubtful"
+    TAKEN_OUT = "taken out"
+    NO_SWITCH = "no switch"
+
+
+_STYLES = dict(zip(_SquareState, ("bold", "dim", "magenta", "red", ""), strict=True))
+_MARKS = dict(zip(_SquareState, "●·?× ", strict=True))
+_PLAIN_MARKS = dict(zip(_SquareState, "o.?x ", strict=True))
 
 
 @dataclass(frozen=True)
@@ -132,25 +138,26 @@ def board_of_sensors(
     marks = _PLAIN_MARKS if plain else _MARKS
     text = Text()
     for row in grid.rows:
-        text.append(f"{row[0].lstrip('abcdefghijklmnopqrstuvwxyz'):>3} " if row else "")
+        text.append(f"{column_and_row(row[0])[1]:>3} " if row else "")
         for place in row:
             state = _state(told, place, out)
             text.append(f" {marks[state]}", style=_STYLES[state])
         text.append("\n")
-    columns = [place.rstrip("0123456789") for place in grid.rows[-1]]
+    columns = [column_and_row(place)[0] for place in grid.rows[-1]]
     text.append("    " + "".join(f" {column}" for column in columns))
-    text.append("\n" + "   ".join(f"{marks[state]} {state}" for state in _STYLES if state != "no switch"), style="dim")
+    named = [f"{marks[state]} {state}" for state in _SquareState if state is not _SquareState.NO_SWITCH]
+    text.append("\n" + "   ".join(named), style="dim")
     return text
 
 
-def _state(told: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> str:
+def _state(told: SensorSnapshot | None, place: str, out: Mapping[str, str]) -> _SquareState:
     if told is None or place not in told.occupied:
-        return "no switch"
+        return _SquareState.NO_SWITCH
     if place in out:
-        return "taken out"
+        return _SquareState.TAKEN_OUT
     if place in told.doubtful:
-        return "doubtful"
-    return "occupied" if told.occupied[place] else "empty"
+        return _SquareState.DOUBTFUL
+    return _SquareState.OCCUPIED if told.occupied[place] else _SquareState.EMPTY
 
 
 def _first_report(switches: Switches) -> SwitchReport | None:

@@ -67,7 +67,7 @@ def test_the_pins_are_in_order(pins: tuple[int, int]) -> None:
     faults = [
         finding
         for finding in probe(GpioPinMap.from_names(places={"a1": pins[0], "a2": pins[1]}))
-        if finding.level == "fault"
+        if finding.severity == "fault"
     ]
     assert faults == []
 
