@@ -3,7 +3,6 @@
 import re
 from fractions import Fraction
 from itertools import islice, pairwise
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -30,7 +29,6 @@ from tests.engine.whole_games import (
 )
 
 GAMES = [load(name) for name in games()]
-ROOT = Path(__file__).parents[2]
 MOST_STEPS = 60
 FEW = 200
 """Of more turns or rolls than these only some are looked at one by one."""
@@ -250,16 +248,6 @@ def test_the_rules_in_short_are_told(game, options):
     summary = game.notation.summary(options)
     assert len(summary.split("\n\n")) >= 3
     assert all(paragraph.strip() == paragraph != "" for paragraph in summary.split("\n\n"))
-
-
-@every_game
-def test_the_page_of_the_game_names_every_rule_and_option(game):
-    page = (ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8")
-    for rule, told_rule in game.rules.catalogue.items():
-        assert told_rule.id == rule
-        assert f"`{rule}`" in page
-    for option in game.options:
-        assert re.search(rf"`{option.name}[=`]", page), f"docs/games/{game.name}.md says nothing of {option.name}"
 
 
 @every_game

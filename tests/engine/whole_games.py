@@ -26,6 +26,11 @@ def variants(game):
     return [{}, *others]
 
 
+def extremes(game):
+    """The default options, and those in which every option has the last other value it takes."""
+    return [{}, {name: value for options in variants(game) for name, value in options.items()}]
+
+
 def told(options):
     """A name for a set of options."""
     return ",".join(f"{name}={value}" for name, value in options.items()) or "default"

@@ -17,6 +17,7 @@ from engine.games.blockade.play.moves import play
 from engine.games.blockade.play.options import options_from
 from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, breach_of_timing
 from engine.games.blockade.play.turns import turns_of
+from engine.games.blockade.table.showing import turns_showing
 from engine.games.blockade.text.states import dice_of, parse_roll
 from engine.games.blockade.text.turns import format_turn, paths_of
 from engine.support.announcements import common_announcements
@@ -69,6 +70,7 @@ class BlockadeRules(OneAtATime[BlockadeState, BlockadeTurn]):
     """Which turns and announcements are legal and what comes of them."""
 
     catalogue = RULES
+    turns_showing = staticmethod(turns_showing)
     outcome = staticmethod(states.outcome_of)
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> BlockadeState:

@@ -12,6 +12,7 @@ from engine.games.blokus_dice.play.catalogue import RULES
 from engine.games.blokus_dice.play.options import PLAYERS, options_from
 from engine.games.blokus_dice.play.state import RESIGNED, BlokusState, BlokusTurn
 from engine.games.blokus_dice.table.set_up import new_state
+from engine.games.blokus_dice.table.showing import turns_showing
 from engine.games.blokus_dice.text.turns import format_turn
 from engine.support.announcements import RESIGN, format_announcement
 from engine.support.rules import OneAtATime
@@ -21,6 +22,7 @@ class BlokusDiceRules(OneAtATime[BlokusState, BlokusTurn]):
     """Which turns and announcements are legal and what comes of them."""
 
     catalogue = RULES
+    turns_showing = staticmethod(turns_showing)
     outcome = staticmethod(playing.outcome_of)
     count_from = staticmethod(rolls.counted_from)
 

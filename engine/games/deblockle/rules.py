@@ -15,6 +15,7 @@ from engine.games.deblockle.play.options import options_from
 from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn, change_by
 from engine.games.deblockle.table.explain import explain_change
 from engine.games.deblockle.table.set_up import new_state
+from engine.games.deblockle.table.showing import turns_showing
 from engine.games.deblockle.text.turns import format_turn
 from engine.support.rules import OneAtATime
 
@@ -30,6 +31,7 @@ class DeblockleRules(OneAtATime[DeblockleState, DeblockleTurn]):
     announcements = staticmethod(announcements)
     announce = staticmethod(announced)
     certainty = staticmethod(playing.certainty_of)
+    turns_showing = staticmethod(turns_showing)
     outcome = staticmethod(playing.outcome_of)
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> DeblockleState:

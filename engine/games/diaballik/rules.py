@@ -14,6 +14,7 @@ from engine.games.diaballik.play.state import DiaballikState, DiaballikTurn
 from engine.games.diaballik.play.turns import LegalTurns, packed_results
 from engine.games.diaballik.play.violations import breaches_of_actions
 from engine.games.diaballik.table.set_up import new_state
+from engine.games.diaballik.table.showing import turns_showing
 from engine.games.diaballik.text.turns import format_turn, result_of
 from engine.support.rules import OneAtATime
 
@@ -22,6 +23,7 @@ class DiaballikRules(OneAtATime[DiaballikState, DiaballikTurn]):
     """Which turns and announcements are legal and what comes of them."""
 
     catalogue = RULES
+    turns_showing = staticmethod(turns_showing)
     outcome = staticmethod(playing.outcome_of)
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> DiaballikState:

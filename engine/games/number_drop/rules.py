@@ -14,6 +14,7 @@ from engine.games.number_drop.play.options import options_from
 from engine.games.number_drop.play.sheet import Sheet
 from engine.games.number_drop.play.state import PLAYERS, NumberDropState, NumberDropTurn, Phase
 from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.table.showing import turns_showing
 from engine.games.number_drop.text.turns import format_turn
 from engine.support.announcements import DRAW, RESIGN, format_announcement
 from engine.support.dice import format_roll
@@ -25,6 +26,7 @@ class NumberDropRules:
 
     catalogue = RULES
     legal_turns = staticmethod(playing.legal_turns)
+    turns_showing = staticmethod(turns_showing)
     outcome = staticmethod(flow.outcome_of)
 
     def new(self, options: Mapping[str, OptionValue] | None = None) -> NumberDropState:

@@ -17,10 +17,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, product
 
 from engine.api import LookName, Place, Player
 from engine.games.blockade.play.board import BLACK, OWNED, PLACES, SIZE_LETTERS, Stacks, colour_of, name_of, size_of
+from engine.games.blockade.play.enumeration.aim import clears_to_cover
 from engine.games.blockade.play.enumeration.alternating import WaysToEnds, alternating_ends
 from engine.games.blockade.play.enumeration.ends import (
     ColourEnds,
@@ -29,12 +30,12 @@ from engine.games.blockade.play.enumeration.ends import (
     Group,
     LayoutTest,
     costs_of_help,
-    without_movable,
 )
 from engine.games.blockade.play.enumeration.reach import LayoutMove, Reached
-from engine.games.blockade.play.enumeration.terrain import Layout, merged_stack, movable_from
+from engine.games.blockade.play.enumeration.terrain import Layout, merged_stack, movable_from, without_movable
 from engine.games.blockade.play.moves import allocations
 from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, Move
+from engine.showing import Seen
 from engine.support.lazy import LazySequence
 
 _Pair = tuple[Layout, Layout]
@@ -44,12 +45,13 @@ _TO_COVER_AND_LEAVE = 2
 
 @dataclass(frozen=True)
 class Block:
-    """All pairs of ends of the two colours: which colour plays first, and each one's variant.
+    """All pairs of ends of the two colours: the steps of both, which colour plays first, and each one's variant.
 
     With ``around`` the one that plays first waits while the other one plays, and then goes on.
     """
 
     ends: tuple[tuple[Layout, ...], tuple[Layout, ...]]
+    steps: int
     first: int
     variants: tuple[int, int]
     around: Detours | None = None
@@ -74,9 +76,12 @@ class _Wanted:
 
 
 class TurnList(LazySequence[BlockadeTurn]):
-    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first."""
+    """Every turn with the roll that lies on the table, one for each end position; that nothing moved comes first.
 
-    def __init__(self, state: BlockadeState, dice: Dice) -> None:
+    With ``seen`` only those after which the board could look so, without a search for the others.
+    """
+
+    def __init__(self, state: BlockadeState, dice: Dice, seen: Seen | None = None) -> None:
         assert state.to_move is not None
         self.state = state
         self.player: Player = state.to_move
@@ -84,7 +89,8 @@ class TurnList(LazySequence[BlockadeTurn]):
         self.strict = state.settings.strict
         most = [max(each[which] for each in self.allowed) for which in (0, 1)]
         colours = OWNED[self.player]
-        self.colours = (ColourEnds(state, colours[0], most[0]), ColourEnds(state, colours[1], most[1]))
+        self.colours = (ColourEnds(state, colours[0], most[0], seen), ColourEnds(state, colours[1], most[1], seen))
+        self._covered = 0 if seen is None else clears_to_cover(state.stacks, self.player, seen)
         self._explore()
         self._groups = (self._grouped(0), self._grouped(1))
         self.blocks, gaps = self._paired(self._groups)
@@ -143,12 +149,11 @@ class TurnList(LazySequence[BlockadeTurn]):
         gaps: list[tuple[Group, Group]] = []
         for one, ends in groups[0].items():
             for two, other_ends in groups[1].items():
-                if one.clears & two.clears:
+                if one.clears & two.clears or self._covered & ~(one.clears | two.clears):
                     continue
                 orders = [order for first in (0, 1) if (order := self._in_order((one, two), first)) is not None]
                 if orders:
-                    _, first, variants = min(orders)
-                    blocks.append(Block((tuple(ends), tuple(other_ends)), first, variants))
+                    blocks.append(Block((tuple(ends), tuple(other_ends)), *min(orders)))
                 elif self._thinkable(one, two):
                     gaps.append((one, two))
         return blocks, gaps
@@ -214,7 +219,8 @@ class TurnList(LazySequence[BlockadeTurn]):
             if good:
                 ends = (tuple(good), tuple(rest[1])) if first == 0 else (tuple(rest[0]), tuple(good))
                 variants = [each.points.index(each.alone) for each in pair]
-                self.blocks.append(Block(ends, first, (variants[0], variants[1]), near))
+                steps = pair[0].alone + pair[1].alone
+                self.blocks.append(Block(ends, steps, first, (variants[0], variants[1]), near))
                 rest[first] = [end for end in rest[first] if end not in set(good)]
             doubtful = [end for end in rest[first] if self._reaches(far, end, first, other.alone)]
             if doubtful:
@@ -276,6 +282,13 @@ class TurnList(LazySequence[BlockadeTurn]):
 
     def __iter__(self) -> Iterator[BlockadeTurn]:
         return (self[index] for index in range(len(self)))
+
+    def nearest_first(self) -> Iterator[BlockadeTurn]:
+        """The turns by rising steps, but those with alternating moves come last."""
+        for block in sorted(self.blocks, key=lambda block: block.steps):
+            for ends in product(*block.ends):
+                yield self.turn(self._moves(block, ends))
+        yield from map(self.turn, self.mixed.values())
 
     def ending_in(self, stacks: Stacks) -> BlockadeTurn | None:
         """The turn with this end position, or ``None`` when no turn ends so."""

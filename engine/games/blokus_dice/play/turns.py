@@ -67,10 +67,15 @@ def open_and_anchors(sheet: Sheet, filled: FilledSheet, colour: int) -> tuple[in
     return may_fill, may_fill & (sheet.grid.diagonal_to(own) if own else sheet.corners)
 
 
-def ways_to_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> dict[int, tuple[int, ...]]:
-    """Every way to lay each of these shapes in a colour, in rising order; shapes that can't be laid are left out."""
+def ways_to_lay(
+    sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
+) -> dict[int, tuple[int, ...]]:
+    """Every way to lay each of these shapes in a colour, in rising order; shapes that can't be laid are left out.
+
+    Only ways that cover all squares of ``changed`` and none but those of ``within``.
+    """
     found: dict[int, list[int]] = {}
-    for laid in sorted(_laid(sheet, filled, colour, shapes)):
+    for laid in sorted(_laid(sheet, filled, colour, shapes, changed, within)):
         found.setdefault((laid >> sheet.grid.squares).bit_length() - 1, []).append(laid & sheet.grid.every)
     return {shape: tuple(ways) for shape, ways in found.items()}
 
@@ -80,10 +85,16 @@ def can_lay(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> bool
     return any(True for _ in _laid(sheet, filled, colour, shapes))
 
 
-def _laid(sheet: Sheet, filled: FilledSheet, colour: int, shapes: int) -> Iterator[int]:
-    """Every way to lay these shapes, none twice, each as in ``Sheet.covering``."""
+def _laid(
+    sheet: Sheet, filled: FilledSheet, colour: int, shapes: int, changed: int = 0, within: int = -1
+) -> Iterator[int]:
+    """Every way to lay these shapes, none twice, each as in ``Sheet.covering``; limits as in `ways_to_lay`."""
     may_fill, anchors = open_and_anchors(sheet, filled, colour)
-    closed = ~(may_fill | shapes << sheet.grid.squares)
+    closed = ~(may_fill & within | shapes << sheet.grid.squares)
+    if changed:
+        through = sheet.covering[next(members(changed))]
+        yield from [laid for laid in through if not laid & closed and not changed & ~laid and laid & anchors]
+        return
     for anchor in members(anchors):
         yield from [laid for laid in sheet.covering[anchor] if not laid & closed]
         # What covers several of these squares is found by the first of them.
@@ -101,10 +112,10 @@ def shapes_within_reach(sheet: Sheet, filled: FilledSheet, dice: Sequence[int]) 
     return unused & rows
 
 
-def choices(state: BlokusState, *, strikes: bool = True) -> list[Choice]:
+def choices(state: BlokusState, *, strikes: bool = True, changed: int = 0, within: int = -1) -> list[Choice]:
     """Everything the player to move may do, by die, without strikes first, then by shape; none while a roll is awaited.
 
-    Dice that show the same number count once.
+    Dice that show the same number count once. ``changed`` and ``within`` limit the squares as in `ways_to_lay`.
     """
     if state.seat is None or not state.dice:
         return []
@@ -114,7 +125,7 @@ def choices(state: BlokusState, *, strikes: bool = True) -> list[Choice]:
     shapes = shapes_within_reach(sheet, filled, dice)
     if not with_strikes:
         shapes &= sum(sheet.row_sets[die] for die in dice)
-    ways = ways_to_lay(sheet, filled, colour_in_hand(state, state.seat), shapes)
+    ways = ways_to_lay(sheet, filled, colour_in_hand(state, state.seat), shapes, changed, within)
     return [
         Choice(die, shape, strike, laid)
         for die in dice

@@ -278,11 +278,19 @@ class LegalTurns(LazySequence[DiaballikTurn]):
     def __len__(self) -> int:
         return len(self._results) + len(self._claimed)
 
-    def _item(self, index: int) -> DiaballikTurn:
+    def results(self) -> Sequence[int]:
+        """The packed result of each turn, in order."""
+        self._sort()
+        return (*self._results, *self._claimed)
+
+    def _sort(self) -> None:
         if not self._sorted:
             self._results.sort()
             self._claimed.sort()
             self._sorted = True
+
+    def _item(self, index: int) -> DiaballikTurn:
+        self._sort()
         plain = len(self._results)
         if index < plain:
             return self._made(self._results[index], claims=False)

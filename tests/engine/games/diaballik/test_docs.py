@@ -13,19 +13,6 @@ def rows():
     return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in PAGE.splitlines() if line[:1] == "|"]
 
 
-def test_every_rule_is_listed_in_order():
-    listed = {row[0].strip("|` "): row[1].strip(" |") for row in rows() if len(row) == 2}
-    documented = {name: sentence for name, sentence in listed.items() if name in GAME.rules.catalogue}
-    assert documented == {rule.id: rule.sentence for rule in GAME.rules.catalogue.values()}
-    assert list(documented) == list(GAME.rules.catalogue)
-
-
-def test_every_option_is_listed():
-    for option in GAME.options:
-        takes = ", ".join(f"`{str(value).lower()}`" for value in option.choices or (True, False))
-        assert f"| `{option.name}` | `{str(option.default).lower()}` | {takes} | {option.help} |" in PAGE
-
-
 def test_the_counts_are_those_counted():
     counted = {row[0]: row[1:3] for row in rows() if row[0] == "none" or "=" in row[0].partition(" ")[0]}
     assert set(counted) == {"none", "null_turn=false", "pass_over_own=false", "start=variant"}

@@ -8,7 +8,7 @@ piece leaves a clear square to the other colour and then wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -22,15 +22,16 @@ from engine.games.blockade.play.board import (
     OWNED,
     SMALL,
     UNREACHABLE,
-    Stack,
     Stacks,
     colour_of,
     name_of,
     piece_of,
 )
+from engine.games.blockade.play.enumeration.aim import Aim
 from engine.games.blockade.play.enumeration.reach import Edge, LayoutMove, Reach, explore
-from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, merged_stack, movable_from, terrain_of
+from engine.games.blockade.play.enumeration.terrain import Layout, Terrain, merged_stack, terrain_of, without_movable
 from engine.games.blockade.play.state import BlockadeState
+from engine.showing import Seen
 
 Caps = tuple[int, ...]
 
@@ -44,7 +45,7 @@ class ColourEnds:
     A *variant* is what the colour finds: the clear squares that the other holds, and the caps that are left.
     """
 
-    def __init__(self, state: BlockadeState, colour: int, points: int) -> None:
+    def __init__(self, state: BlockadeState, colour: int, points: int, seen: Seen | None = None) -> None:
         self.colour = colour
         self.points = points
         self._state = state
@@ -59,6 +60,7 @@ class ColourEnds:
             for square in CLEARS
             if len(state.stacks[square]) > 1 and colour_of(state.stacks[square][1]) == colour
         )
+        self._aim = None if seen is None else Aim(self.terrain(), seen)
 
     def variant(self, taken: int, used: int) -> int:
         """The number of the variant with these clears taken, after the other colour used so many caps."""
@@ -72,8 +74,23 @@ class ColourEnds:
             if known_taken == taken and known_caps[:tried] == caps[:tried]:
                 return number
         self._explored.append((taken, caps))
-        self.reaches.append(explore(self.terrain(taken), self.points, caps))
+        self.reaches.append(self._reach(self.terrain(taken), self.points, caps))
         return len(self.reaches) - 1
+
+    def _reach(self, terrain: Terrain, points: int, caps: Caps, *, covered: bool = False, edges: bool = False) -> Reach:
+        """Explore, only towards what the aim asks for where there is one."""
+        aim = self._aim
+        if aim is None:
+            return explore(terrain, points, caps, covered=covered, edges=edges)
+        found = explore(
+            terrain,
+            points,
+            caps,
+            covered=covered,
+            edges=edges,
+            worth=lambda layout, used: used + aim.steps_to(layout) <= points,
+        )
+        return replace(found, ends=tuple(end for end in found.ends if aim.fits(end.layout)))
 
     def terrain(self, taken: int = 0) -> Terrain:
         """The colour's ground with these clear squares taken."""
@@ -93,7 +110,9 @@ class ColourEnds:
     def own_edges(self) -> tuple[Edge, ...]:
         """All moves the colour may make by itself on the way to whatever it can reach."""
         terrain = self.terrain()
-        return tuple(edge for caps in self._sequences for edge in explore(terrain, self.points, caps, edges=True).edges)
+        return tuple(
+            edge for caps in self._sequences for edge in self._reach(terrain, self.points, caps, edges=True).edges
+        )
 
     @property
     def _sequences(self) -> tuple[Caps, ...]:
@@ -113,7 +132,7 @@ class ColourEnds:
         terrain = self.terrain()
         if not points:
             return []
-        return [explore(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
+        return [self._reach(terrain, points, caps, covered=True, edges=edges) for caps in self._sequences]
 
 
 @dataclass(frozen=True)
@@ -229,12 +248,6 @@ def _move_between(before: Layout, after: Layout) -> LayoutMove:
 
 
 _SeenLooks = tuple[LookName | None, ...]
-
-
-def without_movable(stack: Stack, player: Player) -> Stack:
-    """A stack without what the player could move of it."""
-    height = movable_from(stack)
-    return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
 
 class EndsByLook:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from engine.api import Player
 from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
     LARGE,
     MEDIUM,
+    OWNED,
     SMALL,
     SQUARES,
     TOWERS_TO_WIN,
@@ -44,6 +46,12 @@ def movable_from(stack: Stack) -> int:
     """From what height on the pieces of a resting stack can be moved: above the large, or above the black."""
     heights = [height for height, piece in enumerate(stack) if colour_of(piece) == BLACK]
     return heights[-1] + 1 if heights else 1
+
+
+def without_movable(stack: Stack, player: Player) -> Stack:
+    """A stack without what the player could move of it."""
+    height = movable_from(stack)
+    return stack[:height] if height < len(stack) and colour_of(stack[height]) in OWNED[player] else stack
 
 
 class _Needs(dict[str, int]):

@@ -1,0 +1,255 @@
+"""What every game has to do with a table that is seen, as checks that take a game and raise AssertionError.
+
+They are functions, so that a test can show that they notice a game in which a method does nothing.
+"""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+from engine.api import EMPTY, LookName, Place
+from engine.errors import IllegalTurnError, UnreadableError
+from engine.showing import turns_by_trying, turns_showing
+from engine.support.rules import OneAtATime
+from tests.engine.whole_games import is_light, roll_of, states_along, told
+
+ROOT = Path(__file__).parents[2]
+MOST_STEPS = 40
+MOST_TRIED = 700
+"""Positions with more legal turns than this are not tried turn by turn."""
+
+NOTHING_UNFINISHED = {"number-drop": "a half-written shape has far too many forms; it is told as what it still lacks"}
+"""Games that list no positions inside a turn, and why."""
+
+
+def playable(game, options, seed, some):
+    """States along a game in which somebody is to play, and listing the turns takes little time."""
+    for state in states_along(game, options, seed, most_steps=MOST_STEPS, some=some):
+        if state.to_move is not None and not game.awaits_roll(state) and is_light(game, roll_of(game, state)):
+            yield state
+
+
+def ends(game, state, rng, count):
+    """Some legal turns and what the table shows after each."""
+    turns = game.rules.legal_turns(state)
+    for _ in range(count):
+        turn = turns[rng.randrange(len(turns))]
+        yield turn, game.table.appearance(game.rules.apply(state, turn))
+
+
+def changed_places(before, after):
+    return [place for place in before if before[place] != after[place]]
+
+
+def altered(game, table, rng):
+    """A table with one to three things changed by hand: a piece moved, taken off, put on, or another in its place."""
+    table = dict(table)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        standing = [place for place, look in table.items() if look != EMPTY]
+        place = rng.choice(standing or list(table))
+        match rng.randrange(4):
+            case 0:
+                end = rng.choice(list(table))
+                table[end], table[place] = table[place], EMPTY
+            case 1:
+                table[place] = EMPTY
+            case 2:
+                table[rng.choice(list(table))] = rng.choice(game.looks)
+            case _:
+                table[place] = rng.choice(game.looks)
+    return table
+
+
+def check_explain(game, options):
+    """Illegal tables break rules of the catalogue: there is a breach just where no turn explains the table."""
+    rng = Random(f"explain {game.name} {told(options)}")
+    judged = 0
+    for state in playable(game, options, rng.random(), some=4):
+        before = game.table.appearance(state)
+        for _, end in ends(game, state, rng, 3):
+            assert game.table.explain(state, end) == (), (
+                f"a legal turn is said to be illegal: {told_change(before, end)}"
+            )
+            for base in (before, end):
+                seen = altered(game, base, rng)
+                if seen == before:
+                    continue
+                breaches = game.table.explain(state, seen)
+                legal = can_be_played(game, state, seen)
+                what = f"{game.notation.format_state(state)}: {told_change(before, seen)}: {breaches}"
+                assert bool(breaches) != legal, f"expected {'no' if legal else 'a'} breach in {what}"
+                judged += not legal
+                for breach in breaches:
+                    check_breach(game, breach)
+                named = {place for breach in breaches for place in breach.places}
+                assert legal or named & set(changed_places(before, seen)), f"no changed place is named in {what}"
+    assert judged, "no illegal table was looked at"
+
+
+def told_change(before, after):
+    return {place: after[place] for place in changed_places(before, after)}
+
+
+def can_be_played(game, state, seen):
+    """Whether legal turns lead to a table: one, or where several write at once one or two of each."""
+    before = game.table.appearance(state)
+    if before == seen:
+        return True
+    exactly = {place: [look] for place, look in seen.items()}
+    if next(turns_showing(game, state, exactly), None) is not None:
+        return True
+    if isinstance(game.rules, OneAtATime) or game.awaits_roll(state) or len(game.rules.players_to_move(state)) == 0:
+        return False
+    partly = {place: {before[place], look} for place, look in seen.items()}
+    for turn in turns_showing(game, state, partly):
+        after = game.rules.apply(state, turn)
+        if game.table.appearance(after) != before and can_be_played(game, after, seen):
+            return True
+    return False
+
+
+def check_breach(game, breach):
+    """A breach names a rule of the catalogue, tells what happened and how to put it right, and where."""
+    assert breach.rule in game.rules.catalogue, f"{breach.rule} is no rule of {game.name}"
+    assert re.search(r"\w.*[.!]$", breach.sentence), f"{breach.rule} tells nothing: {breach.sentence!r}"
+    assert re.search(r"\w.*[.!]$", breach.remedy), f"{breach.rule} says not what to do: {breach.remedy!r}"
+    assert set(breach.places) <= set(game.places)
+
+
+def check_set_up(game, options):
+    """The start's own table sets the game up; another one is refused with its rules, or becomes what it shows."""
+    rng = Random(f"set-up {game.name} {told(options)}")
+    start = game.rules.new(options)
+    table = game.table.appearance(start)
+    again = game.table.set_up(table, options)
+    assert game.table.appearance(again) == table
+    assert again.to_move == start.to_move
+    if game.side_faces is None:
+        assert again == start
+    refusals: list[IllegalTurnError] = []
+    for number in range(30):
+        wrong = altered(game, table, rng)
+        try:
+            found = game.table.set_up(wrong, options, anywhere=number % 3 == 0)
+        except UnreadableError:
+            continue
+        except IllegalTurnError as error:
+            refusals.append(error)
+        else:
+            shown = game.table.appearance(found)
+            assert shown == wrong, f"the set-up passes over what is seen: {told_change(shown, wrong)}"
+    assert refusals, "no wrong start was refused"
+    for refusal in refusals:
+        assert refusal.breaches, f"refused without a rule: {refusal}"
+        for breach in refusal.breaches:
+            check_breach(game, breach)
+
+
+def check_amend(game, options):
+    """A person says what the table shows and who plays next, and so it is."""
+    rng = Random(f"amend {game.name} {told(options)}")
+    others = honoured = accepted = 0
+    for state in states_along(game, options, rng.random(), most_steps=MOST_STEPS, some=8):
+        table = game.table.appearance(state)
+        for player in {said.player for said in game.rules.announcements(state)} - {None, state.to_move}:
+            others += 1
+            with suppress(UnreadableError):  # Who has nothing to play now can't be said to play.
+                after = game.table.amend(state, {}, player)
+                assert game.table.appearance(after) == table
+                honoured += after.to_move == player
+    for state in playable(game, options, rng.random(), some=4):
+        table = game.table.appearance(state)
+        tables = [end for _, end in ends(game, state, rng, 12)] + [altered(game, table, rng) for _ in range(5)]
+        for seen in (told_change(table, end) for end in tables):
+            try:
+                after = game.table.amend(state, seen)
+            except UnreadableError:
+                continue
+            accepted += bool(seen)
+            shown = game.table.appearance(after)
+            assert shown == {**table, **seen}, f"amended to {seen}, and it shows {told_change(table, shown)}"
+    assert honoured or not others, "nobody else was ever to play after an amendment"
+    assert accepted, "no correction was ever accepted"
+
+
+def check_unfinished(game, options):
+    """Positions inside a turn are listed, a turn's beginning among them; none looks like a whole turn, or as before."""
+    rng = Random(f"unfinished {game.name} {told(options)}")
+    if game.name in NOTHING_UNFINISHED:
+        return
+    listed_in_all = 0
+    for state in playable(game, options, rng.random(), some=3):
+        before = game.table.appearance(state)
+        listed = game.table.unfinished(state)
+        listed_in_all += len(listed)
+        known = begun = 0
+        for turn, end in ends(game, state, rng, 12):
+            start = turn.places[0] if turn.places else None
+            if start is not None and before[start] != EMPTY == end[start]:
+                table = {**before, start: end[start]}
+                if not is_whole_turn(game, state, table):
+                    begun += 1
+                    known += any(position.appearance == table for position in listed)
+        assert known or not begun, f"no turn that has begun is known as unfinished: {game.notation.format_state(state)}"
+        for position in (listed[rng.randrange(len(listed))] for _ in range(3 if listed else 0)):
+            assert set(position.places) >= set(changed_places(before, position.appearance)) != set()
+            assert position.to_do.endswith(".")
+            assert not is_whole_turn(game, state, position.appearance), f"a whole turn: {position}"
+    assert listed_in_all, "no position inside a turn is known"
+
+
+def is_whole_turn(game, state, table):
+    """Whether a legal turn leaves just this table."""
+    return next(turns_showing(game, state, {place: [look] for place, look in table.items()}), None) is not None
+
+
+def check_turns_showing(game, options):
+    """The turns that could show something are those whose end does, tried one by one."""
+    rng = Random(f"showing {game.name} {told(options)}")
+    for state in playable(game, options, rng.random(), some=2):
+        turns = game.rules.legal_turns(state)
+        if len(turns) > MOST_TRIED:
+            continue
+        tried = {turn: game.table.appearance(game.rules.apply(state, turn)) for turn in turns}
+        for could_be in seen_so(game, state, rng):
+            found = list(turns_showing(game, state, could_be))
+            shown = {turn for turn, end in tried.items() if all(end[at] in could_be.get(at, (end[at],)) for at in end)}
+            assert len(set(found)) == len(found), "a turn is found twice"
+            assert set(found) == shown, f"{game.notation.format_state(state)} showing {could_be}"
+        assert set(turns_by_trying(game, state, could_be)) == shown
+
+
+def seen_so(game, state, rng):
+    """What places could show: what a turn leaves, exactly, partly hidden or in doubt, or something impossible."""
+    before = game.table.appearance(state)
+    for _, end in ends(game, state, rng, 2):
+        exactly: dict[Place, list[LookName]] = {place: [look] for place, look in end.items()}
+        yield exactly
+        hidden = set(rng.sample(list(end), min(len(end), rng.choice((1, 3, 8)))))
+        hidden |= {place for place in changed_places(before, end) if rng.random() < 0.5}
+        yield {place: looks for place, looks in exactly.items() if place not in hidden}
+        yield {
+            place: [*looks, before[place], *rng.sample(game.looks, min(2, len(game.looks)))]
+            for place, looks in exactly.items()
+        }
+        yield {**exactly, **{place: [rng.choice(game.looks)] for place in rng.sample(list(end), 1)}}
+    yield {place: [look] for place, look in before.items()}
+    yield {"nowhere": []}
+    yield {rng.choice(list(before)): []}
+
+
+def rows_of(page):
+    """The tables of a page as lists of cells, without code marks."""
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    return [[cell.strip(" `") for cell in line.strip().strip("|").split(" | ")] for line in lines]
+
+
+def check_page(game):
+    """The page of the game lists every rule with its sentence and every option with its default and its help."""
+    rows = rows_of((ROOT / "docs" / "games" / f"{game.name}.md").read_text(encoding="utf-8"))
+    written = {row[0]: row[1] for row in rows if len(row) == 2 and row[0] in game.rules.catalogue}
+    assert written == {rule.id: rule.sentence for rule in game.rules.catalogue.values()}
+    for option in game.options:
+        told_so = [row for row in rows if row[0] == option.name and row[1] == str(option.default).lower()]
+        assert any(row[-1] == option.help for row in told_so), f"no row says of {option.name}: {option.help}"

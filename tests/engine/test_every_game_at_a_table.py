@@ -1,0 +1,78 @@
+"""What every game makes of a table that is seen, and that these checks notice a method which does nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.registry import games, load
+from tests.engine import checks
+from tests.engine.whole_games import extremes, told
+
+GAMES = [load(name) for name in games()]
+
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+two_variants = pytest.mark.parametrize(
+    ("game", "options"),
+    [pytest.param(game, options, id=f"{game.name}-{told(options)}") for game in GAMES for options in extremes(game)],
+)
+
+
+@two_variants
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_explain,
+        checks.check_set_up,
+        checks.check_amend,
+        checks.check_unfinished,
+        checks.check_turns_showing,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_a_table_is_judged_as_the_rules_say(check, game, options):
+    check(game, options)
+
+
+@every_game
+def test_the_page_of_the_game_lists_its_rules_and_options(game):
+    checks.check_page(game)
+
+
+class Emptied:
+    """A game's table with one method that does nothing."""
+
+    def __init__(self, table, name, method):
+        self._table = table
+        setattr(self, name, method)
+
+    def __getattr__(self, name):
+        return getattr(self._table, name)
+
+
+def emptied(game, name):
+    """The game, with one method of its table doing nothing."""
+    idle = {
+        "explain": lambda before, after: (),
+        "unfinished": lambda state: (),
+        "set_up": lambda appearance, options=None, *, anywhere=False: game.rules.new(options),
+        "amend": lambda state, looks, to_move=None: game.table.amend(state, looks),
+    }
+    return replace(game, table=Emptied(game.table, name, idle[name]))
+
+
+@every_game
+@pytest.mark.parametrize("name", ["explain", "set_up", "amend", "unfinished"])
+def test_a_method_that_does_nothing_is_noticed(game, name):
+    if name == "unfinished" and game.name in checks.NOTHING_UNFINISHED:
+        assert not game.table.unfinished(game.rules.new())
+        return
+    with pytest.raises(AssertionError):
+        getattr(checks, f"check_{name}")(emptied(game, name), {})
+
+
+def test_a_breach_of_no_rule_is_noticed():
+    game = load("diaballik")
+    renamed = replace(game.rules.catalogue["piece-removed"], id="another")
+    rules = Emptied(game.rules, "catalogue", {"another": renamed})
+    with pytest.raises(AssertionError, match="is no rule of diaballik"):
+        checks.check_explain(replace(game, rules=rules), {})
