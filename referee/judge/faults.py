@@ -42,8 +42,7 @@ def breaches_of(
     game = bench.game
     base = game.table.appearance(states[0])
     sides = sure_sides(seen, [place for place, look in sorted(changes) if look != EMPTY], bench.settings.side)
-    kept = {place: look for place, look in base.items() if place not in seen.hidden}
-    tables = [kept | named for named in named_pieces(base, changes, game.looks)]
+    tables = named_pieces(base, changes, game.looks)
     found = [min((_explained(game, state, after, sides) for state in states), key=len) for after in tables]
     # Where only sensors noticed a piece, the rule that is broken by most of what it may show is the one to name.
     often = Counter(breaches[0].rule for breaches in found if breaches)

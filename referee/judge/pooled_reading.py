@@ -51,10 +51,9 @@ class PooledPlace:
         return self._log_probability(look) - self._log_probability(other)
 
     def _log_probability(self, look: str) -> float:
-        known = self.log_probabilities.get(look)
-        if known is not None or look != PIECE:
-            return self.log_probabilities[look]
-        return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
+        if look == PIECE:
+            return max(value for name, value in self.log_probabilities.items() if name != EMPTY)
+        return self.log_probabilities[look]
 
     @property
     def certainty(self) -> float:

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from referee.judge import JudgeSettings
+from referee.judge.pooled_reading import PooledReading, pool
 from vision.reading import DieReading, HindranceKind, PlaceReading, Reading, RollReading
 
 SURE = 0.98
@@ -34,6 +36,11 @@ def drawn(
     places = {place: _place(game, look) for place, look in looks.items()}
     rolls = () if dice is None else (roll_drawn(dice, at_mm),)
     return [Reading(number, time_s + number / 10, places, rolls=rolls) for number in range(readings)]
+
+
+def seen_as(game: Any, state: Any, differing: Mapping[str, str] | None = None) -> PooledReading:
+    """Give what such a table shows, pooled."""
+    return pool(drawn(game, state, differing), game.places, game.looks, JudgeSettings().probability_floor)
 
 
 def roll_drawn(dice: str, at_mm: float = 0.0) -> RollReading:

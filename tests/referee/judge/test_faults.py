@@ -1,0 +1,50 @@
+"""Places that stay set aside, and which rules a change breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.judge import Bench
+from referee.judge.faults import breaches_of, differences, standing, still_odd
+from referee.judge.verdict import Verdict, VerdictKind
+from tests.referee.judge.drawn import seen_as
+
+
+def test_a_place_stays_set_aside_while_it_is_hidden_or_looks_otherwise(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    believed = diaballik.table.appearance(state)
+    seen = seen_as(diaballik, state, {"a1": "hidden", "b1": "empty"})
+    assert still_odd(believed, frozenset({"a1", "b1", "c1", "c3"}), seen) == {"a1", "b1"}
+
+
+def test_a_fault_names_what_changed_and_not_what_nobody_can_see(diaballik: Any) -> None:
+    """A piece that jumped is named; one that nobody can see stands where it was believed."""
+    bench: Bench[Any, Any] = Bench.of(diaballik)
+    state = diaballik.rules.new()
+    jumped = frozenset({("b1", "empty"), ("b5", "black piece")})
+    seen = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece", "a7": "hidden", "g1": "hidden"})
+    everything = seen_as(diaballik, state, {"b1": "empty", "b5": "black piece"})
+    breaches = breaches_of(bench, (state,), jumped, seen)
+    assert breaches == breaches_of(bench, (state,), jumped, everything)
+    assert {place for breach in breaches for place in breach.places} <= {"b1", "b2", "b3", "b4", "b5"}
+
+
+def test_the_state_that_needs_the_fewest_breaches_is_the_one_to_explain_from(diaballik: Any) -> None:
+    bench: Bench[Any, Any] = Bench.of(diaballik)
+    black = diaballik.rules.new()
+    white = diaballik.table.amend(black, {}, "white")
+    moved = frozenset({("b7", "empty"), ("b6", "white piece")})
+    seen = seen_as(diaballik, black, dict(moved))
+    assert breaches_of(bench, (black,), moved, seen)
+    assert breaches_of(bench, (black, white), moved, seen) == ()
+
+
+def test_a_standing_fault_is_about_the_places_that_look_otherwise_than_expected() -> None:
+    said = Verdict(
+        VerdictKind.ILLEGAL, "", 0.0, 0, expected={"a1": "x", "b1": "y"}, seen={"a1": "x", "b1": "z", "c1": "w"}
+    )
+    assert differences(said) == {("b1", "z"), ("c1", "w")}
+    fault = standing(said)
+    assert fault is not None
+    assert (fault.changes, fault.verdict) == (differences(said), said)
+    assert standing(None) is None

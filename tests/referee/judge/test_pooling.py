@@ -1,0 +1,134 @@
+"""Several readings as one: medians, places that are hidden too often, sensors beside a camera and alone."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from referee.judge.pooled_reading import PIECE, PooledPlace, PooledReading, pool
+from vision.reading import HindranceKind, PlaceReading, Reading
+
+LOOKS = ("empty", "gold", "teal")
+FLOOR = 1e-5
+
+
+def place(empty: float, gold: float, teal: float, sensed: float | None = None, *, hidden: bool = False) -> PlaceReading:
+    looks = {"empty": empty, "gold": gold, "teal": teal}
+    return PlaceReading(looks, hidden_by=HindranceKind.OBJECT if hidden else None, sensed=sensed)
+
+
+def pooled(*places: PlaceReading, doubted: dict[str, bool] | None = None) -> PooledReading:
+    readings = [Reading(number, number / 10, {"c3": one}) for number, one in enumerate(places)]
+    return pool(readings, ["c3"], LOOKS, FLOOR, doubted)
+
+
+GOLD, EMPTY = place(0.05, 0.9, 0.05), place(0.9, 0.05, 0.05)
+HIDDEN = place(0, 0, 0, hidden=True)
+
+
+def test_a_minority_of_bad_frames_counts_for_nothing() -> None:
+    seen = pooled(GOLD, EMPTY, GOLD).places["c3"]
+    assert seen.best == "gold"
+    assert seen.log_probabilities == pytest.approx(
+        {"empty": math.log(0.05), "gold": math.log(0.9), "teal": math.log(0.05)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("places", "hidden"), [((GOLD, HIDDEN, GOLD), False), ((GOLD, HIDDEN), True), ((HIDDEN, GOLD, HIDDEN), True)]
+)
+def test_a_place_hidden_in_half_of_the_readings_is_hidden(places: tuple[PlaceReading, ...], hidden: bool) -> None:
+    seen = pooled(*places)
+    assert seen.hidden == ({"c3"} if hidden else set())
+    assert ("c3" in seen.places) is not hidden
+
+
+def test_no_look_is_less_probable_than_the_floor() -> None:
+    assert pooled(place(1.0, 0.0, 0.0)).places["c3"].log_probabilities["gold"] == math.log(FLOOR)
+
+
+def test_nothing_can_not_be_pooled() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        pool([], ["c3"], LOOKS, FLOOR)
+
+
+def test_a_sensor_alone_knows_a_piece_and_no_look() -> None:
+    seen = pooled(place(0, 0, 0, sensed=0.99, hidden=True))
+    assert seen.only_sensed("c3")
+    assert not seen.only_sensed("d4")
+    one = seen.places["c3"]
+    assert (one.best, one.sensed_only) == (PIECE, True)
+    assert one.lead(PIECE, "empty") == pytest.approx(math.log(99))
+    assert one.lead("gold", "teal") == 0
+    assert one.certainty == pytest.approx(math.log(99))
+    assert (one.told("gold"), one.told("empty")) == (PIECE, "empty")
+    assert (one.agrees("teal"), one.agrees("empty")) == (True, False)
+    assert seen.sensed == {"c3": True}
+
+
+def test_a_camera_knows_looks_and_how_surely_something_stands_there() -> None:
+    one = pooled(GOLD).places["c3"]
+    assert one.lead(PIECE, "empty") == pytest.approx(math.log(0.9 / 0.05))
+    assert one.lead("teal", "gold") == pytest.approx(math.log(0.05 / 0.9))
+    assert one.certainty == pytest.approx(math.log(0.9 / 0.05))
+    assert (one.told("gold"), one.agrees("teal")) == ("gold", False)
+
+
+def test_a_look_that_is_not_the_games_is_no_look() -> None:
+    with pytest.raises(KeyError):
+        pooled(GOLD).places["c3"].lead("purple", "empty")
+
+
+def test_one_look_alone_is_certain() -> None:
+    assert PooledPlace({"empty": 0.0}).certainty == math.inf
+
+
+def test_a_sensor_adds_to_what_a_camera_sees() -> None:
+    alone, together = pooled(place(0.4, 0.5, 0.1)), pooled(place(0.4, 0.5, 0.1, sensed=0.8))
+    lead = alone.places["c3"].lead("gold", "empty")
+    assert together.places["c3"].lead("gold", "empty") == pytest.approx(lead + math.log(4))
+    assert together.places["c3"].lead("gold", "teal") == pytest.approx(math.log(5))
+    assert not together.only_sensed("c3")
+
+
+def test_a_sensor_that_is_known_to_be_wrong_says_nothing_until_it_says_something_else() -> None:
+    torn = place(0.4, 0.5, 0.1, sensed=0.8)
+    assert pooled(torn, doubted={"c3": True}).places == pooled(place(0.4, 0.5, 0.1)).places
+    assert pooled(torn, doubted={"c3": False}).places == pooled(torn).places
+    assert pooled(torn, doubted={"c3": True}).sensed == {"c3": True}
+    assert pooled(place(0, 0, 0, 0.9, hidden=True), doubted={"c3": True}).hidden == {"c3"}
+
+
+@pytest.mark.parametrize(("sensed", "disputed"), [(0.001, True), (0.13, False), (0.5, False), (0.999, False)])
+def test_camera_and_sensor_contradict_each_other_where_both_are_sure(sensed: float, disputed: bool) -> None:
+    seen = pooled(place(0.01, 0.98, 0.01, sensed))
+    assert bool(seen.disputed) is disputed
+    if disputed:
+        assert seen.places["c3"] == seen.disputed["c3"].camera
+        assert seen.places["c3"].best == "gold"
+        assert seen.disputed["c3"].sensor.best == "empty"
+
+
+def test_an_unsure_camera_disputes_with_nobody() -> None:
+    assert not pooled(place(0.3, 0.6, 0.1, sensed=0.001)).disputed
+
+
+def test_a_dispute_over_something_new_hides_the_place_and_one_over_what_is_believed_does_not() -> None:
+    seen = pooled(place(0.01, 0.98, 0.01, 0.001))
+    assert seen.settled_by({"c3": "gold"}).hidden == frozenset()
+    assert seen.settled_by({"c3": "empty"}).hidden == {"c3"}
+    assert seen.settled_by({}).hidden == {"c3"}
+    assert seen.by_camera().settled_by({"c3": "empty"}).hidden == frozenset()
+    assert seen.settled_by({"c3": "empty"}).by_sensors().places["c3"].best == "empty"
+    assert seen.settled_by({"c3": "empty"}).by_sensors().hidden == frozenset()
+
+
+def test_what_is_told_of_changes() -> None:
+    base = {"c3": "gold", "d4": "empty"}
+    seen = pooled(place(0, 0, 0, sensed=0.99, hidden=True))
+    assert seen.tellable(base, [("c3", "teal"), ("d4", "gold")]) == {("d4", "gold")}
+    assert seen.coarse(base, [("c3", "empty")]) == {("c3", "empty")}
+    assert seen.coarse({"c3": "empty"}, [("c3", "gold")]) == {("c3", PIECE)}
+    assert seen.without(["c3"]).told(base, [("c3", "empty"), ("d4", "gold")]) == {("d4", "gold")}
+    assert seen.without(["c3"]).coarse(base, [("c3", "empty")]) == {("c3", "empty")}
