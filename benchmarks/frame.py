@@ -22,10 +22,10 @@ import time
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any
 
 import click
 import cv2
@@ -35,11 +35,10 @@ from rich.progress import Progress
 
 from benchmarks.parts.frame_times import STAGE_NAMES, FrameReport, Stopwatch, TimedReader, draw, table
 from benchmarks.parts.picture_films import FilmMoment, PictureSet, Projector, load_set
-from benchmarks.photoreal import NoDisplay, ignore_remark
+from benchmarks.photoreal import SETTINGS
 from engine.registry import load
 from referee.journal import Journal
-from referee.session.service import Service
-from referee.session.settings import ServiceSettings
+from referee.runtime.builder import open_session
 from vision.errors import VisionError
 from vision.opencv import aruco_dictionary
 from vision.readers.registry import table_reader
@@ -87,19 +86,15 @@ class Viewing:
         self._set = pictures
         self._watch = watch
         self._shot: int | None = None
-        self._journal: Journal | None = None
+        self._opened = ExitStack()
 
     def begin(self, shot: int) -> None:
         """Start anew at a shot: a reader that has seen nothing, and a new game."""
         self.close()
         camera = self._set.shots[shot].camera
         self._reader = TimedReader(table_reader(camera, self._set.layout, self._set.looks))
-        settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
-        self._journal = Journal.in_memory(wall_clock=lambda: datetime.now(UTC))
-        self._service: Service[Any, Any] = Service(
-            load("deblockle"), self._reader, self._journal, NoDisplay(), settings, ignore_remark
-        )
-        self._service.start(resume=False)
+        journal = self._opened.enter_context(Journal.in_memory(wall_clock=lambda: datetime.now(UTC)))
+        self._service = self._opened.enter_context(open_session(load("deblockle"), self._reader, journal, SETTINGS))
         self._shot = shot
         self._watch.taken()
 
@@ -118,9 +113,7 @@ class Viewing:
 
     def close(self) -> None:
         """Let go of the journal."""
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
+        self._opened.close()
 
 
 def measure(pictures: PictureSet, frames: int, seed: int, progress: Progress) -> Measures:

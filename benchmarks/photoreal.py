@@ -33,11 +33,10 @@ from benchmarks.parts.picture_folder import PictureFolder
 from common.places import EMPTY
 from engine.errors import EngineError
 from engine.registry import load
-from hardware.lights.signals import Signal
 from referee.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader
-from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.frame import Frame
 from vision.images import load_image
@@ -48,13 +47,8 @@ from vision.reading import HindranceKind, Reading
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
 _GAME = "deblockle"
 LARGE_PLACES = 2
-
-
-class NoDisplay:
-    """Shows nothing: verdicts are written to a file instead."""
-
-    def show(self, signal: Signal, time_s: float | None = None) -> None:
-        """Leave the signal unseen."""
+SETTINGS = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
+"""Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and either player."""
 
 
 def blocks_seen(reading: Reading) -> list[dict[str, str]]:
@@ -107,20 +101,15 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
     return said
 
 
-def ignore_remark(sentence: str) -> None:
-    """Leave a remark unheard: only verdicts are scored."""
-    del sentence
-
-
 def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
     game = load(_GAME)
     camera, layout, looks = pictures.camera_of(frames[0].source), pictures.layout, pictures.looks
     reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
-    settings = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
-    with Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal:
-        service: Service[Any, Any] = Service(game, reader, journal, NoDisplay(), settings, ignore_remark)
-        service.start(resume=False)
+    with (
+        Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
+        open_session(game, reader, journal, SETTINGS) as service,
+    ):
         for frame in frames:
             before = service.belief
             start = time.perf_counter()

@@ -25,6 +25,7 @@ from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
 from benchmarks.parts.soak.score import score
+from referee.commands.messages import reply_message
 from referee.judge.verdict import Verdict
 from referee.wiring.plan import Inputs
 from vision.frame import Frame
@@ -147,8 +148,8 @@ def _tell(plan: GamePlan, console: Console, save: Path | None) -> GameScore:
     for one in played.disturbances:
         until = "on" if one.ended_s is None else f"to {one.ended_s:.1f} s"
         console.print(f"{one.began_s:7.1f} {until}  {one.kind}", markup=False, highlight=False)
-    for word, answer in played.overrides:
-        text = f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {answer}"
+    for word, reply in played.overrides:
+        text = f"{word.time_s:7.1f} s  a person: {word.why}: {word.state or dict(word.looks)}: {reply_message(reply)}"
         console.print(text, markup=False, highlight=False)
     for time_s, remark in played.remarks:
         console.print(f"{time_s:7.1f} s  remark: {remark}", markup=False, highlight=False)

@@ -2,7 +2,7 @@
 
 Only the running referee may write its journal, so `referee correct` asks it to. The socket is ``JOURNAL.ask``, which
 only the same user can use: one JSON object on one line goes in, one comes back, and the connection is closed. A
-request is answered only after its event is in the journal; one that is not answered was not carried out.
+command is answered only after its event is in the journal; one that is not answered was not carried out.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from referee.errors import UnreachableError
+from referee.commands.messages import SentCommand, command_message, command_of, reply_message, reply_of
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Reply
+from referee.errors import CorrectionError, UnreachableError
 
 MOST_BYTES = 64 * 1024
 READ_TIMEOUT_S = 2.0
@@ -34,29 +36,16 @@ def socket_path(journal: Path) -> Path:
     return journal.with_name(journal.name + ".ask")
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request: what is asked, and the connection on which the answer goes back."""
-
-    asked: Mapping[str, Any]
-    connection: socket.socket
-
-    def answer(self, said: Mapping[str, Any]) -> None:
-        """Send the answer; that nobody waits for it any more is no error."""
-        with self.connection, contextlib.suppress(OSError):
-            self.connection.sendall(json.dumps(said, ensure_ascii=False).encode() + b"\n")
-
-
 class CommandSocket:
-    """Takes requests in a thread of its own and keeps them until they are asked for.
+    """Takes commands in a thread of its own and submits them.
 
     The caller must hold the journal's lock: what an earlier referee left at that path is replaced. Raises
     UnreachableError when there can be no socket, as on a stick with a FAT file system.
     """
 
-    def __init__(self, journal: Path) -> None:
+    def __init__(self, journal: Path, commands: CommandQueue) -> None:
         self._path = socket_path(journal)
-        self._requests: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._commands = commands
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._path.unlink(missing_ok=True)
@@ -74,26 +63,17 @@ class CommandSocket:
                 "correct while it is stopped, or keep the journal on another disk"
             ) from error
         # A daemon, since a thread that waits for a connection ends only with the socket.
-        self._thread = threading.Thread(target=self._listen, name="requests", daemon=True)
+        self._thread = threading.Thread(target=self._listen, name="command socket", daemon=True)
         self._thread.start()
 
-    def poll(self) -> list[Request]:
-        """Give the requests that came since the last time, in order; each wants an answer."""
-        requests: list[Request] = []
-        while not self._requests.empty():
-            requests.append(self._requests.get())
-        return requests
-
     def close(self) -> None:
-        """Take no more requests; those that nobody answered are told so by the closed connection."""
+        """Take no more commands; those that were submitted are answered all the same."""
         self._path.unlink(missing_ok=True)
         # Closing alone does not wake a thread that waits in accept.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join(READ_TIMEOUT_S)
-        for request in self.poll():
-            request.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -110,33 +90,40 @@ class CommandSocket:
             except OSError:
                 return
             connection.settimeout(READ_TIMEOUT_S)
+            respond = partial(_respond, connection)
             try:
-                asked = _read_line(connection)
+                command = command_of(_read_line(connection))
+            except CorrectionError as error:
+                respond(Reply(str(error), refused=True))
             except (OSError, ValueError):
                 # Whoever asked sees the connection closed; the game is not theirs to disturb.
                 connection.close()
-                continue
-            self._requests.put(Request(asked, connection))
+            else:
+                self._commands.submit(command, respond)
 
 
-def open_command_socket(
-    journal: Path, stack: ExitStack, say: Callable[[str], object]
-) -> Callable[[], Sequence[Request]]:
-    """Open a journal's door until ``stack`` is left, and give what tells the requests; without a door there are none.
-
-    Why there can be no door is said, since the game goes on without it.
-    """
-    try:
-        return stack.enter_context(CommandSocket(journal)).poll
-    except UnreachableError as error:
-        say(str(error))
-        return lambda: ()
+def _respond(connection: socket.socket, reply: Reply | None) -> None:
+    """Send the reply and hang up; that nobody waits for it any more is no error."""
+    with connection, contextlib.suppress(OSError):
+        if reply is not None:
+            connection.sendall(json.dumps(reply_message(reply), ensure_ascii=False).encode() + b"\n")
 
 
-def ask(journal: Path, asked: Mapping[str, Any], timeout_s: float = ANSWER_TIMEOUT_S) -> Mapping[str, Any]:
-    """Ask the referee that has this journal, and give its answer.
+@contextlib.contextmanager
+def open_command_socket(journal: Path, commands: CommandQueue, say: Callable[[str], object]) -> Iterator[None]:
+    """Open a journal's socket while this is entered. Why there can be none is said: the game goes on without it."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(CommandSocket(journal, commands))
+        except UnreachableError as error:
+            say(str(error))
+        yield
 
-    Raises UnreachableError when nobody listens, or no answer comes within ``timeout_s``.
+
+def ask(journal: Path, command: SentCommand, timeout_s: float = ANSWER_TIMEOUT_S) -> Reply:
+    """Have the referee that has this journal carry a command out, and give its reply.
+
+    Raises UnreachableError when nobody listens, or no reply comes within ``timeout_s``.
     """
     path = socket_path(journal)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -144,8 +131,8 @@ def ask(journal: Path, asked: Mapping[str, Any], timeout_s: float = ANSWER_TIMEO
         try:
             with _address(path) as address:
                 connection.connect(address)
-            connection.sendall(json.dumps(dict(asked), ensure_ascii=False).encode() + b"\n")
-            return _read_line(connection)
+            connection.sendall(json.dumps(command_message(command), ensure_ascii=False).encode() + b"\n")
+            return reply_of(_read_line(connection))
         except TimeoutError as error:
             raise UnreachableError(f"no answer on {path} within {timeout_s:g} s; see whether it was done") from error
         except OSError as error:

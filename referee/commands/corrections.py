@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import listed
 from engine.api import EMPTY, Game, OptionValue, Place, StateT
 from engine.errors import EngineError
+from referee.commands.values import EXAMPLE_LOOK, Correct
 from referee.errors import CorrectionError
 from referee.judge.explorer import STARTS_OPTION
-
-_EXAMPLE = '"teal block, x up", "teal x" or empty'
-
-
-@dataclass(frozen=True)
-class Correction:
-    """What a person says holds: ``looks`` by place, or a whole ``position`` in the game's text; who plays next; why.
-
-    ``to_move`` is empty when it stays as it was.
-    """
-
-    by: str
-    looks: Mapping[Place, str] = field(default_factory=dict)
-    position: str = ""
-    to_move: str = ""
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuse a correction that says nothing, or two things at once."""
-        if self.looks and self.position:
-            raise CorrectionError("squares and a whole position were given; give one of them")
-        if not (self.looks or self.position or self.to_move):
-            raise CorrectionError(f"nothing was corrected; say what stands where, such as c3={_EXAMPLE}")
 
 
 @dataclass(frozen=True)
@@ -46,7 +24,7 @@ class Corrected:
 
 
 def corrected(
-    game: Game[Any, Any], belief: Sequence[Any], correction: Correction, options: Mapping[str, OptionValue]
+    game: Game[Any, Any], belief: Sequence[Any], correction: Correct, options: Mapping[str, OptionValue]
 ) -> Corrected:
     """Give what holds after a correction of ``belief``, or of an empty table before the set-up.
 
@@ -67,7 +45,7 @@ def corrected(
 
 
 def _states(
-    game: Game[StateT, Any], belief: Sequence[StateT], correction: Correction, options: Mapping[str, OptionValue]
+    game: Game[StateT, Any], belief: Sequence[StateT], correction: Correct, options: Mapping[str, OptionValue]
 ) -> tuple[StateT, ...]:
     to_move = correction.to_move or None
     if correction.position:
@@ -95,7 +73,7 @@ def read_looks(game: Game[Any, Any], words: Sequence[str]) -> dict[Place, str]:
             raise CorrectionError(f"there is no place {place!r}; places run from {game.places[0]} to {game.places[-1]}")
         if not equals:
             if not remaining:
-                raise CorrectionError(f"nothing is said of {place}; expected a look after it, such as {_EXAMPLE}")
+                raise CorrectionError(f"nothing is said of {place}; expected a look after it, such as {EXAMPLE_LOOK}")
             look = remaining.pop(0)
         if place in looks:
             raise CorrectionError(f"{place} is given twice")
@@ -111,4 +89,4 @@ def read_look(game: Game[Any, Any], place: Place, text: str) -> str:
         return found[0]
     if found:
         raise CorrectionError(f"{text!r} on {place} could be {listed(found, 'or')}; say more of it")
-    raise CorrectionError(f"{text!r} on {place} is no look of {game.title}; expected such as {_EXAMPLE}")
+    raise CorrectionError(f"{text!r} on {place} is no look of {game.title}; expected such as {EXAMPLE_LOOK}")

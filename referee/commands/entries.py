@@ -7,27 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from common.phrases import capitalized, listed
-from engine.api import Announcement, Game, OptionValue, Outcome, Place, Player, Roll
+from engine.api import Announcement, Game, OptionValue, Outcome, Place, Roll
 from engine.errors import EngineError, IllegalTurnError
 from engine.support.announcements import DRAW, EVERYONE, format_announcement, parse_announcement
 from engine.support.dice import format_roll
+from referee.commands.values import Announce, EnterTurn, Entry
 from referee.errors import CorrectionError
 from referee.journal.events import Event, JsonValue
-from referee.journal.fold import PlayedKind, after_step, read_step
+from referee.journal.fold import after_step, read_step
 from referee.judge.explorer import EITHER, STARTS_OPTION
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a person types: a turn's text, what dice show, or what is announced; ``by`` whom.
-
-    ``player`` says whose turn or announcement it is where that isn't plain.
-    """
-
-    kind: PlayedKind
-    text: str
-    by: str
-    player: Player | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +58,7 @@ def entered(game: Game[Any, Any], belief: Sequence[Any], entry: Entry, time_s: f
     return Entered(states, Event(entry.kind, data, time_s), places, _sentence(game, step), game.rules.outcome(after))
 
 
-def usual_start(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
+def usual_states(game: Game[Any, Any], options: Mapping[str, OptionValue]) -> tuple[Any, ...]:
     """Give the states a game without a camera begins with: one, or one for each player while it is open who starts."""
     if options.get(STARTS_OPTION) != EITHER:
         return (game.rules.new(options),)
@@ -88,10 +76,11 @@ def refusal(error: EngineError) -> str:
 
 
 def _read(game: Game[Any, Any], state: Any, entry: Entry) -> Any:
-    if entry.kind == "turn" and entry.player is not None and entry.player not in game.rules.players_to_move(state):
-        raise IllegalTurnError(f"{entry.player} may not play now; {_who_may(game, state)}")
-    if entry.kind == "announced":
-        return _announcement(game, state, entry)
+    match entry:
+        case EnterTurn(player=str() as player) if player not in game.rules.players_to_move(state):
+            raise IllegalTurnError(f"{player} may not play now; {_who_may(game, state)}")
+        case Announce():
+            return _announcement(game, state, entry)
     return read_step(game, state, entry.kind, entry.text, entry.player)
 
 
@@ -101,7 +90,7 @@ def _who_may(game: Game[Any, Any], state: Any) -> str:
     return f"it is the turn of {listed(game.rules.players_to_move(state), 'and')}"
 
 
-def _announcement(game: Game[Any, Any], state: Any, entry: Entry) -> Announcement:
+def _announcement(game: Game[Any, Any], state: Any, entry: Announce) -> Announcement:
     """Read what is announced: ``resign`` of the player to move unless another is named, or ``white:resign``."""
     if ":" in entry.text:
         return parse_announcement(entry.text, game.players)

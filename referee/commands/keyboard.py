@@ -4,40 +4,31 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import ClassVar
 
-_ROLES: Mapping[str, str] = MappingProxyType({"": "end turn", "b": "take back", "h": "hint"})
+from hardware.pins.pin_map import ButtonRole
+from referee.commands.values import Press
+
+_ROLES: Mapping[str, ButtonRole] = MappingProxyType(
+    {"": ButtonRole.END_TURN, "b": ButtonRole.TAKE_BACK, "h": ButtonRole.HINT}
+)
+KEYS_HELP = "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint."
 
 
-class Keys:
-    """Reads lines in a thread of its own, so that nobody waits for a person. Other lines than those are left alone."""
+def listen_to_keys(lines: Iterable[str], press: Callable[[Press], object]) -> threading.Thread:
+    """Take typed lines for presses of buttons, in a thread of its own; lines that are none are left alone."""
 
-    HELP: ClassVar[str] = "Enter ends a turn, b and Enter takes the last one back, h and Enter gives a hint."
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._pressed: queue.SimpleQueue[str] = queue.SimpleQueue()
-        # A daemon, since nothing can interrupt a thread that waits for a person to type.
-        self._thread = threading.Thread(target=self._listen, args=(lines,), name="keyboard", daemon=True)
-        self._thread.start()
-
-    def poll(self) -> list[str]:
-        """Give the roles of the keys pressed since the last time, in order."""
-        roles: list[str] = []
-        while not self._pressed.empty():
-            roles.append(self._pressed.get())
-        return roles
-
-    def join(self, timeout_s: float) -> None:
-        """Wait until the lines have ended, at most that long."""
-        self._thread.join(timeout_s)
-
-    def _listen(self, lines: Iterable[str]) -> None:
+    def listen() -> None:
         for line in lines:
             role = _ROLES.get(line.strip().lower())
             if role is not None:
-                self._pressed.put(role)
+                press(Press(role))
+
+    # A daemon, since nothing can interrupt a thread that waits for a person to type.
+    thread = threading.Thread(target=listen, name="keyboard", daemon=True)
+    thread.start()
+    return thread
 
 
 class TypedLines:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -25,10 +25,11 @@ from engine.registry import load
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
+from hardware.pins.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
-from referee.commands.corrections import Correction
-from referee.commands.entries import Entry
-from referee.commands.keyboard import Keys
+from referee.commands.keyboard import listen_to_keys
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Command, Correct, EnterTurn, Press, Reply, Respond
 from referee.demo.controller import DemoController, demo_controller
 from referee.demo.score import Score, score_of
 from referee.hints.advice import HintSettings
@@ -39,14 +40,14 @@ from referee.judge.verdict import Verdict, VerdictKind
 from referee.rendering.board_picture import beside_camera
 from referee.rendering.film import Pictures
 from referee.rendering.screen import Pace, Screen
+from referee.runtime.builder import compose_reader, open_session
 from referee.runtime.interrupts import InterruptibleSource, Interrupts
-from referee.runtime.readers import AttentiveReader
-from referee.sensing.readers import FusedReader, SensorReader
+from referee.session.feed import shown_on
 from referee.session.loop import LoopPorts, run
-from referee.session.requests import asked_to_correct, asked_to_enter, dispatch
-from referee.session.service import Reader, Service
-from referee.session.settings import ServiceSettings
+from referee.session.ports import Reader
+from referee.session.settings import ServiceSettings, TurnEnd
 from referee.session.signals import looking_signal
+from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 from simulator.play.game import GameOptions
 from simulator.play.ground_truth import TruthLog
@@ -86,7 +87,7 @@ class DemoOptions:
     still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
-    eyes: str = "camera"
+    eyes: Inputs = Inputs.CAMERA
     link_faults: LinkFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     keys: Iterable[str] | None = None
@@ -94,7 +95,7 @@ class DemoOptions:
     @property
     def needs_board(self) -> bool:
         """Whether there is a microcontroller on the table."""
-        return self.lights == "pico" or self.eyes != "camera"
+        return self.lights == "pico" or self.eyes != Inputs.CAMERA
 
 
 @dataclass
@@ -139,37 +140,44 @@ def run_demo(options: DemoOptions, console: Console) -> int:
         journal = BufferedJournal(opened, console.print)
         stage = _staged(options, _Table(game, table, truth, grid), console, remarks, stack)
         panel = stack.enter_context(Panel(stage.sources, now.read, console.print, console.print))
-        settings = ServiceSettings(turn_end="button", rest_s=1.5, hints=options.hints)
-        service: Service[Any, Any] = Service(game, stage.reader, journal, panel, settings, remarks.say, HintProcess())
-        stack.callback(service.close)
-        requests = open_command_socket(path, stack, console.print)
-        screen = Screen(service, game, grid, stage.seen, console, lights=options.lights != "none")
-        pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
+        commands = stack.enter_context(CommandQueue(now.read))
+        screen = Screen(grid, stage.seen, console, lights=options.lights != "none")
         remarks.hear = screen.remark
+        pictures = Pictures(options.video, options.still, FRAMES_PER_SECOND)
+        stack.enter_context(open_command_socket(path, commands, console.print))
+        service = stack.enter_context(
+            open_session(
+                game,
+                stage.reader,
+                journal,
+                ServiceSettings(turn_end=TurnEnd.BUTTON, rest_s=1.5, hints=options.hints),
+                subscribers=(shown_on(panel), screen.hear),
+                say=remarks.say,
+                hints=HintProcess(),
+                resume=False,
+                seed=options.seed,
+            )
+        )
         pace = Pace(None if options.fast else time.sleep, time.monotonic)
+        onlooker = Onlooker(commands.submit, truth, remarks.say)
+        if options.keys is not None:
+            listen_to_keys(options.keys, partial(_ask_hint, commands))
 
         def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
             screen.show(verdicts, now.time_s)
-            if options.eyes == "sensors":
+            if options.eyes == Inputs.SENSORS:
                 onlooker.hear(verdicts)
             if frame is not None:
                 signal = stage.seen() or looking_signal()
-                pictures.add(lambda: beside_camera(frame.image, screen.appearance(), grid, signal), verdicts)
+                pictures.add(lambda: beside_camera(frame.image, screen.appearance, grid, signal), verdicts)
                 pace.keep(frame.time_s)
 
-        onlooker, interrupts = Onlooker(service, truth, remarks.say), Interrupts()
-        around = LoopPorts(
-            time.sleep,
-            presses=partial(_presses, table, stage.board, None if options.keys is None else Keys(options.keys)),
-            requests=requests,
-            on_verdicts=show,
-        )
+        ports = LoopPorts(time.sleep, commands, partial(_presses, table, stage.board), show)
         stopped = False
         try:
-            service.start(resume=False, seed=options.seed)
-            with interrupts, screen:
+            with Interrupts() as interrupts, screen:
                 frames = _ClockedCamera(table, now, lambda: _set_switches(stage.board, truth, panel))
-                run(service, InterruptibleSource(frames, interrupts), around)
+                run(service, InterruptibleSource(frames, interrupts), ports)
         except KeyboardInterrupt:
             stopped = True
         finally:
@@ -182,14 +190,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     if stopped:
         console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
         return 0
-    score = score_of(game, truth, screen.verdicts, events, may_ask=options.eyes == "sensors")
+    score = score_of(game, truth, screen.verdicts, events, may_ask=options.eyes == Inputs.SENSORS)
     _close(score, wire, console)
     return 0 if score.agreed and stage.wire_agreed else 1
 
 
 def _habits(options: DemoOptions) -> Habits:
     """What the players do; where there is no camera, only violations that can be felt."""
-    return Habits(by_occupancy=options.eyes == "sensors")
+    return Habits(by_occupancy=options.eyes == Inputs.SENSORS)
 
 
 @dataclass(frozen=True)
@@ -204,7 +212,7 @@ class _Table:
 
 @dataclass(frozen=True)
 class _Stage:
-    """What the service is given: eyes, lights, and a board where there is one; ``seen`` is what the lights show."""
+    """What the service is given: a reader, lights, and a board where there is one; ``seen`` is what the lights show."""
 
     reader: Reader
     sources: Sequence[DriverSource]
@@ -223,8 +231,8 @@ class _Stage:
 
 
 def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remarks, stack: ExitStack) -> _Stage:
-    ears = _SignalTap(on.table)
-    players = [DriverSource("players", lambda: ears)]
+    tap = _SignalTap(on.table)
+    players = [DriverSource("players", lambda: tap)]
     board: DemoController | None = None
     if options.needs_board:
         console.print("Plugging in a virtual microcontroller …")
@@ -234,17 +242,15 @@ def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remark
         )
     reader = _reader(options, on, board, console)
     if board is not None and options.lights == "pico":
-        return _Stage(reader, board.driver_sources(ears.hear), board.seen, board)
-    return _Stage(reader, players, lambda: ears.signal, board)
+        return _Stage(reader, board.driver_sources(tap.hear), board.seen, board)
+    return _Stage(reader, players, lambda: tap.signal, board)
 
 
 def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
-    places, looks = on.game.places, on.game.looks
-    if board is not None and options.eyes == "sensors":
-        return SensorReader(board, places, looks)
+    if options.eyes == Inputs.SENSORS:
+        return compose_reader(on.game, None, board)
     console.print("Learning the pieces from two pictures …")
-    seen = AttentiveReader(enrolled_reader(on.table))
-    return FusedReader(seen, board, places, looks) if board is not None and options.eyes == "both" else seen
+    return compose_reader(on.game, enrolled_reader(on.table), board if options.eyes == Inputs.BOTH else None)
 
 
 def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:
@@ -254,13 +260,16 @@ def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -
     panel.tick()
 
 
-def _presses(table: VirtualTable, board: DemoController | None, keys: Keys | None) -> list[str]:
-    """The virtual players end their turns; a person who looks on may ask for a hint, and no more."""
-    asked = [] if keys is None else [role for role in keys.poll() if role == "hint"]
+def _ask_hint(commands: CommandQueue, press: Press) -> None:
+    """A person who looks on may ask for a hint, and no more."""
+    if press.role is ButtonRole.HINT:
+        commands.submit(press)
+
+
+def _presses(table: VirtualTable, board: DemoController | None) -> list[str]:
+    """The virtual players end their turns, by the board's button where there is one."""
     pressed = [press.button for press in table.take_presses()]
-    if board is not None:
-        pressed = [role for button in pressed for role in board.press(button)]
-    return pressed + asked
+    return pressed if board is None else [role for button in pressed for role in board.press(button)]
 
 
 def _uncompressed() -> Setting:
@@ -351,7 +360,7 @@ class Onlooker:
     ``truth`` is what a person at the table sees; ``say`` gets what became of an answer that was refused.
     """
 
-    service: Service[Any, Any]
+    submit: Callable[[Command, Respond], object]
     truth: TruthLog
     say: Callable[[str], object]
     _told: int = 0
@@ -360,18 +369,20 @@ class Onlooker:
         """Answer what was asked in these verdicts."""
         for verdict in verdicts:
             if verdict.kind is VerdictKind.SET_UP:
-                self._ask(asked_to_correct(Correction(by=_NAME, position=self.truth.start, why="this is how they lie")))
+                self._ask(Correct(by=_NAME, position=self.truth.start, why="this is how they lie"))
             elif verdict.kind is VerdictKind.ACCEPTED:
                 self._told += len(verdict.turns)
             elif verdict.kind is VerdictKind.AMBIGUOUS and len(self.truth.turns) > self._told:
-                self._ask(asked_to_enter(Entry("turn", self.truth.turns[self._told], _NAME, None)))
+                self._ask(EnterTurn(self.truth.turns[self._told], _NAME))
 
-    def _ask(self, asked: Mapping[str, Any]) -> None:
-        def answer(said: Mapping[str, Any]) -> None:
-            if "done" in said:
-                # What a person says is remarked by the service itself.
-                self._told += asked.get("kind") == "turn"
+    def _ask(self, command: Command) -> None:
+        def hear(reply: Reply | None) -> None:
+            if reply is None:
+                return
+            if reply.refused:
+                self.say(f"The onlooker's word is refused: {reply.words}")
             else:
-                self.say(f"The onlooker's word is refused: {said.get('refused')}")
+                # What a person says is remarked by the service itself.
+                self._told += isinstance(command, EnterTurn)
 
-        dispatch(self.service, asked, answer)
+        self.submit(command, hear)

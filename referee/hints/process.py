@@ -9,7 +9,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -27,11 +27,13 @@ class HintProcess:
     """Answers questions, each by its number, without keeping whoever asks waiting.
 
     The process starts at the first question and is started again when it has ended; a question it was asked and did
-    not answer is answered with a refusal. ``command`` is what to run.
+    not answer is answered with a refusal. ``command`` is what to run; ``on_answer`` is called, in a thread of its
+    own, when there is something to poll.
     """
 
-    def __init__(self, command: Sequence[str] = _WORKER) -> None:
+    def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] | None = None) -> None:
         self._command = tuple(command)
+        self._on_answer = on_answer
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._asked: list[int] = []
@@ -113,6 +115,8 @@ class HintProcess:
             answer = json.loads(line)
             advice = answer["advice"]
             self._answers.put(Answer(answer["number"], None if advice is None else Advice(**advice), answer["refused"]))
+            if self._on_answer is not None:
+                self._on_answer()
 
 
 def _environment() -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.api import Game
 from engine.errors import EngineError
+from referee.commands.values import Reply, Respond
 from referee.hints.advice import (
     RULED_OUT,
     Advice,
@@ -19,12 +20,19 @@ from referee.hints.advice import (
     hint_data,
     hint_text,
 )
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 
-Reply = Callable[[Mapping[str, Any]], object]
-"""Takes the answer for whoever asked from outside: ``done`` or ``refused``."""
-
-_CHANGING = frozenset({"new game", "set up", "turn", "rolled", "announced", "correction", "take back"})
+_CHANGING = frozenset(
+    {
+        EventKind.NEW_GAME,
+        EventKind.SET_UP,
+        EventKind.TURN,
+        EventKind.ROLLED,
+        EventKind.ANNOUNCED,
+        EventKind.CORRECTION,
+        EventKind.TAKE_BACK,
+    }
+)
 _MEANWHILE = "No hint: the table went on meanwhile; ask again."
 
 
@@ -52,14 +60,14 @@ class HintMessage:
     places: tuple[str, ...] = ()
     event: Event | None = None
     repeated: bool = False
-    replies: tuple[Reply, ...] = ()
+    waiting: tuple[Respond, ...] = ()
     refused: bool = False
 
 
 def ruled_out(settings: HintSettings, events: Sequence[tuple[int, Event]]) -> bool:
     """Say whether the players ruled hints out: by the settings, or when the game began."""
     return settings.strength == "none" or any(
-        event.kind == "new game" and event.data.get("hints") == "none" for _, event in events
+        event.kind == EventKind.NEW_GAME and event.data.get("hints") == "none" for _, event in events
     )
 
 
@@ -81,7 +89,7 @@ def given_before(events: Sequence[tuple[int, Event]]) -> Event | None:
     for _, event in reversed(events):
         if event.kind in _CHANGING:
             return None
-        if event.kind == "hint given":
+        if event.kind == EventKind.HINT_GIVEN:
             return event
     return None
 
@@ -95,7 +103,9 @@ def hint_event(
     game: Game[Any, Any], state: Any, advice: Advice, by: str, strength: str, stage: Stage, time_s: float | None
 ) -> Event:
     """Give the event of a hint that is given; raises EngineError when the turn doesn't fit the state."""
-    return Event("hint given", hint_data(by, advice, strength, stage, hint_text(game, state, advice, stage)), time_s)
+    return Event(
+        EventKind.HINT_GIVEN, hint_data(by, advice, strength, stage, hint_text(game, state, advice, stage)), time_s
+    )
 
 
 @dataclass
@@ -105,7 +115,7 @@ class _Pending:
     number: int
     position: object
     by: str
-    replies: list[Reply] = field(default_factory=list)
+    waiting: list[Respond] = field(default_factory=list)
 
 
 class HintRequests:
@@ -123,32 +133,31 @@ class HintRequests:
         belief: Sequence[Any],
         events: Sequence[tuple[int, Event]],
         by: str,
-        reply: Reply | None,
+        respond: Respond,
         time_s: float | None,
         *,
         fault: bool,
     ) -> HintMessage:
         """Take a wish for a hint for the position that ``belief`` holds; ``events`` are the game's so far."""
-        replies = () if reply is None else (reply,)
         why = self._refusal(belief, events, fault)
         if why:
-            return HintMessage(why, replies=replies, refused=True)
+            return HintMessage(why, waiting=(respond,), refused=True)
         before, state, strength = given_before(events), belief[0], self._settings.strength
         if before is not None:
             try:
-                return self._next_of(before, state, by, replies, time_s)
+                return self._next_of(before, state, by, (respond,), time_s)
             except EngineError:
                 # More was seen since, and the turn no longer fits: it is worked out anew.
                 pass
         if self._pending is None or self._pending.position != self._position(state):
-            for waiting in () if self._pending is None else self._pending.replies:
-                waiting({"refused": _MEANWHILE})
+            for waiting in () if self._pending is None else self._pending.waiting:
+                waiting(Reply(_MEANWHILE, refused=True))
             self._number += 1
             self._pending = _Pending(self._number, self._position(state), by)
             if self._source is not None:
                 text = self._game.notation.format_state(state)
                 self._source.ask(Question(self._number, self._game.name, text, strength, self._settings.seconds))
-        self._pending.replies += replies
+        self._pending.waiting.append(respond)
         return HintMessage(f"Thinking about a hint for {state.to_move}.")
 
     def poll(
@@ -168,7 +177,7 @@ class HintRequests:
             return []
         if fault or not belief or self._position(belief[0]) != pending.position:
             self._pending = None
-            return [HintMessage(_MEANWHILE, replies=tuple(pending.replies), refused=True)]
+            return [HintMessage(_MEANWHILE, waiting=tuple(pending.waiting), refused=True)]
         said = []
         for answer in answers:
             if answer.number == pending.number:
@@ -179,8 +188,8 @@ class HintRequests:
     def close(self) -> None:
         """Tell whoever still waits that nothing will come, and let go of the source."""
         pending, self._pending = self._pending, None
-        for reply in () if pending is None else pending.replies:
-            reply({"refused": "No hint: the referee stopped before it was found."})
+        for respond in () if pending is None else pending.waiting:
+            respond(Reply("No hint: the referee stopped before it was found.", refused=True))
         if self._source is not None:
             self._source.close()
 
@@ -195,24 +204,24 @@ class HintRequests:
     def _answered(
         self, pending: _Pending, answer: Answer, state: Any, events: Sequence[tuple[int, Event]], time_s: float | None
     ) -> HintMessage:
-        replies, strength = tuple(pending.replies), self._settings.strength
+        waiting, strength = tuple(pending.waiting), self._settings.strength
         if answer.advice is None:
-            return HintMessage(f"No hint: {answer.refused.rstrip('.')}.", replies=replies, refused=True)
+            return HintMessage(f"No hint: {answer.refused.rstrip('.')}.", waiting=waiting, refused=True)
         stage = next_stage(strength, given_before(events))
         try:
             event = hint_event(self._game, state, answer.advice, pending.by, strength, stage, time_s)
         except EngineError as error:
-            return HintMessage(f"No hint: {error}.", replies=replies, refused=True)
-        return _said(event, replies)
+            return HintMessage(f"No hint: {error}.", waiting=waiting, refused=True)
+        return _said(event, waiting)
 
     def _next_of(
-        self, before: Event, state: Any, by: str, replies: tuple[Reply, ...], time_s: float | None
+        self, before: Event, state: Any, by: str, waiting: tuple[Respond, ...], time_s: float | None
     ) -> HintMessage:
         """Tell the rest of a hint, or the whole again."""
         advice = advice_in(before.data)
         strength = str(before.data["strength"])
         event = hint_event(self._game, state, advice, by, strength, "whole", time_s)
-        return _said(event, replies, repeated=before.data["stage"] == "whole")
+        return _said(event, waiting, repeated=before.data["stage"] == "whole")
 
     def _position(self, state: Any) -> object:
         """By what a position is known again, though more of its hidden faces were seen."""
@@ -220,7 +229,7 @@ class HintRequests:
         return state.to_move, tuple(self._game.table.appearance(state).items()), roll
 
 
-def _said(event: Event, replies: tuple[Reply, ...], *, repeated: bool = False) -> HintMessage:
+def _said(event: Event, waiting: tuple[Respond, ...], *, repeated: bool = False) -> HintMessage:
     places = event.data["places"]
     lit = tuple(str(place) for place in places) if isinstance(places, list) else ()
-    return HintMessage(str(event.data["sentence"]), lit, event, repeated, replies)
+    return HintMessage(str(event.data["sentence"]), lit, event, repeated, waiting)

@@ -9,7 +9,7 @@ from typing import Self
 
 from referee.errors import EventError, JournalError
 from referee.journal import codec
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.journal import GameSummary, Journal, KeptEvidence
 
 Say = Callable[[str], None]
@@ -45,9 +45,9 @@ class BufferedJournal:
         """
         event = self.journal.stamped(event)
         codec.encode(event)
-        if self._game == 0 and event.kind != "new game":
-            raise EventError(f"a {event.kind!r} event came before any 'new game'; start a game first")
-        self._game += event.kind == "new game"
+        if self._game == 0 and event.kind != EventKind.NEW_GAME:
+            raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
+        self._game += event.kind == EventKind.NEW_GAME
         self._pending.append((event, tuple(evidence)))
         number = self._written + len(self._pending)
         self.retry()
@@ -77,7 +77,7 @@ class BufferedJournal:
         events = self.journal.events(game)
         current = self.journal.latest_game() or 0
         for number, (event, _) in enumerate(self._pending, start=self._written + 1):
-            current += event.kind == "new game"
+            current += event.kind == EventKind.NEW_GAME
             if game in {None, current}:
                 events.append((number, event))
         return events

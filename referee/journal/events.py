@@ -7,23 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
-EventKind = Literal[
-    "new game",
-    "set up",
-    "turn",
-    "rolled",
-    "announced",
-    "illegal",
-    "put right",
-    "question",
-    "correction",
-    "take back",
-    "hint given",
-    "note",
-    "end",
-]
+
+class EventKind(StrEnum):
+    """What an event is; the values are what the journal's file holds."""
+
+    NEW_GAME = "new game"
+    SET_UP = "set up"
+    TURN = "turn"
+    ROLLED = "rolled"
+    ANNOUNCED = "announced"
+    ILLEGAL = "illegal"
+    PUT_RIGHT = "put right"
+    QUESTION = "question"
+    CORRECTION = "correction"
+    TAKE_BACK = "take back"
+    HINT_GIVEN = "hint given"
+    NOTE = "note"
+    END = "end"
+
+
+PlayedKind = Literal[EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED]
+"""What carries a game on by its rules, and what a take-back undoes."""
+
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
 

@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.records import record
 from referee.errors import FoldError
 from referee.journal import Journal
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, FoldedStep, after_step, fold, recorded_step
 
 _NOT_IN_A_RECORD = str.maketrans({"{": "(", "}": ")", ";": ","})
@@ -44,7 +44,7 @@ def record_of(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> reco
 def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
     """The starting state that the first step fits; the first one while nobody has played."""
     first: FoldedStep[Any] | None = folded.steps[0] if folded.steps else None
-    if first is None or first.kind == "correction":
+    if first is None or first.kind == EventKind.CORRECTION:
         return folded.start[0]
     for state in folded.start:
         try:
@@ -57,7 +57,7 @@ def _start(game: Game[Any, Any], folded: Folded[Any]) -> Any:
 
 def _played(game: Game[Any, Any], state: Any, step: FoldedStep[Any]) -> Any:
     """The turn, roll or announcement of a step, ``None`` for a correction."""
-    return None if step.kind == "correction" else recorded_step(game, state, step.kind, step.text, step.player)
+    return None if step.kind == EventKind.CORRECTION else recorded_step(game, state, step.kind, step.text, step.player)
 
 
 def _tags(

@@ -13,10 +13,10 @@ from engine.errors import ContradictionError, EngineError
 from engine.support.announcements import parse_announcement
 from engine.support.dice import format_roll
 from referee.errors import FoldError
-from referee.journal.events import Event, JsonValue
+from referee.journal.events import Event, EventKind, JsonValue, PlayedKind
 
 _NAMES: Mapping[PlayedKind, str] = MappingProxyType(
-    {"turn": "a turn", "rolled": "a roll", "announced": "an announcement"}
+    {EventKind.TURN: "a turn", EventKind.ROLLED: "a roll", EventKind.ANNOUNCED: "an announcement"}
 )
 
 
@@ -28,7 +28,7 @@ class FoldedStep(Generic[StateT]):
     says so; a correction has no text and says ``why``.
     """
 
-    kind: PlayedKind | Literal["correction"]
+    kind: PlayedKind | Literal[EventKind.CORRECTION]
     text: str
     states: tuple[StateT, ...]
     why: str = ""
@@ -65,17 +65,17 @@ class Folded(Generic[StateT]):
     @property
     def turns(self) -> tuple[str, ...]:
         """The strict texts of the turns that count."""
-        return tuple(step.text for step in self.steps if step.kind == "turn")
+        return tuple(step.text for step in self.steps if step.kind == EventKind.TURN)
 
     @property
     def last_played(self) -> int | None:
         """The index of the step that a take-back undoes: the last turn, roll or announcement."""
-        return max((index for index, step in enumerate(self.steps) if step.kind != "correction"), default=None)
+        return max((index for index, step in enumerate(self.steps) if step.kind != EventKind.CORRECTION), default=None)
 
     @property
     def corrections(self) -> int:
         """How many corrections hold."""
-        return sum(step.kind == "correction" for step in self.steps)
+        return sum(step.kind == EventKind.CORRECTION for step in self.steps)
 
 
 def fold(game: Game[StateT, TurnT], events: Sequence[tuple[int, Event]]) -> Folded[StateT]:
@@ -104,39 +104,39 @@ def fold_each(game: Game[StateT, TurnT], events: Iterable[tuple[int, Event]]) ->
 
 
 def _step(game: Game[StateT, TurnT], folded: Folded[StateT], event: Event) -> Folded[StateT]:
-    if not folded.game and event.kind != "new game":
+    if not folded.game and event.kind != EventKind.NEW_GAME:
         raise FoldError("it came before any 'new game'")
     match event.kind:
-        case "new game":
+        case EventKind.NEW_GAME:
             return _new_game(game, folded, event)
-        case "set up":
+        case EventKind.SET_UP:
             return _start(game, folded, event)
-        case "turn":
-            return _played(game, folded, event, "turn", str(event.data["turn"]))
-        case "rolled":
-            return _played(game, folded, event, "rolled", str(event.data["roll"]))
-        case "announced":
-            return _played(game, folded, event, "announced", str(event.data["announcement"]))
-        case "correction":
+        case EventKind.TURN:
+            return _played(game, folded, event, EventKind.TURN, str(event.data["turn"]))
+        case EventKind.ROLLED:
+            return _played(game, folded, event, EventKind.ROLLED, str(event.data["roll"]))
+        case EventKind.ANNOUNCED:
+            return _played(game, folded, event, EventKind.ANNOUNCED, str(event.data["announcement"]))
+        case EventKind.CORRECTION:
             if not folded.started:
                 return _start(game, folded, event)
             why = f"corrected by {event.data['by']}"
             if event.data.get("why"):
                 why += f": {event.data['why']}"
-            return _after(game, folded, FoldedStep("correction", "", _states_of(game, event), why))
-        case "take back":
+            return _after(game, folded, FoldedStep(EventKind.CORRECTION, "", _states_of(game, event), why))
+        case EventKind.TAKE_BACK:
             last = folded.last_played
             if last is None:
                 raise FoldError("there is no turn to take back")
             undone = replace(folded, steps=folded.steps[:last], fault=None)
             return replace(undone, outcome=_outcome(game, undone.states))
-        case "illegal":
+        case EventKind.ILLEGAL:
             return replace(folded, fault=event)
-        case "put right":
+        case EventKind.PUT_RIGHT:
             return replace(folded, fault=None)
-        case "end":
+        case EventKind.END:
             return replace(folded, outcome=_ended(event))
-        case "question" | "note" | "hint given":
+        case EventKind.QUESTION | EventKind.NOTE | EventKind.HINT_GIVEN:
             return folded
 
 
@@ -241,21 +241,18 @@ def _outcome(game: Game[StateT, TurnT], states: tuple[StateT, ...]) -> Outcome |
     return outcomes[0] if all(outcome == outcomes[0] for outcome in outcomes) else None
 
 
-PlayedKind = Literal["turn", "rolled", "announced"]
-
-
 def read_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, player: Player | None = None) -> Any:
     """Read a turn, a Roll or an Announcement as it is written in an event of that kind; raises EngineError.
 
     ``player`` says whose turn it is where several may play; one who may not play now is left to the rules.
     """
     match kind:
-        case "turn":
+        case EventKind.TURN:
             who = player if player in game.rules.players_to_move(state) else None
             return game.notation.parse_turn(state, text, who)
-        case "rolled":
+        case EventKind.ROLLED:
             return game.dice_for(text).parse_roll(state, text)
-        case "announced":
+        case EventKind.ANNOUNCED:
             return parse_announcement(text, game.players)
 
 
@@ -270,6 +267,6 @@ def after_step(game: Game[Any, Any], state: Any, step: Any) -> Any:
 
 def recorded_step(game: Game[Any, Any], state: Any, kind: PlayedKind, text: str, player: Player | None = None) -> Any:
     """Read a step that we wrote ourselves, in strict text; quicker than ``read_step`` in some games."""
-    if kind == "turn" and isinstance(game.notation, ReadsAsWritten):
+    if kind == EventKind.TURN and isinstance(game.notation, ReadsAsWritten):
         return game.notation.written_turn(state, text, player if player in game.rules.players_to_move(state) else None)
     return read_step(game, state, kind, text, player)

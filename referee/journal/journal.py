@@ -16,7 +16,7 @@ from common.durable import sync_folder
 from referee.errors import EventError, JournalMissingError, JournalReadOnlyError, JournalUnreadableError
 from referee.journal import codec, database
 from referee.journal.database import journal_faults
-from referee.journal.events import Event, Evidence
+from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.lock import WriterLock
 
 WallClock = Callable[[], datetime]
@@ -187,9 +187,9 @@ class Journal:
         """
         event = self.stamped(event)
         data = codec.encode(event)
-        game = self._game + (event.kind == "new game")
+        game = self._game + (event.kind == EventKind.NEW_GAME)
         if game == 0:
-            raise EventError(f"a {event.kind!r} event came before any 'new game'; start a game first")
+            raise EventError(f"a '{event.kind}' event came before any 'new game'; start a game first")
         kept_bytes = self._kept_bytes
         with journal_faults(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
@@ -264,7 +264,9 @@ class Journal:
             events = [event for _, event in self.events(game)]
             ended = False
             for event in events:
-                ended = event.kind == "end" or (ended and event.kind not in {"take back", "correction"})
+                ended = event.kind == EventKind.END or (
+                    ended and event.kind not in {EventKind.TAKE_BACK, EventKind.CORRECTION}
+                )
             summaries.append(GameSummary(game, str(events[0].data["game"]), events[0].wall_time, count, ended))
         return summaries
 

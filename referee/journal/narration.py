@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.api import Game, Outcome
 from engine.errors import EngineError
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.journal.fold import Folded, fold_each, recorded_step
 
 
@@ -35,7 +35,7 @@ def event_lines(game: Game[Any, Any], events: Sequence[tuple[int, Event]]) -> li
 def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Folded[Any]) -> str:
     data = event.data
     match event.kind:
-        case "new game":
+        case EventKind.NEW_GAME:
             options = data.get("options")
             chosen = (
                 ", ".join(f"{name}={value}" for name, value in options.items()) if isinstance(options, dict) else ""
@@ -43,30 +43,30 @@ def _sentence(game: Game[Any, Any], event: Event, before: Folded[Any], after: Fo
             players = data.get("players")
             names = ", ".join(f"{who} is {name}" for who, name in players.items()) if isinstance(players, dict) else ""
             return "; ".join(part for part in (game.title, chosen, names) if part)
-        case "set up":
+        case EventKind.SET_UP:
             starters = {str(state.to_move) for state in after.start}
             return "the set-up is accepted; " + (
                 f"{starters.pop()} starts" if len(starters) == 1 else "it is open who starts"
             )
-        case "turn":
+        case EventKind.TURN:
             return f"{data['turn']}  {_described(game, after, before)}"
-        case "rolled":
+        case EventKind.ROLLED:
             return f"{data['roll']} is rolled"
-        case "announced":
+        case EventKind.ANNOUNCED:
             return f"{data['announcement']} is announced"
-        case "take back":
+        case EventKind.TAKE_BACK:
             undone = before.last_played
             return f"{'' if undone is None else before.steps[undone].text} is taken back by {data['by']}"
-        case "hint given":
+        case EventKind.HINT_GIVEN:
             sentence = str(data.get("sentence") or data["turn"]).removeprefix("Hint: ")
             return f"a {data['strength']} hint for {data['player']}: {sentence}"
-        case "correction":
+        case EventKind.CORRECTION:
             why = f" ({data['why']})" if data.get("why") else ""
             return f"corrected by {data['by']}{_said(game, event, after)}{why}"
-        case "end":
+        case EventKind.END:
             outcome = after.outcome or Outcome(None, "")
             return f"{_victory(outcome)}: {outcome.reason}"
-        case "illegal" | "put right" | "question" | "note":
+        case EventKind.ILLEGAL | EventKind.PUT_RIGHT | EventKind.QUESTION | EventKind.NOTE:
             return str(data.get("sentence") or data.get("text") or "")
 
 
@@ -88,7 +88,7 @@ def _described(game: Game[Any, Any], after: Folded[Any], before: Folded[Any]) ->
     played = after.steps[-1]
     for state in before.states:
         try:
-            return game.notation.describe(recorded_step(game, state, "turn", played.text, played.player))
+            return game.notation.describe(recorded_step(game, state, EventKind.TURN, played.text, played.player))
         except EngineError:
             # It is open who starts, and this is the other player's state.
             continue

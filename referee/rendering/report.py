@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import cv2
 from rich.console import Console
 from rich.text import Text
 
 from common.phrases import counted
-from engine.api import Game, Outcome
+from engine.api import Outcome
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.feed import Snapshot
 from vision.drawing import draw
 from vision.errors import FrameError, NotLocatedError
 from vision.frame import Frame
@@ -35,29 +35,33 @@ _STYLES: Mapping[VerdictKind, str] = MappingProxyType(
 )
 
 
-def sentence_of(verdict: Verdict) -> str:
-    """Give a verdict's own words."""
-    return verdict.sentence
-
-
 class Report:
-    """Prints a line a verdict: the file or the time, the verdict, the sentence and the squares it turns on."""
+    """Prints a line a verdict: the file or the time, the verdict, the sentence and the squares it turns on.
+
+    It subscribes to the session's snapshots by ``hear``, and prints what they said after each frame.
+    """
 
     def __init__(self, console: Console, *, stills: bool) -> None:
         self._console = console
         self._stills = stills
+        self._snapshot: Snapshot | None = None
+        self._unsaid: list[tuple[Verdict, str]] = []
         self._began_s: float | None = None
         self._turns = 0
         self._faults = 0
 
-    def tell(
-        self, frame: Frame | None, verdicts: Sequence[Verdict], words: Callable[[Verdict], str] = sentence_of
-    ) -> None:
-        """Print the verdicts of one frame, ``None`` for one that could not be used or for the end, in ``words``."""
+    def hear(self, snapshot: Snapshot) -> None:
+        """Take what holds now; a verdict that is new waits to be printed."""
+        before, self._snapshot = self._snapshot, snapshot
+        if snapshot.verdict is not None and (before is None or snapshot.verdict is not before.verdict):
+            self._unsaid.append((snapshot.verdict, snapshot.words))
+
+    def tell(self, frame: Frame | None) -> None:
+        """Print the verdicts since the last time; ``frame`` is ``None`` for one that could not be used and the end."""
         if frame is not None and self._began_s is None:
             self._began_s = frame.time_s
-        for verdict in verdicts:
-            said = words(verdict)
+        told, self._unsaid = self._unsaid, []
+        for verdict, said in told:
             self._turns += len(verdict.turns)
             self._faults += verdict.kind is VerdictKind.ILLEGAL
             line = Text.assemble(
@@ -65,8 +69,8 @@ class Report:
                 (f"{verdict.kind.value:<13}", _STYLES[verdict.kind]),
                 said,
             )
-            unsaid = any(place not in said for place in verdict.places)
-            if unsaid and verdict.kind is not VerdictKind.SET_UP:
+            unnamed = any(place not in said for place in verdict.places)
+            if unnamed and verdict.kind is not VerdictKind.SET_UP:
                 line.append(f"  [{' '.join(verdict.places)}]", style="dim")
             self._console.print(line, soft_wrap=True, highlight=False)
 
@@ -74,12 +78,12 @@ class Report:
         """Print a remark that is no verdict."""
         self._console.print(Text(f"{'':<10} {sentence}", style="italic"), soft_wrap=True, highlight=False)
 
-    def close(self, game: Game[Any, Any], belief: Sequence[Any]) -> None:
+    def close(self) -> None:
         """Print how it ended."""
-        if not belief:
+        if self._snapshot is None or not self._snapshot.states:
             self._console.print("No game was set up.")
             return
-        outcome = game.rules.outcome(belief[0])
+        outcome = self._snapshot.outcome
         ending = "the game goes on" if outcome is None else f"{_winner(outcome)} won: {outcome.reason}"
         tally = f"{counted(self._turns, 'turn')} accepted, {counted(self._faults, 'fault')} named"
         self._console.print(f"{tally}; {ending}.", highlight=False, soft_wrap=True)

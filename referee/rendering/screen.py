@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from engine.api import Game
+from engine.api import Appearance
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Signal
 from hardware.lights.terminal import status_line
 from referee.judge.verdict import Verdict
 from referee.rendering.board_picture import board_text
-from referee.session.service import Service
+from referee.session.feed import Snapshot
 
 _KEPT_LINES = 6
 
@@ -44,8 +43,6 @@ class Pace:
 class Screen:
     """What a person sees: a live board in a terminal, plain lines otherwise."""
 
-    service: Service[Any, Any]
-    game: Game[Any, Any]
     grid: PlaceGrid
     seen: Callable[[], Signal | None]
     console: Console
@@ -53,6 +50,7 @@ class Screen:
     verdicts: list[Verdict] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list)
     _live: Live | None = None
+    _snapshot: Snapshot | None = None
 
     def __enter__(self) -> Screen:
         if self.console.is_terminal and self.lights:
@@ -65,10 +63,14 @@ class Screen:
             self._live.stop()
             self.console.print(self._board())
 
-    def appearance(self) -> dict[str, str]:
+    @property
+    def appearance(self) -> Appearance:
         """What stands where, as far as the referee knows."""
-        belief = self.service.belief
-        return dict(self.game.table.appearance(belief[0])) if belief else {}
+        return {} if self._snapshot is None else self._snapshot.appearance
+
+    def hear(self, snapshot: Snapshot) -> None:
+        """Take what holds now; it is drawn after the frame."""
+        self._snapshot = snapshot
 
     def remark(self, sentence: str) -> None:
         """Show a remark that is no verdict."""
@@ -94,5 +96,5 @@ class Screen:
     def _board(self) -> Group:
         signal = self.seen()
         ascii_only = not (self.console.encoding or "").lower().startswith("utf")
-        board = board_text(self.appearance(), self.grid, signal.lights if signal else (), ascii_only=ascii_only)
+        board = board_text(self.appearance, self.grid, signal.lights if signal else (), ascii_only=ascii_only)
         return Group(board, status_line(signal) if signal else Text())

@@ -19,12 +19,13 @@ import numpy as np
 from engine.api import Game
 from referee.errors import ConfigError
 from referee.journal import BufferedJournal
+from referee.runtime.builder import compose_reader
 from referee.runtime.options import WatchOptions
-from referee.runtime.readers import AttentiveReader, LearningReader
+from referee.runtime.readers import LearningReader
 from referee.sensing.occupancy import occupancy_coverage
-from referee.sensing.readers import NO_CAMERA, FusedReader, SensorReader, TickSource
+from referee.sensing.readers import NO_CAMERA, TickSource
 from referee.session.loop import FrameSource
-from referee.session.service import Reader
+from referee.session.ports import Reader
 from referee.settings.table_layout import kept_by_text
 from referee.wiring.devices import OpenedDevices
 from vision.calibration import load_calibration
@@ -42,12 +43,17 @@ _GROWING = "folder:"
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What gives frames, what reads them, and what forgets colours learned from a set-up that was none."""
+class OpenedInputs:
+    """What gives frames, what reads them, and what forgets colours learned from a set-up that was none.
 
-    source: FrameSource
+    ``stand_in`` is the (width, height) of black frames that take the camera's place while it is away, where sensors
+    go on without it.
+    """
+
+    camera: FrameSource
     reader: Reader
     learning: LearningReader | None = None
+    stand_in: tuple[int, int] | None = None
 
 
 def open_inputs(
@@ -58,7 +64,7 @@ def open_inputs(
     wires: OpenedDevices,
     stack: ExitStack,
     say: Callable[[str], None],
-) -> Inputs:
+) -> OpenedInputs:
     """Open what the options see through; what is opened is closed with ``stack``. No ``layout``: sensors alone.
 
     Raises the errors of what it opens, and ConfigError for options that don't go together.
@@ -70,16 +76,25 @@ def open_inputs(
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
         _say_what_sensors_tell(game, say)
-        alone = SensorReader(wires.sensors, game.places, game.looks, settings, health)
-        return Inputs(TickSource(time.monotonic, time.sleep), alone)
+        alone = compose_reader(game, None, wires.sensors, settings=settings, health=health)
+        return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
     learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
-    reader: Reader = learning or _enrolled_reader(options, layout)
-    camera: FrameSource = stack.enter_context(_camera(options, journal))
-    seen: Reader = reader if options.stills else AttentiveReader(reader)
-    if options.wire.has_sensors and wires.sensors is not None:
-        seen = FusedReader(seen, wires.sensors, game.places, game.looks, settings, health)
-        camera = SteadySource(camera, calibrated(options).size, time.monotonic, time.sleep, say)
-    return Inputs(camera, seen, learning if isinstance(learning, LearningReader) else None)
+    camera = stack.enter_context(_camera(options, journal))
+    sensors = wires.sensors if options.wire.has_sensors else None
+    reader = compose_reader(
+        game,
+        learning or _enrolled_reader(options, layout),
+        sensors,
+        every_frame=options.stills,
+        settings=settings,
+        health=health,
+    )
+    return OpenedInputs(
+        camera,
+        reader,
+        learning if isinstance(learning, LearningReader) else None,
+        None if sensors is None else calibrated(options).size,
+    )
 
 
 def _say_what_sensors_tell(game: Game[Any, Any], say: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from referee.session.service import Reader
+from referee.session.ports import Reader
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import FloatArray, Frame, Image
 from vision.geometry import CameraModel

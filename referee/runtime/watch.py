@@ -5,38 +5,43 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 
+from common.phrases import listed
 from engine.api import Game, OptionValue
 from engine.options import read_options
 from engine.registry import load
 from hardware.factory import driver_sources, make_buttons
 from hardware.grid import PlaceGrid
-from hardware.inputs.debounce import PressKind
 from hardware.lights.panel import LivePanel, Panel
 from referee.commands.command_socket import open_command_socket
-from referee.commands.keyboard import Keys
+from referee.commands.keyboard import KEYS_HELP, listen_to_keys
+from referee.commands.queue import CommandQueue
 from referee.errors import ConfigError
 from referee.hints.process import HintProcess
 from referee.journal import BufferedJournal, Journal
 from referee.judge import JudgeSettings
 from referee.judge.verdict import Verdict
 from referee.rendering.report import DebugPictures, Report
-from referee.runtime.inputs import calibrated, open_inputs
+from referee.runtime.awaited import AwaitedCamera
+from referee.runtime.builder import open_session
+from referee.runtime.inputs import SteadySource, calibrated, open_inputs
 from referee.runtime.interrupts import InterruptibleSource, Interrupts
 from referee.runtime.options import WatchOptions
 from referee.sensing.health_file import health_file
-from referee.session.loop import LoopPorts, run
-from referee.session.service import Service
-from referee.session.settings import ServiceSettings
-from referee.session.signals import signal_for, waiting_signal
+from referee.session.feed import shown_on
+from referee.session.loop import FrameSource, LoopPorts, run, serve
+from referee.session.settings import ServiceSettings, TurnEnd
+from referee.session.signals import waiting_signal
 from referee.settings.table_layout import grid_of, layout_for_camera
-from referee.wiring.devices import HeldPresses, OpenedDevices, opened_devices
+from referee.wiring.devices import OpenedDevices, opened_devices
+from vision.frame import Frame
 from vision.layout.table import TableLayout
 
 __all__ = ["WatchOptions", "watch"]
@@ -58,49 +63,63 @@ def watch(options: WatchOptions, console: Console) -> int:
         journal = stack.enter_context(_journal(options, console))
         report = Report(console, stills=options.stills)
         health = None if options.journal is None else health_file(options.journal)
-        wires = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
-        eyes = open_inputs(options, game, layout, journal, wires, stack, report.remark)
-        panel = stack.enter_context(_panel(options, game, layout, wires, console, report.remark))
-        service: Service[Any, Any] = Service(game, eyes.reader, journal, panel, settings, report.remark, HintProcess())
-        stack.callback(service.close)
-        service.start(resume=options.resume)
+        devices = stack.enter_context(opened_devices(options.wire, health, report.remark, options.list_ports))
+        inputs = open_inputs(options, game, layout, journal, devices, stack, report.remark)
+        panel = stack.enter_context(_panel(options, game, layout, devices, console, report.remark))
+        commands = stack.enter_context(CommandQueue(time.monotonic, devices.sensor_lag_s))
+        service = stack.enter_context(
+            open_session(
+                game,
+                inputs.reader,
+                journal,
+                settings,
+                subscribers=(shown_on(panel), report.hear),
+                say=report.remark,
+                hints=HintProcess(on_answer=commands.wake),
+                restore=devices.put_back,
+                resume=options.resume,
+            )
+        )
         if service.belief:
             report.remark(f"The game goes on where the journal ends. {waiting_signal(game, service.belief[0]).words}")
         elif options.is_live:
             report.remark("Waiting for the set-up.")
         pictures = _debug_pictures(options, layout)
-        roles = stack.enter_context(_presses(options, wires, report.remark))
+        buttons = stack.enter_context(_buttons(options, devices, report.remark))
+        if options.is_live and sys.stdin.isatty():
+            listen_to_keys(sys.stdin, commands.submit)
+            report.remark(KEYS_HELP)
         # A journal in memory is nobody else's to ask for.
-        requests = (
-            (lambda: ()) if options.journal is None else open_command_socket(options.journal, stack, report.remark)
-        )
+        if options.journal is not None:
+            stack.enter_context(open_command_socket(options.journal, commands, report.remark))
 
-        def words(verdict: Verdict) -> str:
-            return signal_for(verdict, game, service.belief[0] if service.belief else None).words
-
-        def hear(frame: Any, verdicts: Any) -> None:
-            report.tell(frame, verdicts, words)
+        def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
+            report.tell(frame)
             if pictures is not None and frame is not None and (verdicts or options.stills):
                 pictures.add(frame)
-            if eyes.learning is not None and verdicts and not service.belief:
-                eyes.learning.forget()
+            if inputs.learning is not None and verdicts and not service.belief:
+                inputs.learning.forget()
             if verdicts:
-                wires.keep()
+                devices.keep()
 
         interrupts = stack.enter_context(Interrupts())
-        around = LoopPorts(
-            lambda seconds: interrupts.waiting(lambda: time.sleep(seconds)),
-            presses=roles,
-            requests=requests,
-            put_back=wires.put_back,
-            on_verdicts=hear,
-        )
+
+        def wait(seconds: float) -> None:
+            interrupts.waiting(lambda: commands.wait(seconds))
+
+        camera: FrameSource = InterruptibleSource(inputs.camera, interrupts)
+        if options.is_live:
+            camera = stack.enter_context(
+                AwaitedCamera(inputs.camera, commands, partial(serve, service, commands), interrupts.waiting)
+            )
+        if inputs.stand_in is not None:
+            camera = SteadySource(camera, inputs.stand_in, time.monotonic, wait, report.remark)
         try:
-            ended = run(service, InterruptibleSource(eyes.source, interrupts), around)
+            ended = run(service, camera, LoopPorts(wait, commands, buttons, hear))
             report.remark(f"The pictures are over: {ended}.")
         except KeyboardInterrupt:
             report.remark("Stopped. " + ("The same command goes on with the game." if options.is_live else _STOPPED))
-        report.close(game, service.belief)
+        report.close()
         return 0 if service.belief else 1
 
 
@@ -108,9 +127,9 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
     given: dict[str, OptionValue] = dict(options.options)
     either = {"starts": given.pop("starts")} if given.get("starts") == "either" else {}
     values = read_options(game.options, given)
-    if options.turn_end not in {"button", "touch", "rest"}:
-        raise ConfigError(f"turn_end is {options.turn_end!r}; expected button, touch or rest")
-    if options.by_sensors_alone and options.turn_end == "touch":
+    if options.turn_end not in frozenset(TurnEnd):
+        raise ConfigError(f"turn_end is {options.turn_end!r}; expected {listed(TurnEnd, 'or')}")
+    if options.by_sensors_alone and options.turn_end == TurnEnd.TOUCH:
         raise ConfigError(
             "turn.end is touch, and sensors alone can't tell which piece of the next player was touched; end turns by "
             "the button or by rest, or use a camera as well"
@@ -118,7 +137,7 @@ def _service_settings(options: WatchOptions, game: Game[Any, Any]) -> ServiceSet
     return ServiceSettings(
         options={**{name: values[name] for name in given}, **either},
         anywhere=options.anywhere,
-        turn_end="button" if options.turn_end == "button" else "touch" if options.turn_end == "touch" else "rest",
+        turn_end=TurnEnd(options.turn_end),
         rest_s=options.rest_s,
         stills=options.stills,
         judge=JudgeSettings(margin=options.margin),
@@ -147,13 +166,13 @@ def _panel(
     options: WatchOptions,
     game: Game[Any, Any],
     layout: TableLayout | None,
-    wires: OpenedDevices,
+    devices: OpenedDevices,
     console: Console,
     say: Callable[[str], None],
 ) -> LivePanel:
     grid = grid_of(game.places) if layout is None else PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
     # The report says the words.
-    sources = driver_sources(replace(options.lights, captions=False), grid, console) + wires.sources
+    sources = driver_sources(replace(options.lights, captions=False), grid, console) + devices.sources
     return LivePanel(Panel(sources, time.monotonic, say, say), time.monotonic)
 
 
@@ -165,22 +184,12 @@ def _debug_pictures(options: WatchOptions, layout: TableLayout | None) -> DebugP
 
 
 @contextmanager
-def _presses(
-    options: WatchOptions, wires: OpenedDevices, say: Callable[[str], None]
+def _buttons(
+    options: WatchOptions, devices: OpenedDevices, say: Callable[[str], None]
 ) -> Iterator[Callable[[], list[str]]]:
-    """Give what tells the buttons pressed: on pins, on the board, and the keyboard's when a person sits at it."""
-    with ExitStack() as stack:
-        askers: list[Callable[[], list[str]]] = [wires.presses]
-        if options.lights.pins.buttons:
-            buttons = make_buttons(options.lights.pins, options.buttons, time.monotonic, say)
-            stack.callback(buttons.close)
-            askers.append(lambda: [event.role for event in buttons.poll() if event.kind is PressKind.PRESSED])
-        if options.is_live and sys.stdin.isatty():
-            keys = Keys(sys.stdin)
-            say(Keys.HELP)
-            askers.append(keys.poll)
-
-        def pressed() -> list[str]:
-            return [role for asker in askers for role in asker()]
-
-        yield HeldPresses(pressed, wires.sensor_lag_s, time.monotonic) if wires.sensor_lag_s else pressed
+    """Give what tells the buttons pressed on the board and on pins."""
+    if not options.lights.pins.buttons:
+        yield devices.presses
+        return
+    with closing(make_buttons(options.lights.pins, options.buttons, time.monotonic, say)) as buttons:
+        yield lambda: [*devices.presses(), *buttons.presses()]

@@ -2,47 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from engine.api import Breach, Game, OptionValue, Outcome, StateT
-from referee.commands.corrections import Corrected, Correction
-from referee.hints.advice import HintStrength
-from referee.journal import Folded
-from referee.journal.events import Event, JsonValue
-from referee.judge import AcceptedTurn
-from referee.judge.verdict import Verdict, VerdictKind
+from engine.api import Breach, Game, Outcome, StateT
+from referee.commands.corrections import Corrected
+from referee.commands.values import Correct, NewGame
+from referee.journal import Folded, fold
+from referee.journal.events import Event, EventKind, JsonValue
+from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 
-_CHANGING = frozenset({"turn", "rolled", "announced", "correction", "take back", "end"})
+SEEN = "camera"
+"""The source of a roll that nobody typed."""
+
+_CHANGING = frozenset(
+    {EventKind.TURN, EventKind.ROLLED, EventKind.ANNOUNCED, EventKind.CORRECTION, EventKind.TAKE_BACK, EventKind.END}
+)
 
 
-def new_game_event(
-    game: str, options: Mapping[str, OptionValue], seed: int | None = None, hints: HintStrength = "fair"
-) -> Event:
-    """A game begins; ``seed`` only for the virtual table. That hints are ruled out holds for the whole game."""
-    data: dict[str, JsonValue] = {"game": game, "options": dict(options)}
-    if seed is not None:
-        data["seed"] = seed
-    if hints == "none":
-        data["hints"] = hints
-    return Event("new game", data)
+def new_game_event(command: NewGame) -> Event:
+    """A game begins. That hints are ruled out holds for the whole of it."""
+    data: dict[str, JsonValue] = {"game": command.game, "options": dict(command.options)}
+    if command.seed is not None:
+        data["seed"] = command.seed
+    if command.without_hints:
+        data["hints"] = "none"
+    if command.players:
+        data["players"] = dict(command.players)
+    return Event(EventKind.NEW_GAME, data)
+
+
+def agreed_start_event(game: Game[Any, Any], states: Sequence[Any], by: str) -> Event:
+    """The pieces stand as the rules say, on a person's word."""
+    return Event(
+        EventKind.SET_UP, {"state": _one_or_all([game.notation.format_state(state) for state in states]), "by": by}
+    )
 
 
 def set_up_event(states: Sequence[str], verdict: Verdict) -> Event:
     """The set-up was accepted; ``states`` are strict texts."""
-    return Event("set up", {"state": _one_or_all(states)}, verdict.time_s)
+    return Event(EventKind.SET_UP, {"state": _one_or_all(states)}, verdict.time_s)
 
 
-def turn_event(step: AcceptedTurn, verdict: Verdict) -> Event:
-    """A turn was accepted."""
+def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict) -> Event:
+    """A turn, or a roll that was seen, was accepted; ``source`` tells that roll from one that a person typed."""
+    state, margin = _one_or_all(step.states), round(verdict.margin, 3)
+    if isinstance(step, AcceptedRoll):
+        return Event(
+            EventKind.ROLLED, {"roll": step.roll, "state": state, "source": SEEN, "margin": margin}, verdict.time_s
+        )
     data: dict[str, JsonValue] = {
         "turn": step.turn,
         "player": step.player,
-        "state": _one_or_all(step.states),
+        "state": state,
         "legal_turns": step.legal_turns,
-        "margin": round(verdict.margin, 3),
+        "margin": margin,
     }
-    return Event("turn", data, verdict.time_s)
+    return Event(EventKind.TURN, data, verdict.time_s)
+
+
+def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
+    """Give what was believed before a roll that was seen, nothing where no such roll is the last that counts.
+
+    A person who types a roll is believed more than the camera, so theirs takes its place.
+    """
+    for index in range(len(recorded) - 1, -1, -1):
+        event = recorded[index][1]
+        if event.kind == EventKind.ROLLED and event.data.get("source") == SEEN:
+            return fold(game, recorded[:index]).states
+        if event.kind in _CHANGING:
+            break
+    return ()
+
+
+def take_back_event(by: str, time_s: float | None) -> Event:
+    """The last turn, roll or announcement no longer counts."""
+    return Event(EventKind.TAKE_BACK, {"by": by}, time_s)
 
 
 def said_event(verdict: Verdict) -> Event | None:
@@ -56,24 +91,29 @@ def said_event(verdict: Verdict) -> Event | None:
                 "expected": dict(verdict.expected),
                 "seen": dict(verdict.seen),
             }
-            return Event("illegal", data, verdict.time_s)
+            return Event(EventKind.ILLEGAL, data, verdict.time_s)
         case VerdictKind.PUT_RIGHT:
-            return Event("put right", _said(verdict), verdict.time_s)
+            return Event(EventKind.PUT_RIGHT, _said(verdict), verdict.time_s)
         case VerdictKind.AMBIGUOUS:
-            return Event("question", {**_said(verdict), "candidates": list(verdict.candidates)}, verdict.time_s)
+            return Event(EventKind.QUESTION, {**_said(verdict), "candidates": list(verdict.candidates)}, verdict.time_s)
         case _:
             return None
 
 
 def note_event(sentence: str, time_s: float | None) -> Event:
     """A remark: it leaves the state as it is."""
-    return Event("note", {"sentence": sentence}, time_s)
+    return Event(EventKind.NOTE, {"sentence": sentence}, time_s)
+
+
+def restored_sentence(said: str, by: str) -> str:
+    """Give what the journal keeps of a sensor that a person put back."""
+    return f"{said} {by} says so."
 
 
 def overruled_event(places: Sequence[str], by: str, time_s: float | None) -> Event:
     """A person says that places are as believed, whatever the camera sees there."""
     data: dict[str, JsonValue] = {"sentence": f"{', '.join(places)}: as believed", "by": by, "places": list(places)}
-    return Event("note", data, time_s)
+    return Event(EventKind.NOTE, data, time_s)
 
 
 def correction_event(
@@ -83,7 +123,7 @@ def correction_event(
     data: dict[str, JsonValue] = {"by": by, "state": _one_or_all(states), "why": why}
     if places:
         data["places"] = list(places)
-    return Event("correction", data, time_s)
+    return Event(EventKind.CORRECTION, data, time_s)
 
 
 def end_event(outcome: Outcome, time_s: float | None) -> Event:
@@ -91,18 +131,18 @@ def end_event(outcome: Outcome, time_s: float | None) -> Event:
     data: dict[str, JsonValue] = {"winner": outcome.winner, "reason": outcome.reason}
     if outcome.shared_by:
         data["shared_by"] = list(outcome.shared_by)
-    return Event("end", data, time_s)
+    return Event(EventKind.END, data, time_s)
 
 
 def missing_end(folded: Folded[StateT], recorded: Sequence[tuple[int, Event]]) -> Event | None:
     """Give the ``end`` of a game that was cut off between its last turn and that, ``None`` when it is there."""
     kinds = [event.kind for _, event in recorded if event.kind in _CHANGING]
-    if folded.outcome is None or kinds[-1:] == ["end"]:
+    if folded.outcome is None or kinds[-1:] == [EventKind.END]:
         return None
     return end_event(folded.outcome, None)
 
 
-def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correction, time_s: float | None) -> Event:
+def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correct, time_s: float | None) -> Event:
     """A person put the game right."""
     texts = [game.notation.format_state(state) for state in done.states]
     return correction_event(texts, correction.by, correction.why, time_s, done.places)
@@ -111,10 +151,10 @@ def corrected_event(game: Game[Any, Any], done: Corrected, correction: Correctio
 def last_word(events: Sequence[Event]) -> int | None:
     """Give the index of the correction, take-back or typed turn after which no turn was seen, ``None`` without one."""
     for index in range(len(events) - 1, -1, -1):
-        typed = events[index].kind == "turn" and "by" in events[index].data
-        if events[index].kind in {"correction", "take back"} or typed:
+        typed = events[index].kind == EventKind.TURN and "by" in events[index].data
+        if events[index].kind in {EventKind.CORRECTION, EventKind.TAKE_BACK} or typed:
             return index
-        if events[index].kind in {"turn", "set up", "new game"}:
+        if events[index].kind in {EventKind.TURN, EventKind.SET_UP, EventKind.NEW_GAME}:
             return None
     return None
 

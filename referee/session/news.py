@@ -137,7 +137,7 @@ def is_news(verdict: Verdict, shown: Verdict | None, *, unsettled: bool) -> bool
 
     A question stays on show until the table shows something else, or somebody answers.
     """
-    if verdict.turns or verdict.kind is VerdictKind.SET_UP:
+    if verdict.turns or verdict.roll or verdict.kind is VerdictKind.SET_UP:
         return True
     if shown is None:
         return verdict.kind is not VerdictKind.UNCHANGED

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from engine.api import Appearance, Game
+from engine.api import Appearance, Game, Place
 from hardware.lights.signals import Signal
+from referee.errors import CorrectionError
 from referee.journal.events import Event, Evidence
 from referee.judge import Belief, Ruling
 from referee.judge.verdict import VerdictKind
@@ -42,6 +43,15 @@ class Recorder(Protocol):
 
     def latest_game(self) -> int | None:
         """Give the number of the game begun last."""
+
+
+RestoreSensorAt = Callable[[Place], str]
+"""Goes by a sensor again that was taken out and gives the sentence; raises CorrectionError where it was not."""
+
+
+def no_sensors(place: Place) -> str:
+    """Stand in where there is no sensor to go by again; raises CorrectionError."""
+    raise CorrectionError(f"this referee has no sensors, so none under {place}")
 
 
 class Display(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.api import StateT, TurnT
 from referee.journal import BufferedJournal, Folded, fold
-from referee.journal.events import Event
+from referee.journal.events import Event, EventKind
 from referee.judge import Belief, Bench, believe_person
 from referee.session import event_records
 
@@ -26,7 +26,7 @@ def belief_from(
         Belief.of(before.states),
         folded.states,
         event_records.places_of(word),
-        undone=event_records.undone(before) if word.kind == "take back" else (),
+        undone=event_records.undone(before) if word.kind == EventKind.TAKE_BACK else (),
         fault=fault,
     )
 

@@ -1,51 +1,44 @@
-"""The service: frames and presses in; readings, verdicts, journal and signals out.
+"""The service: frames and commands in; readings, verdicts, journal and snapshots out.
 
-``Service.step`` is synchronous and takes its time from the frames alone, so the same frames and presses give the
-same verdicts and the same events. Every event is in the journal before any light shows it.
+``Service.step`` is synchronous and takes its time from the frames alone, so the same frames and commands give the
+same verdicts and the same events. Every event is in the journal before a snapshot tells of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import Game, OptionValue, StateT, TurnT
 from hardware.lights.signals import Signal, Sound
-from referee.commands.corrections import Corrected, Correction, corrected
-from referee.commands.entries import Entry, entered
-from referee.errors import JournalError
-from referee.hints.requests import HintMessage, HintRequests, HintSource, Reply
-from referee.journal import fold
-from referee.journal.events import Event
-from referee.judge import (
-    AcceptedTurn,
-    Belief,
-    Bench,
-    Ruling,
-    StabilityFilter,
-    StableView,
-    Trigger,
-    begin,
-    believe_person,
-    judge,
+from referee.commands.corrections import Corrected, corrected
+from referee.commands.entries import entered
+from referee.commands.values import (
+    AskHint,
+    Correct,
+    EnterRoll,
+    Entry,
+    NewGame,
+    Overrule,
+    Reply,
+    Respond,
+    RestoreSensor,
+    Resume,
+    TakeBack,
+    unheard,
 )
+from referee.errors import CorrectionError
+from referee.hints.requests import HintMessage, HintRequests, HintSource
+from referee.judge import Belief, Bench, Ruling, StableView, Trigger, begin, believe_person, judge
 from referee.judge.sentences import override_holds
-from referee.judge.verdict import Verdict, VerdictKind
+from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
 from referee.session import event_records as events
-from referee.session.crops import CropKeeper
-from referee.session.news import (
-    OpenQuestion,
-    StallWatch,
-    UnclearWatch,
-    is_before_set_up,
-    is_news,
-    key_of,
-    stall_verdict,
-)
-from referee.session.ports import Display, Reader, Recorder, read_or_hindered, tell_reader
-from referee.session.recovery import CatchUp, belief_from
+from referee.session.feed import Snapshot, Subscriber
+from referee.session.log import GameLog
+from referee.session.news import is_before_set_up, is_news, stall_verdict
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
+from referee.session.recovery import belief_from
 from referee.session.settings import ServiceSettings
 from referee.session.signals import (
     corrected_signal,
@@ -59,19 +52,29 @@ from referee.session.signals import (
     waiting_signal,
     with_trouble,
 )
+from referee.session.view import TableView
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
-
-__all__ = ["Display", "Reader", "Recorder", "Service"]
 
 _WAITING_FOR_SET_UP = "Waiting for the set-up."
 
 
-class Service(Generic[StateT, TurnT]):
-    """Referees one game. Call ``start`` once, then ``step`` for every frame and ``press`` for every press.
+@dataclass(frozen=True)
+class _OnShow:
+    """The signal that holds, and the verdict behind it: in full, and the event that has its pictures."""
 
-    ``say`` hears remarks that are not verdicts (the camera moved, a sighting was dropped), each once. ``hints`` works
-    hints out while frames go on; without it there are none.
+    signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
+    verdict: Verdict | None = None
+    words: str = ""
+    evidence: int | None = None
+
+
+class Service(Generic[StateT, TurnT]):
+    """Referees one game after the other. Call ``start`` once, then ``step`` for every frame.
+
+    ``publish`` takes a snapshot after every change. ``say`` hears remarks that are not verdicts (the camera moved, a
+    sighting was dropped), each once. ``hints`` works hints out while frames go on; without it there are none.
+    ``restore`` goes by a sensor again. The methods that carry commands out are those of ``execution.Session``.
     """
 
     def __init__(
@@ -79,40 +82,28 @@ class Service(Generic[StateT, TurnT]):
         game: Game[StateT, TurnT],
         reader: Reader,
         journal: Recorder,
-        display: Display,
+        publish: Subscriber,
         settings: ServiceSettings,
         say: Callable[[str], None],
         hints: HintSource | None = None,
+        restore: RestoreSensorAt = no_sensors,
     ) -> None:
         self._game = game
         self._reader = reader
-        self._journal = journal
-        self._display = display
+        self._publish = publish
         self._settings = settings
         self._say = say
-        self._options: dict[str, OptionValue] = dict(self._settings.options)
+        self._restore = restore
+        self._options: dict[str, OptionValue] = dict(settings.options)
         self._bench: Bench[StateT, TurnT] = Bench.of(game, settings.judge)
         self._belief: Belief[StateT, TurnT] = Belief()
-        self._settler = StabilityFilter(self._settings.settling)
-        self._stall = StallWatch(self._settings.stall_s, self._settings.settling.sure_probability)
-        self._crops = CropKeeper(game.places)
+        self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
+        self._view = TableView(settings)
         self._hints: HintRequests = HintRequests(game, settings.hints, hints)
-        self._game_number = 0
-        self._time_s = 0.0
-        self._frame: Frame | None = None
-        self._reading: Reading | None = None
-        self._settled: StableView | None = None
-        self._judged: tuple[float, Trigger] | None = None
-        self._question = OpenQuestion(settings.settling.sure_probability)
-        self._pressed = False
-        self._shown: Verdict | None = None
-        self._recorded: tuple[object, ...] | None = None
-        self._unclear = UnclearWatch(0.0 if settings.stills else settings.patience_s)
+        self._on_show = _OnShow()
         self._notices: frozenset[str] = frozenset()
-        self._finished = False
         self._against: tuple[str, ...] = ()
-        self._catch_up = CatchUp(journal)
-        self._signal = looking_signal(_WAITING_FOR_SET_UP)
+        self._time_s = 0.0
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -122,254 +113,229 @@ class Service(Generic[StateT, TurnT]):
     @property
     def reading(self) -> Reading | None:
         """What the last frame said."""
-        return self._reading
+        return self._view.reading
 
     @property
     def shown(self) -> Verdict | None:
         """The verdict on show."""
-        return self._shown
+        return self._on_show.verdict
 
     @property
     def finished(self) -> bool:
         """Whether the game has ended."""
-        return self._finished
+        return bool(self.belief) and self._game.rules.outcome(self.belief[0]) is not None
 
     @property
     def game_number(self) -> int:
         """The game's number in the journal."""
-        return self._game_number
+        return self._log.number
 
     def start(self, *, resume: bool = True, seed: int | None = None) -> None:
         """Go on with the journal's latest game if it isn't over and ``resume``; begin a new one otherwise.
 
         Raises FoldError when the journal's game does not add up, JournalError when it can't be written.
         """
-        number = self._journal.latest_game()
-        if resume and number is not None:
-            folded = fold(self._game, self._journal.events(number))
-            if folded.outcome is None:
-                self._game_number = number
-                self._options = dict(folded.options)
-                self._belief = belief_from(self._bench, self._journal.events(number), folded)
-                if folded.states:
-                    self._signal = resumed_signal(self._game, folded.states[0], len(folded.turns))
-                self._light(self._signal, self._time_s)
-                return
-            end = events.missing_end(folded, self._journal.events(number))
-            if end is not None:
-                self._journal.append(end)
+        folded = self._log.open_latest() if resume else None
+        if folded is None or folded.outcome is not None:
+            end = None if folded is None else events.missing_end(folded, self._log.events())
+            if end is not None and folded is not None and folded.outcome is not None:
+                self._log.append(end)
                 self._say(finished_signal(folded.outcome).words)
-        hints = self._settings.hints.strength
-        self._journal.append(events.new_game_event(self._game.name, self._options, seed, hints))
-        self._game_number = self._journal.latest_game() or 0
-        self._light(self._signal, self._time_s)
+            without_hints = self._settings.hints.strength == "none"
+            begun = NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed)
+            self._log.append(events.new_game_event(begun))
+        else:
+            self._options = dict(folded.options)
+            self._belief = belief_from(self._bench, self._log.events(), folded)
+            if folded.states:
+                self._hold_signal(resumed_signal(self._game, folded.states[0], len(folded.turns)))
+        self._tell(self._on_show.signal)
+
+    def begin(self, command: NewGame | Resume) -> str:
+        """Begin another game of the same rules; one that is under way goes on by itself."""
+        if isinstance(command, Resume):
+            raise CorrectionError("the game goes on already")
+        if command.game != self._game.name:
+            raise CorrectionError(f"this referee referees {self._game.title}; stop it to play {command.game}")
+        self._log.append(events.new_game_event(command))
+        self._options = dict(command.options)
+        self._belief = Belief()
+        self._view = TableView(self._settings)
+        self._on_show, self._against = _OnShow(), ()
+        self._tell(self._on_show.signal)
+        return f"Game {self._log.number} of {self._game.title} begins. Set up the pieces."
 
     def step(self, frame: Frame) -> list[Verdict]:
         """Take one frame; give the verdicts that are new."""
         self._time_s = frame.time_s
-        self._frame = frame
-        if self._catch_up.caught_up(frame.time_s):
-            self._display.show(replace(self._signal, sound=Sound.SILENCE), frame.time_s)
+        self._view.frame = frame
+        if self._log.caught_up(frame.time_s):
+            self._publish(self._snapshot(replace(self._on_show.signal, sound=Sound.SILENCE), frame.time_s))
         return self._take(read_or_hindered(self._reader, frame))
 
     def bad_frame(self, message: str) -> list[Verdict]:
         """Take a frame that the camera could not even hand over; ``message`` says why."""
-        self._frame = None
-        sequence = self._reading.sequence if self._reading else 0
+        self._view.frame = None
+        sequence = self.reading.sequence if self.reading else 0
         return self._take(Reading(sequence, self._time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
-
-    def _take(self, reading: Reading) -> list[Verdict]:
-        self._reading = reading
-        self._pass_on(reading.notices)
-        if self._settings.stills:
-            self._settler.clear()
-        settled = self._settled = self._settler.add(reading)
-        if settled is None:
-            return self._unsettled(reading)
-        self._unclear.clear()
-        if self._settings.stills or self._pressed:
-            return self._decide(settled, Trigger.DECLARED)
-        trigger = self._settings.trigger_after(settled.rested_s, set_up=bool(self._belief.states))
-        if self._judged == (settled.since_s, trigger):
-            return self._name_stall(reading)
-        return self._decide(settled, trigger)
-
-    def press(self) -> list[Verdict]:
-        """Take a press of the button that ends a turn: judged now if the table is at rest, else when it is."""
-        self._pressed = True
-        return [] if self._settled is None else self._decide(self._settled, Trigger.DECLARED)
 
     def finish(self) -> list[Verdict]:
         """Judge what the last frames showed, since no more will come."""
-        pending = self._settler.pending()
-        enough = pending is not None and len(pending.readings) >= min(2, self._settings.settling.readings)
-        if pending is None or not enough or self._settings.stills:
-            return []
-        return self._decide(pending, Trigger.RESTED)
+        last = self._view.last()
+        return [] if last is None else self._decide(last, Trigger.RESTED)
 
-    def take_back(self, by: str) -> bool:
-        """Undo the last turn, roll or announcement that counts, on a person's word; tells whether there was one."""
-        folded = fold(self._game, self._journal.events(self._game_number))
+    def end_turn(self) -> list[Verdict]:
+        """Take it that a turn has ended: judged now if the table is at rest, else when it is."""
+        self._view.press()
+        stable = self._view.stable
+        return [] if stable is None else self._decide(stable, Trigger.DECLARED)
+
+    def take_back(self, command: TakeBack) -> str:
+        """Undo the last turn, roll or announcement that counts, on a person's word; raises CorrectionError."""
+        folded = self._log.folded()
         if folded.last_played is None:
             self._say("There is no turn to take back.")
-            return False
-        self._journal.append(Event("take back", {"by": by}, self._time_s))
-        states = fold(self._game, self._journal.events(self._game_number)).states
+            raise CorrectionError("there is no turn to take back")
+        self._log.append(events.take_back_event(command.by, self._time_s))
+        states = self._log.folded().states
         self._belief = believe_person(self._bench, self._belief, states, undone=events.undone(folded))
         self._say(f"{folded.steps[folded.last_played].text} is taken back.")
         self._show_word(waiting_signal(self._game, states[0]))
-        return True
+        return "The last turn is taken back."
 
-    def correct(self, correction: Correction) -> Corrected:
+    def correct(self, command: Correct) -> Corrected:
         """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
-        done = corrected(self._game, self._belief.states, correction, self._options)
-        event = events.corrected_event(self._game, done, correction, self._time_s)
-        self._hold(event, done.states, done.places, done.sentence)
+        done = corrected(self._game, self.belief, command, self._options)
+        event = events.corrected_event(self._game, done, command, self._time_s)
+        self._log.hold(event, done.states[0], self._time_s)
+        self._belief = believe_person(self._bench, self._belief, done.states, done.places)
+        self._say(done.sentence)
         self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
 
-    def enter(self, entry: Entry) -> str:
+    def enter(self, command: Entry) -> str:
         """Take a turn, roll or announcement that a person typed, and say what came of it.
 
-        The pieces may follow later: until the table visibly changes, the word holds. Raises CorrectionError before
-        the set-up, and EngineError for what can't be read or what the rules forbid.
+        The pieces may follow later: until the table visibly changes, the word holds. A roll takes the place of one that
+        was only seen. Raises CorrectionError before the set-up, and EngineError for what can't be read or what the
+        rules forbid.
         """
-        done = entered(self._game, self._belief.states, entry, self._time_s)
-        self._hold(done.event, done.states, done.places, done.sentence)
+        before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()
+        done = entered(self._game, before or self.belief, command, self._time_s)
+        if before:
+            self._log.append(events.take_back_event(command.by, self._time_s))
+        self._log.hold(done.event, done.states[0], self._time_s)
+        self._belief = believe_person(self._bench, self._belief, done.states, done.places)
+        self._say(done.sentence)
         self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
 
-    def _hold(self, event: Event, states: Sequence[StateT], places: Sequence[str], sentence: str) -> None:
-        """Record a person's word, and believe it."""
-        self._journal.append(event)
-        outcome = self._game.rules.outcome(states[0])
-        if outcome is not None:
-            self._journal.append(events.end_event(outcome, self._time_s))
-        self._belief = believe_person(self._bench, self._belief, states, places)
-        self._say(sentence)
-
-    def overrule(self, places: Sequence[str], by: str) -> None:
+    def overrule(self, command: Overrule) -> str:
         """Let a person say that these places are as believed; they are left out until they look so again."""
-        self._belief = self._belief.overruled(places)
-        self._journal.append(events.overruled_event(places, by, self._time_s))
-        self._judged = None
+        self._belief = self._belief.overruled(command.places)
+        event = events.overruled_event(command.places, command.by, self._time_s)
+        self._log.append(event)
+        self._view.look_anew()
+        return str(event.data["sentence"])
 
-    def hint(self, by: str = "button", reply: Reply | None = None) -> None:
-        """Take a wish for a hint; it is shown when it is found. ``reply`` hears of it, or why there is none."""
-        recorded = self._journal.events(self._game_number)
+    def restore_sensor(self, command: RestoreSensor) -> str:
+        """Go by a sensor again that was taken out; raises CorrectionError where none was."""
+        said = self._restore(command.place)
+        self.remark(events.restored_sentence(said, command.by))
+        return said
+
+    def hint(self, command: AskHint, respond: Respond = unheard) -> None:
+        """Take a wish for a hint; it is shown when it is found. ``respond`` hears of it, or why there is none."""
         fault = self._belief.fault is not None
-        self._tell_hint(self._hints.ask(self._belief.states, recorded, by, reply, self._time_s, fault=fault))
+        self._tell_hint(
+            self._hints.ask(self.belief, self._log.events(), command.by, respond, self._time_s, fault=fault)
+        )
 
     def look_for_hint(self) -> None:
         """Show the hint that was asked for, if it was found by now."""
-        recorded = partial(self._journal.events, self._game_number)
         fault = self._belief.fault is not None
-        for said in self._hints.poll(self._belief.states, recorded, self._time_s, fault=fault):
+        for said in self._hints.poll(self.belief, self._log.events, self._time_s, fault=fault):
             self._tell_hint(said)
 
     def close(self) -> None:
         """Let go of what works hints out; whoever waits for one is told."""
         self._hints.close()
 
-    def _tell_hint(self, said: HintMessage) -> None:
-        """Record a hint, then show it; what is no hint leaves the lights as they are."""
-        if said.event is not None and not said.repeated:
-            self._journal.append(said.event)
-        self._say(said.words)
-        signal = hint_signal(said.places, said.words) if said.event else replace(self._signal, words=said.words)
-        self._light(replace(signal, sound=Sound.SILENCE), self._time_s)
-        for reply in said.replies:
-            reply({"refused" if said.refused else "done": said.words})
-
     def remark(self, sentence: str) -> None:
         """Say something that is no verdict, and keep it in the journal."""
         self._say(sentence)
-        if self._game_number:
-            self._journal.append(events.note_event(sentence, self._time_s))
+        if self._log.number:
+            self._log.append(events.note_event(sentence, self._time_s))
 
     def say_trouble(self, sentence: str) -> None:
         """Show trouble that is not the table's, such as a camera that went away; what is open stays lit."""
         self._say(sentence)
-        self._display.show(
-            with_trouble(replace(self._lasting(), sound=Sound.SILENCE, words=""), sentence), self._time_s
-        )
+        signal = with_trouble(replace(self._lasting(), sound=Sound.SILENCE, words=""), sentence)
+        self._publish(replace(self._snapshot(signal, self._time_s), trouble=sentence))
 
     def end_trouble(self, sentence: str) -> None:
         """Say that trouble is over, and show again what holds."""
         self._say(sentence)
         lasting = self._lasting()
-        self._shown, self._judged = self._shown if lasting is self._signal else None, None
-        self._light(replace(lasting, sound=Sound.SILENCE), self._time_s)
+        if lasting is not self._on_show.signal:
+            self._on_show = _OnShow()
+        self._view.look_anew()
+        self._hold_signal(replace(lasting, sound=Sound.SILENCE))
+        self._tell(self._on_show.signal)
 
-    def _lasting(self) -> Signal:
-        """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
-        if lasts(self._signal):
-            return self._signal
-        states = self._belief.states
-        return waiting_signal(self._game, states[0]) if states else looking_signal(_WAITING_FOR_SET_UP)
+    def _take(self, reading: Reading) -> list[Verdict]:
+        self._remark_once(reading.notices)
+        stable = self._view.add(reading)
+        if stable is None:
+            unclear = self._view.unclear()
+            return [] if unclear is None else self._carry_out(Ruling((unclear,)), asked=False)
+        trigger = self._view.trigger(set_up=bool(self.belief))
+        return self._name_stall(reading) if trigger is None else self._decide(stable, trigger)
 
-    def _show_word(self, signal: Signal) -> None:
-        """Show what a person's word led to, and look at the table anew."""
-        self._finished = self._game.rules.outcome(self._belief.states[0]) is not None
-        self._judged = self._shown = None
-        self._question.close()
-        self._light(signal, self._time_s)
-
-    def _pass_on(self, notices: Sequence[str]) -> None:
-        """Say each remark once while it holds, and keep it in the journal."""
-        for notice in notices:
-            if notice not in self._notices:
-                self.remark(notice)
-        self._notices = frozenset(notices)
-
-    def _decide(self, settled: StableView, trigger: Trigger) -> list[Verdict]:
-        self._pressed = False
-        self._judged = (settled.since_s, trigger)
-        if not self._belief.states:
-            if trigger is not Trigger.DECLARED and is_before_set_up(self._game, self._options, settled):
-                return []
+    def _decide(self, stable: StableView, trigger: Trigger) -> list[Verdict]:
+        self._view.judged(stable, trigger)
+        asked = trigger is Trigger.DECLARED
+        if self.belief:
+            self._belief, ruling = judge(self._bench, self._belief, stable.readings, trigger)
+        elif not asked and is_before_set_up(self._game, self._options, stable):
+            return []
+        else:
             anywhere = self._settings.anywhere
             self._belief, ruling = begin(
-                self._bench, self._belief, settled.readings, self._options, anywhere=anywhere, trigger=trigger
+                self._bench, self._belief, stable.readings, self._options, anywhere=anywhere, trigger=trigger
             )
-        else:
-            self._belief, ruling = judge(self._bench, self._belief, settled.readings, trigger)
-        return self._carry_out(ruling, asked=trigger is Trigger.DECLARED)
-
-    def _unsettled(self, reading: Reading) -> list[Verdict]:
-        """Say what is in the way once it has been there for a while: at once for stills."""
-        verdict = self._unclear.add(reading)
-        return [] if verdict is None else self._carry_out(Ruling((verdict,)), asked=False)
+        return self._carry_out(ruling, asked=asked)
 
     def _name_stall(self, reading: Reading) -> list[Verdict]:
         """Ask about squares that could not be read for long, when there is nothing else to say."""
-        if not self._belief.states or self._finished or self._belief.fault is not None:
+        if not self.belief or self.finished or self._belief.fault is not None:
             return []
-        places = self._stall.add(reading)
+        places = self._view.stalled()
         if not places:
             return []
-        verdict = stall_verdict(
-            self._game.table.appearance(self._belief.states[0]), places, reading, self._settings.stall_s
-        )
+        verdict = stall_verdict(self._game.table.appearance(self.belief[0]), places, reading, self._settings.stall_s)
         return self._carry_out(Ruling((verdict,)), asked=True)
 
     def _carry_out(self, ruling: Ruling, *, asked: bool) -> list[Verdict]:
         """Record, then show; give the verdicts that are news."""
         news: list[Verdict] = []
+        question = self._view.question
         if ruling.withdrawn:
             why = "a side face had been misread"
-            self._journal.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
-        steps = list(ruling.steps)
+            self._log.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
+        steps, rolls = list(ruling.steps), list(ruling.rolls)
         for verdict in ruling.verdicts:
-            asking = bool(self._belief.set_aside) or self._question.is_open(self._settled)
+            asking = bool(self._belief.set_aside) or question.is_open(self._view.stable)
             unsettled = self._belief.fault is not None or asking
-            if not (self._settings.stills or asked) and not is_news(verdict, self._shown, unsettled=unsettled):
+            if not (self._settings.stills or asked) and not is_news(verdict, self.shown, unsettled=unsettled):
                 continue
-            self._record(verdict, [steps.pop(0) for _ in verdict.turns])
-            self._show(verdict)
-            self._question.take(verdict, self._settled)
+            taken: list[AcceptedTurn | AcceptedRoll] = [steps.pop(0) for _ in verdict.turns]
+            if verdict.roll:
+                taken.append(rolls.pop(0))
+            self._show(verdict, self._log.record(verdict, taken, self.belief, self._view.frame))
+            question.take(verdict, self._view.stable)
             news.append(verdict)
-        self._pass_on([*ruling.notes, *self._notices])
+        self._remark_once([*ruling.notes, *self._notices])
         tell_reader(self._reader, self._game, self._belief, ruling)
         against = self._bench.in_order(self._belief.override.left_out)
         if against and against != self._against:
@@ -377,36 +343,78 @@ class Service(Generic[StateT, TurnT]):
         self._against = against
         return news
 
-    def _record(self, verdict: Verdict, steps: Sequence[AcceptedTurn]) -> None:
-        evidence = self._crops.evidence(verdict.places, self._reader, self._frame)
-        if verdict.kind is VerdictKind.SET_UP:
-            texts = [self._game.notation.format_state(state) for state in self._belief.states]
-            self._journal.append(events.set_up_event(texts, verdict))
-        for step in steps:
-            self._journal.append(events.turn_event(step, verdict), evidence)
-        said = events.said_event(verdict)
-        if said is not None and self._recorded != key_of(verdict):
-            self._journal.append(said, evidence)
-        if said is not None or steps:
-            self._recorded = key_of(verdict)
-        if steps or verdict.kind in {VerdictKind.SET_UP, VerdictKind.PUT_RIGHT}:
-            self._crops.keep(self._reader, self._frame)
-        outcome = self._game.rules.outcome(self._belief.states[0]) if steps else None
-        if outcome is not None:
-            self._journal.append(events.end_event(outcome, verdict.time_s))
-            self._finished = True
-
-    def _show(self, verdict: Verdict) -> None:
-        state = self._belief.states[0] if self._belief.states else None
+    def _show(self, verdict: Verdict, evidence: int | None) -> None:
+        state = self.belief[0] if self.belief else None
+        signal = signal_for(verdict, self._game, state)
+        words = signal.words
         if verdict.kind is VerdictKind.UNCHANGED and state is not None:
             signal = waiting_signal(self._game, state)
-        else:
-            signal = signal_for(verdict, self._game, state)
-        self._light(signal, verdict.time_s)
-        self._shown = verdict
+        self._on_show = _OnShow(signal, verdict, words, evidence)
+        self._tell(signal, verdict.time_s)
 
-    def _light(self, signal: Signal, time_s: float) -> None:
-        """Show a signal, with the journal's trouble if there is any."""
-        self._signal = signal
-        trouble = getattr(self._journal, "trouble", None)
-        self._display.show(with_trouble(signal, str(trouble)) if isinstance(trouble, JournalError) else signal, time_s)
+    def _show_word(self, signal: Signal) -> None:
+        """Show what a person's word led to, and look at the table anew."""
+        self._view.look_anew()
+        self._view.question.close()
+        self._on_show = _OnShow(signal)
+        self._tell(signal)
+
+    def _tell_hint(self, said: HintMessage) -> None:
+        """Record a hint, then show it; what is no hint leaves the lights as they are."""
+        if said.event is not None and not said.repeated:
+            self._log.append(said.event)
+        self._say(said.words)
+        signal = hint_signal(said.places, said.words) if said.event else replace(self._on_show.signal, words=said.words)
+        self._hold_signal(replace(signal, sound=Sound.SILENCE))
+        self._tell(self._on_show.signal, hint=said.words if said.event else "")
+        for respond in said.waiting:
+            respond(Reply(said.words, said.refused))
+
+    def _remark_once(self, notices: Sequence[str]) -> None:
+        """Say each remark once while it holds, and keep it in the journal."""
+        for notice in notices:
+            if notice not in self._notices:
+                self.remark(notice)
+        self._notices = frozenset(notices)
+
+    def _lasting(self) -> Signal:
+        """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
+        if lasts(self._on_show.signal):
+            return self._on_show.signal
+        return waiting_signal(self._game, self.belief[0]) if self.belief else looking_signal(_WAITING_FOR_SET_UP)
+
+    def _hold_signal(self, signal: Signal) -> None:
+        self._on_show = replace(self._on_show, signal=signal)
+
+    def _tell(self, signal: Signal, time_s: float | None = None, hint: str = "") -> None:
+        """Publish what holds now, with the journal's trouble if there is any."""
+        trouble = "" if self._log.trouble is None else str(self._log.trouble)
+        snapshot = self._snapshot(
+            with_trouble(signal, trouble) if trouble else signal, self._time_s if time_s is None else time_s
+        )
+        self._publish(replace(snapshot, hint=hint, trouble=trouble))
+
+    def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
+        shown = self._on_show
+        snapshot = Snapshot(
+            self._game.name,
+            self._log.number,
+            self._log.last_event,
+            signal,
+            time_s,
+            verdict=shown.verdict,
+            words=shown.words,
+            evidence=shown.evidence,
+            set_aside=frozenset(self._belief.set_aside),
+        )
+        if not self.belief:
+            return snapshot
+        state = self.belief[0]
+        return replace(
+            snapshot,
+            states=self.belief,
+            appearance=self._game.table.appearance(state),
+            to_move=state.to_move,
+            scores={} if self._game.scores is None else self._game.scores(state),
+            outcome=self._game.rules.outcome(state),
+        )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from enum import StrEnum
 
 from engine.api import OptionValue
 from referee.hints.advice import HintSettings
 from referee.judge import STILLS, JudgeSettings, StabilitySettings, Trigger
 
-TurnEnd = Literal["button", "touch", "rest"]
+
+class TurnEnd(StrEnum):
+    """What ends a turn; a press does in any case."""
+
+    BUTTON = "button"
+    TOUCH = "touch"
+    REST = "rest"
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class ServiceSettings:
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     anywhere: bool = False
-    turn_end: TurnEnd = "rest"
+    turn_end: TurnEnd = TurnEnd.REST
     rest_s: float = 3.0
     stills: bool = False
     patience_s: float = 5.0
@@ -43,8 +49,8 @@ class ServiceSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings the service can't keep."""
-        if self.turn_end not in get_args(TurnEnd):
-            raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(get_args(TurnEnd))}")
+        if self.turn_end not in frozenset(TurnEnd):
+            raise ValueError(f"turn_end is {self.turn_end!r}; expected one of {', '.join(TurnEnd)}")
         if min(self.rest_s, self.patience_s, self.stall_s) < 0:
             raise ValueError(
                 f"rest_s is {self.rest_s}, patience_s {self.patience_s} and stall_s {self.stall_s}; "
@@ -59,8 +65,8 @@ class ServiceSettings:
     def trigger_after(self, rested_s: float, *, set_up: bool) -> Trigger:
         """Say what a table at rest for so long is looked at for, when nobody pressed a button."""
         rested = rested_s >= self.rest_s
-        if not set_up or self.turn_end == "rest":
+        if not set_up or self.turn_end == TurnEnd.REST:
             return Trigger.RESTED if rested else Trigger.GLANCE
-        if self.turn_end == "touch":
+        if self.turn_end == TurnEnd.TOUCH:
             return Trigger.TOUCH_RESTED if rested else Trigger.TOUCH
         return Trigger.GLANCE

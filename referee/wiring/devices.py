@@ -62,29 +62,6 @@ class OpenedDevices:
             self.health.keep()
 
 
-class HeldPresses:
-    """Presses that wait until the switches have told what was moved just before them.
-
-    A switch is believed some moments after a piece was put down, on its way through debouncing and the cable; who
-    puts a piece down and presses at once must not be judged by the table before. ``press`` gives the roles pressed
-    since it was asked last, ``lag_s`` is how long switches may take.
-    """
-
-    def __init__(self, press: Callable[[], list[str]], lag_s: float, clock: Callable[[], float]) -> None:
-        self._press = press
-        self._lag_s = lag_s
-        self._clock = clock
-        self._held: list[tuple[float, str]] = []
-
-    def __call__(self) -> list[str]:
-        """Give the roles that have waited long enough, in order."""
-        now_s = self._clock()
-        self._held += [(now_s, role) for role in self._press()]
-        ripe = [role for pressed_s, role in self._held if now_s - pressed_s >= self._lag_s]
-        self._held = self._held[len(ripe) :]
-        return ripe
-
-
 @contextmanager
 def opened_devices(
     plan: WiringPlan,

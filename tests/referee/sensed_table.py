@@ -12,6 +12,7 @@ from referee.judge.verdict import Verdict
 from referee.sensing.health import SensorHealth
 from referee.sensing.readers import FusedReader, SensorReader
 from referee.sensing.values import PlaceChange, SensorSnapshot
+from referee.session.feed import shown_on
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import Lamp
@@ -95,7 +96,12 @@ class SensedTable:
         both = FusedReader(self.camera, self.sensors, self.game.places, self.game.looks, health=self.health)
         self.lamp = Lamp()
         self.service: Service[Any, Any] = Service(
-            self.game, both if self.with_camera else alone, self.journal, self.lamp, self.settings, self.said.append
+            self.game,
+            both if self.with_camera else alone,
+            self.journal,
+            shown_on(self.lamp),
+            self.settings,
+            self.said.append,
         )
 
     def wait(self, seconds: float) -> list[Verdict]:
@@ -125,7 +131,7 @@ class SensedTable:
         return verdicts
 
     def press(self) -> list[Verdict]:
-        return self.service.press() + self.wait(2.5)
+        return self.service.end_turn() + self.wait(2.5)
 
     def kinds(self) -> list[str]:
         return [event.kind for _, event in self.journal.events()]

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from hardware.lights.signals import Mood, Signal
+from referee.commands.values import Command, Reply
 from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.execution import execute
+from referee.session.feed import Snapshot, shown_on
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.errors import NotLocatedError
@@ -78,12 +81,25 @@ class Table:
     lamp: Lamp = field(default_factory=Lamp)
     said: list[str] = field(default_factory=list)
     sequence: int = 0
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lamp.count_events = lambda: len(self.journal.events())
         self.service: Service[Any, Any] = Service(
-            self.game, self.reader, self.journal, self.lamp, self.settings, self.said.append, self.hints
+            self.game, self.reader, self.journal, self._take, self.settings, self.said.append, self.hints
         )
+
+    def _take(self, snapshot: Snapshot) -> None:
+        self.snapshots.append(snapshot)
+        shown_on(self.lamp)(snapshot)
+
+    def tell(self, command: Command) -> Reply:
+        """Have a command carried out that is answered at once."""
+        replies: list[Reply | None] = []
+        execute(self.service, command, replies.append)
+        (reply,) = replies
+        assert reply is not None
+        return reply
 
     def frame(self) -> Frame:
         self.sequence += 1

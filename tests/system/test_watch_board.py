@@ -27,14 +27,12 @@ from hardware.lights.signals import Colour
 from hardware.pins.pin_map import BUTTON_ROLES
 from referee.cli.root import root
 from referee.commands.command_socket import ask
-from referee.commands.corrections import Correction
-from referee.commands.entries import Entry
+from referee.commands.values import Correct, EnterTurn, RestoreSensor
 from referee.errors import ConfigError, UnreachableError
 from referee.journal import Journal
 from referee.runtime.watch import WatchOptions, watch
 from referee.sensing.health import SensorHealth
 from referee.sensing.health_file import HealthFile, health_file, load_health
-from referee.session.requests import asked_to_correct, asked_to_enter
 from referee.wiring.plan import Inputs, SwitchSource, WiringPlan
 from referee.wiring.sensor_map import SensorMap
 from simulator.microcontroller.microcontroller import PRODUCT_ID, VENDOR_ID, VirtualMicrocontroller
@@ -147,7 +145,7 @@ def _wait_for_the_loop(journal: Path) -> None:
     until_s = time.monotonic() + GUARD_S
     while True:
         try:
-            ask(journal, {"do": "nothing"}, GUARD_S)
+            ask(journal, RestoreSensor("nowhere", "Ann"), GUARD_S)
         except UnreachableError:
             if time.monotonic() > until_s:
                 raise
@@ -160,8 +158,8 @@ def test_a_game_by_sensors_alone_with_the_board_s_button_and_lights(sitting: Sit
     def person() -> None:
         sitting.stand(_occupied(sitting.state))
         sitting.heard.wait_for("The board is set up.")
-        correction = Correction(by="Ann", position=START, why="this is how they lie")
-        assert "done" in ask(sitting.journal, asked_to_correct(correction))
+        correction = Correct(by="Ann", position=START, why="this is how they lie")
+        assert not ask(sitting.journal, correction).refused
         sitting.play()
         sitting.heard.wait_for("accepted  ")
         assert sitting.device.wait_for(sitting.green, GUARD_S)
@@ -254,8 +252,8 @@ def test_a_game_that_no_camera_knows_is_followed_and_asked_about(sitting: Sittin
         sitting.stand(standing(game.rules.apply(state, turn)))
         sitting.device.press(0)
         sitting.heard.wait_for("Please say which")
-        answer = ask(sitting.journal, asked_to_enter(Entry("turn", game.notation.format_turn(turn), "Ann", None)))
-        assert "done" in answer, answer
+        reply = ask(sitting.journal, EnterTurn(game.notation.format_turn(turn), "Ann"))
+        assert not reply.refused, reply
 
     watching = replace(options(sitting, "sensors"), game="diaballik")
     assert referee(watching, sitting, person) == 0

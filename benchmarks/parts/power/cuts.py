@@ -19,20 +19,16 @@ from typing import Any
 
 from benchmarks.parts.power.disk import CutOutcome, Disk
 from benchmarks.parts.power.vfs import NotingFiles, write_files
-from benchmarks.parts.power.world import GAME, ToldReader, World, frame_of
+from benchmarks.parts.power.world import GAME, SETTINGS, ToldReader, World, show
 from common.durable import sync_folder
 from engine.registry import load
-from hardware.lights.signals import Signal
 from referee.errors import RefereeError
 from referee.journal import EvidenceLimits, Journal, fold
 from referee.journal.events import Event, EventKind, Evidence
 from referee.journal.journal import Connect, SyncFolder, connect
-from referee.session.loop import press
-from referee.session.service import Service
-from referee.session.settings import ServiceSettings
+from referee.runtime.builder import open_session
 
 JOURNAL = "journal.sqlite"
-SETTINGS = ServiceSettings(turn_end="button", rest_s=1.5)
 LIMITS = EvidenceLimits(picture_bytes=16 * 1024, total_bytes=192 * 1024)
 """Small, so that pictures make room for others within one game."""
 
@@ -119,16 +115,6 @@ class MarkedJournal:
         return self._journal.latest_game()
 
 
-class _SignalTap:
-    """A display that the players hear."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def show(self, signal: Signal, time_s: float | None = None) -> None:  # noqa: ARG002 - the world has its own clock
-        self._world.hear(signal.mood.value)
-
-
 class _Opened:
     """A journal with the connection it was given, so that its rows can be read without a second one."""
 
@@ -201,24 +187,20 @@ class PlayedOnDisk:
         layer = NotingFiles(life.disk, numbers)
         opened = _Opened(self._scratch / JOURNAL, layer.connect, layer.sync_folder)
         reader = ToldReader()
-        service: Service[Any, Any] = Service(
+        with open_session(
             self._game,
             reader,
             MarkedJournal(opened.journal, opened.contents, life),
-            _SignalTap(self._world),
             SETTINGS,
-            self.said.append,
-        )
-        service.start()
-        for _ in range(frames):
-            glimpse = self._world.look()
-            if glimpse is None:
-                opened.journal.close()
-                return True
-            reader.told = glimpse.reading
-            service.step(frame_of(glimpse.reading))
-            for role in glimpse.presses:
-                press(service, role)
+            subscribers=(lambda snapshot: self._world.hear(snapshot.signal.mood.value),),
+            say=self.said.append,
+        ) as service:
+            for _ in range(frames):
+                glimpse = self._world.look()
+                if glimpse is None:
+                    opened.journal.close()
+                    return True
+                show(service, reader, glimpse)
         killed_at, names = len(life.disk), dict(layer.numbers)
         opened.journal.close()
         # It was killed before that: what closing asked for never happened, but the system still has the rest.
@@ -263,7 +245,7 @@ class PlayedOnDisk:
                     raise CutError(f"SQLite finds damage: {finding}")
                 found = opened.contents()
                 self._fold(journal, found)
-                kind: EventKind = "note" if found.events else "new game"
+                kind: EventKind = EventKind.NOTE if found.events else EventKind.NEW_GAME
                 number = journal.append(Event(kind, {"game": GAME}))
                 if number != len(found.events) + 1:
                     raise CutError(f"the next event is number {number} after {len(found.events)} events")

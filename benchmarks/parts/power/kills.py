@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.parts.power.world import GAME, Glimpse, ToldReader, World, frame_of
+from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, ToldReader, World, show
 from engine.api import Game
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
@@ -28,11 +28,9 @@ from referee.errors import RefereeError
 from referee.journal import BufferedJournal, Folded, Journal
 from referee.journal.events import Event, Evidence
 from referee.journal.fold import fold_each
-from referee.session.loop import press
-from referee.session.service import Service
-from referee.session.settings import ServiceSettings
+from referee.runtime.builder import open_session
+from referee.session.feed import shown_on
 
-SETTINGS = ServiceSettings(turn_end="button", rest_s=1.5)
 ANSWER_TIMEOUT_S = 60.0
 _TURN_IS_LIT = frozenset({Mood.ACCEPTED.value, Mood.FINISHED.value})
 _ANSWERS = _TURN_IS_LIT | {Mood.FAULT.value, Mood.QUESTION.value}
@@ -110,16 +108,12 @@ def referee(path: Path, parent: Connection) -> None:
     with Journal.open(path, wall_clock=lambda: datetime.now(UTC)) as opened:
         journal = _TellingJournal(opened, parent)
         panel = Panel([DriverSource("lamp", lambda: _Lamp(parent))], time.monotonic, _ignore)
-        service: Service[Any, Any] = Service(load(GAME), reader, journal, panel, SETTINGS, _ignore)
-        service.start()
-        parent.send(Step.DONE)
-        while isinstance(glimpse := parent.recv(), Glimpse):
-            reader.told = glimpse.reading
-            service.step(frame_of(glimpse.reading))
-            for role in glimpse.presses:
-                press(service, role)
+        with open_session(load(GAME), reader, journal, SETTINGS, subscribers=(shown_on(panel),)) as service:
             parent.send(Step.DONE)
-        service.finish()
+            while isinstance(glimpse := parent.recv(), Glimpse):
+                show(service, reader, glimpse)
+                parent.send(Step.DONE)
+            service.finish()
         journal.close()
     parent.send(Step.DONE)
 

@@ -6,11 +6,17 @@ The service under it is the real one; only the reader is replaced, by one that h
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from engine.api import EMPTY
 from engine.registry import load
+from hardware.pins.pin_map import ButtonRole
+from referee.commands.values import Press
+from referee.session.execution import execute
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings, TurnEnd
 from simulator.play.actions import Arrangement
 from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
@@ -23,6 +29,7 @@ from vision.layout.table import default_layout
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading
 
 GAME = "deblockle"
+SETTINGS = ServiceSettings(turn_end=TurnEnd.BUTTON, rest_s=1.5)
 FPS = 8.0
 _SURE = 0.98
 _SEEN_SIDE = "south"
@@ -109,6 +116,14 @@ class ToldReader:
         """Give a small picture that is another one for every frame and place."""
         noise = np.random.default_rng([frame.sequence, *place.encode()])
         return noise.integers(0, 256, (_CROP_PX, _CROP_PX, 3), dtype=np.uint8)
+
+
+def show(service: Service[Any, Any], reader: ToldReader, glimpse: Glimpse) -> None:
+    """Let a service see a glimpse, and then hear what was pressed."""
+    reader.told = glimpse.reading
+    service.step(frame_of(glimpse.reading))
+    for role in glimpse.presses:
+        execute(service, Press(ButtonRole(role)))
 
 
 def frame_of(reading: Reading) -> Frame:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,24 +18,24 @@ from engine.api import Game, OptionValue
 from engine.registry import load
 from hardware.lights.panel import DriverSource, Panel
 from hardware.lights.signals import Signal
-from referee.commands.corrections import Correction
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Correct, Reply
 from referee.demo.run import enrolled_appearance
 from referee.journal import BufferedJournal, Journal
 from referee.journal.events import Event
 from referee.judge.verdict import Verdict
-from referee.runtime.readers import AttentiveReader
-from referee.sensing.readers import FusedReader, SensorReader
+from referee.runtime.builder import compose_reader, open_session
+from referee.session.feed import shown_on
 from referee.session.loop import FrameSource, LoopPorts, run
-from referee.session.requests import asked_to_correct, dispatch
-from referee.session.service import Reader, Service
-from referee.session.settings import ServiceSettings
+from referee.session.ports import Reader
+from referee.session.settings import ServiceSettings, TurnEnd
 from referee.wiring.plan import Inputs
 from simulator.faults.answers import FaultyOptions, Override
 from simulator.faults.disturbances import Disturbance
 from simulator.faults.game import Episode
 from simulator.faults.players import Start
 from simulator.faults.table import FaultyTable, faulty_setting
-from simulator.play.game import TurnEnd
+from simulator.play.game import TurnEnd as PlannedTurnEnd
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.viewpoint import lens
@@ -58,7 +58,7 @@ class GamePlan:
     seed: int
     turns: int = 40
     size: tuple[int, int] = (1280, 720)
-    turn_end: TurnEnd = "button"
+    turn_end: PlannedTurnEnd = "button"
     side_by_side: bool = True
     kinds: tuple[str, ...] = ()
     perfect_reader: bool = False
@@ -90,7 +90,7 @@ def plan_of(
     one in four gives a player fewer blocks, and one in five starts from squares the players agreed on. Sensors
     alone can't tell whose block stands where, so they get neither these nor turns that end by touch.
     """
-    turn_ends: tuple[TurnEnd, ...] = ("button", "rest", "button", "touch")
+    turn_ends: tuple[PlannedTurnEnd, ...] = ("button", "rest", "button", "touch")
     start: Start = "cornered" if seed % 10 == 3 else "agreed" if seed % 10 == 7 else "usual"
     if inputs is Inputs.SENSORS:
         start, turn_ends = "usual", ("button", "rest", "button", "rest")
@@ -119,8 +119,8 @@ class GameRecord:
     moods: list[tuple[float, str, str]] = field(default_factory=list)
     frames: list[tuple[int, float, float]] = field(default_factory=list)
     """Sequence, table's time and seconds of computing of every frame that reached the service."""
-    overrides: list[tuple[Override, dict[str, Any]]] = field(default_factory=list)
-    """What a person told the referee, and the answer."""
+    overrides: list[tuple[Override, Reply]] = field(default_factory=list)
+    """What a person told the referee, and the reply."""
     remarks: list[tuple[float, str]] = field(default_factory=list)
     events: list[tuple[int, Event]] = field(default_factory=list)
     disturbances: list[Disturbance] = field(default_factory=list)
@@ -216,21 +216,23 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
         journal = BufferedJournal(opened, remark)
         panel = Panel([DriverSource("players", lambda: _SignalTap(table, played.moods))], lambda: table.time_s, remark)
         settings = ServiceSettings(
-            options=plan.options, turn_end=plan.turn_end, rest_s=REST_S, anywhere=plan.start != "usual"
+            options=plan.options, turn_end=TurnEnd(plan.turn_end), rest_s=REST_S, anywhere=plan.start != "usual"
         )
-        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, remark)
+        commands = CommandQueue(lambda: table.time_s)
         began = [0.0]
 
-        def presses() -> list[str]:
+        def buttons() -> list[str]:
             return [press.button for press in table.take_presses()]
+
+        def answered(word: Override, reply: Reply | None) -> None:
+            if reply is not None:
+                played.overrides.append((word, reply))
 
         def hear(frame: Frame | None, verdicts: list[Verdict]) -> None:
             computed_s = time.process_time() - began[0]
             for word in table.take_overrides():
-                said = Correction("player", word.looks, word.state, word.to_move, word.why)
-                answers: list[Mapping[str, Any]] = []
-                dispatch(service, asked_to_correct(said), answers.append)
-                played.overrides += [(word, dict(answer)) for answer in answers]
+                said = Correct("player", word.looks, word.state, word.to_move, word.why)
+                commands.submit(said, partial(answered, word))
             if frame is not None:
                 played.frames.append((frame.sequence, frame.time_s, computed_s))
             sequence = frame.sequence if frame is not None else -1
@@ -239,9 +241,18 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
 
         source = NoCamera(table) if plan.inputs is Inputs.SENSORS else table
         camera = _Timed(_Camera(table, source, digest), began)
-        service.start(resume=False, seed=plan.seed)
-        run(service, camera, LoopPorts(table.wait, presses=presses, on_verdicts=hear))
-        played.events = journal.events(service.game_number)
+        with open_session(
+            game,
+            reader,
+            journal,
+            settings,
+            subscribers=(shown_on(panel),),
+            say=remark,
+            resume=False,
+            seed=plan.seed,
+        ) as service:
+            run(service, camera, LoopPorts(table.wait, commands, buttons, hear))
+            played.events = journal.events(service.game_number)
     for _, event in played.events:
         digest.update(json.dumps([event.kind, dict(event.data), event.frame_time_s], sort_keys=True).encode())
     played.disturbances = list(table.disturbances)
@@ -252,12 +263,11 @@ def play(plan: GamePlan, watch: Watch = _no_watch) -> GameRecord:
 
 def _reader(plan: GamePlan, table: FaultyTable, switches: TableSwitches, game: Game[Any, Any]) -> Reader:
     if plan.inputs is Inputs.SENSORS:
-        return SensorReader(switches, game.places, game.looks)
+        return compose_reader(game, None, switches)
     seen: Reader = PerfectReader(table, game.looks)
     if not plan.perfect_reader:
-        looks = looks_of_pieces(plan.size)
-        seen = AttentiveReader(table_reader(table.calibration(), table.setting.layout, looks))
-    return FusedReader(seen, switches, game.places, game.looks) if plan.inputs is Inputs.BOTH else seen
+        seen = table_reader(table.calibration(), table.setting.layout, looks_of_pieces(plan.size))
+    return compose_reader(game, seen, switches if plan.inputs is Inputs.BOTH else None, every_frame=plan.perfect_reader)
 
 
 @dataclass

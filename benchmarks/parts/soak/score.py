@@ -197,9 +197,9 @@ class _Scorer:
     def _refused(self) -> list[Item]:
         """What a person said and the referee would not take."""
         return [
-            Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, str(answer["refused"]))
-            for word, answer in self._played.overrides
-            if "refused" in answer
+            Item(self._played.plan.seed, -1, word.time_s, "word", ("word",), Outcome.LOST, reply.words)
+            for word, reply in self._played.overrides
+            if reply.refused
         ]
 
     def _left_over(self) -> list[Item]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
 from referee.cli.options import WRITABLE_FILE, by_option, journal_option
-
-if TYPE_CHECKING:
-    from referee.journal import Journal
 
 
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
@@ -85,9 +81,8 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
       referee sensors put-back c3 --by Ann
     """
     from referee.cli.table.client import IDLE, tell_referee, user_name
+    from referee.commands.values import RestoreSensor
     from referee.sensing.health_file import put_back
-    from referee.session.event_records import note_event
-    from referee.session.requests import asked_to_put_back, put_back_sentence
 
     square, name = place.strip().lower(), by or user_name()
     path = context.configuration({"journal.path": journal}).settings.journal.path
@@ -95,11 +90,4 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
         # What is known of the sensors outlives the journal beside it.
         click.echo(f"{put_back(path, square)} {IDLE}")
         return
-
-    def directly(opened: Journal) -> str:
-        said = put_back(path, square)
-        if opened.latest_game() is not None:
-            opened.append(note_event(put_back_sentence(said, name), None))
-        return said
-
-    click.echo(tell_referee(context, path, asked_to_put_back(square, name), directly))
+    click.echo(tell_referee(context, path, RestoreSensor(square, name)))

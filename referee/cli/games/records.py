@@ -100,10 +100,10 @@ def _told(game: Game[Any, Any], step: Any) -> str:
 def _replay_journal(
     context: CommandContext, console: Console, file: Path | None, game_number: int | None, evidence: Path | None
 ) -> None:
-    from referee.cli.table.client import events_of_game
     from referee.journal import fold
     from referee.journal.exports import write_evidence
     from referee.journal.narration import event_lines
+    from referee.session.idle import events_of_game
 
     with context.open_journal(file) as journal:
         journal.check()
@@ -140,8 +140,8 @@ def export_command(context: CommandContext, journal: Path | None, game_number: i
       referee export --journal demo.sqlite | referee replay -
     """
     from engine.records.record import write
-    from referee.cli.table.client import events_of_game
     from referee.journal.exports import record_of
+    from referee.session.idle import events_of_game
 
     with context.open_journal(journal) as opened:
         game, events = events_of_game(opened, game_number)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import getpass
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import registry
 from referee.commands.command_socket import ask, socket_path
-from referee.errors import CorrectionError, JournalBusyError, JournalMissingError, UnreachableError
+from referee.commands.messages import SentCommand
+from referee.commands.values import Reply
+from referee.errors import CorrectionError, JournalBusyError, UnreachableError
 
 if TYPE_CHECKING:
     from engine.api import Game
     from referee.cli.context import CommandContext
-    from referee.journal import Journal
-    from referee.journal.events import Event
+    from referee.hints.advice import HintSettings
 
 STARTING_S = 5.0
 """How long a referee that has its journal may take until it listens."""
 
 _POLL_S = 0.1
+
+IDLE = "No referee is running; the next one goes on from here."
+RUNNING = "The running referee goes on from here."
 
 
 def user_name() -> str:
@@ -32,57 +36,75 @@ def user_name() -> str:
         return "somebody"
 
 
-IDLE = "No referee is running; the next one goes on from here."
-RUNNING = "The running referee goes on from here."
+def submit(
+    context: CommandContext,
+    journal: Path | None,
+    command: SentCommand | Callable[[Game[Any, Any]], SentCommand],
+    *,
+    hints: HintSettings | None = None,
+    idle: str = IDLE,
+    running: str = RUNNING,
+) -> str:
+    """Have a command carried out for the journal's latest game, and give what came of it in a sentence.
+
+    ``command`` may be made from the game's rules. ``hints`` are for a hint while no referee is running; ``idle`` or
+    ``running`` ends the sentence, by who carried the command out. Raises CorrectionError when it is refused,
+    UnreachableError when the referee that has the journal does not listen, JournalMissingError when there is no game.
+    """
+    from referee.session.idle import events_of_game
+
+    with context.open_journal(journal) as opened:
+        path = opened.path
+        game, _ = events_of_game(opened, None)
+    return tell_referee(
+        context, path, command(game) if callable(command) else command, hints=hints, idle=idle, running=running
+    )
 
 
 def tell_referee(
     context: CommandContext,
     journal: Path,
-    asked: Mapping[str, Any],
-    directly: Callable[[Journal], str],
+    command: SentCommand,
     *,
+    hints: HintSettings | None = None,
     idle: str = IDLE,
     running: str = RUNNING,
 ) -> str:
-    """Have a request carried out by whoever has the journal, or by ``directly`` when nobody has; give the sentence.
-
-    ``idle`` or ``running`` follows it, by who carried it out.
-
-    Raises CorrectionError when it is refused, UnreachableError when the referee that has the journal does not listen.
-    """
+    """Have a command carried out by whoever has the journal, as ``submit`` does."""
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
-            with context.open_journal(journal, read_only=False) as opened:
-                return f"{directly(opened)} {idle}".rstrip()
+            return f"{_done(_carried_out(context, journal, command, hints))} {idle}".rstrip()
         except JournalBusyError as busy:
             if socket_path(journal).exists():
-                return f"{_answered(journal, asked)} {running}".rstrip()
+                return f"{_done(_asked(journal, command))} {running}".rstrip()
             if time.monotonic() > deadline_s:
                 raise UnreachableError(f"{busy} (it takes no requests)") from busy
         time.sleep(_POLL_S)
 
 
-def _answered(journal: Path, asked: Mapping[str, Any]) -> str:
+def _carried_out(context: CommandContext, journal: Path, command: SentCommand, hints: HintSettings | None) -> Reply:
+    """Carry a command out on a journal that nobody else has; raises JournalBusyError where somebody has."""
+    from referee.sensing.health_file import put_back
+    from referee.session.execution import execute
+    from referee.session.idle import IdleSession
+
+    replies: list[Reply | None] = []
+    with context.open_journal(journal, read_only=False) as opened:
+        session = IdleSession(opened, time.monotonic, hints, partial(put_back, opened.path))
+        execute(session, command, replies.append)
+    (reply,) = filter(None, replies)
+    return reply
+
+
+def _asked(journal: Path, command: SentCommand) -> Reply:
     try:
-        answer = ask(journal, asked)
+        return ask(journal, command)
     except UnreachableError as error:
         raise UnreachableError(f"{error}; `referee replay` tells whether it was done") from error
-    if "done" not in answer:
-        raise CorrectionError(str(answer.get("refused", f"the referee answered {dict(answer)!r}")))
-    return str(answer["done"])
 
 
-def events_of_game(journal: Journal, number: int | None) -> tuple[Game[Any, Any], list[tuple[int, Event]]]:
-    """Give the rules and the (number, event) pairs of one game, the last one when ``number`` is ``None``.
-
-    Raises JournalMissingError when there is no such game and UnknownGameError for rules we do not have.
-    """
-    chosen = journal.latest_game() if number is None else number
-    events = [] if chosen is None else journal.events(chosen)
-    if not events:
-        numbers = [game.number for game in journal.games()]
-        held = f"it has games {numbers[0]} to {numbers[-1]}" if numbers else "it has no game yet"
-        raise JournalMissingError(f"there is no game {'' if number is None else f'{number} '}in {journal.path}; {held}")
-    return registry.load(str(events[0][1].data["game"])), events
+def _done(reply: Reply) -> str:
+    if reply.refused:
+        raise CorrectionError(reply.words)
+    return reply.words

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
 from referee.cli.options import by_option, journal_option
-
-if TYPE_CHECKING:
-    from referee.journal import Journal
+from referee.cli.table.client import submit, user_name
 
 
 @click.command(cls=ExampleCommand)
@@ -42,22 +39,16 @@ def correct_command(
       referee correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
       referee correct --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
-    from engine import registry
-    from referee.cli.table.client import events_of_game, tell_referee, user_name
-    from referee.commands.corrections import Correction, read_looks
-    from referee.session.idle_journal import correct_journal
-    from referee.session.requests import asked_to_correct
+    from referee.commands.corrections import read_looks
+    from referee.commands.values import Correct
 
-    with context.open_journal(journal) as opened:
-        path = opened.path
-        game, _ = events_of_game(opened, None)
-    game = registry.load(game.name)
-    correction = Correction(by or user_name(), read_looks(game, squares), position, to_move.lower(), why)
-
-    def directly(opened: Journal) -> str:
-        return correct_journal(opened, *events_of_game(opened, None), correction)
-
-    click.echo(tell_referee(context, path, asked_to_correct(correction), directly))
+    click.echo(
+        submit(
+            context,
+            journal,
+            lambda game: Correct(by or user_name(), read_looks(game, squares), position, to_move.lower(), why),
+        )
+    )
 
 
 @click.command("take-back", cls=ExampleCommand)
@@ -73,16 +64,6 @@ def take_back_command(context: CommandContext, by: str | None, journal: Path | N
       referee take-back
       referee take-back --by Ann
     """
-    from referee.cli.table.client import events_of_game, tell_referee, user_name
-    from referee.session.idle_journal import take_back_in_journal
-    from referee.session.requests import asked_to_take_back
+    from referee.commands.values import TakeBack
 
-    with context.open_journal(journal) as opened:
-        path = opened.path
-        events_of_game(opened, None)
-    name = by or user_name()
-
-    def directly(opened: Journal) -> str:
-        return take_back_in_journal(opened, *events_of_game(opened, None), name)
-
-    click.echo(tell_referee(context, path, asked_to_take_back(name), directly))
+    click.echo(submit(context, journal, TakeBack(by or user_name())))

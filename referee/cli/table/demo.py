@@ -68,6 +68,7 @@ def command(
     """
     from referee.demo.run import DemoOptions, run_demo
     from referee.hints.advice import HintSettings
+    from referee.wiring.plan import Inputs
 
     configured = context.configuration({"demo.seed": seed, "demo.turns": turns, "demo.fast": fast or None}).settings
     settings = configured.demo
@@ -79,8 +80,8 @@ def command(
         still=still,
         journal=journal,
         lights=lights,
-        eyes=eyes,
-        link_faults=_faults(link_faults, used=lights == "pico" or eyes != "camera"),
+        eyes=Inputs(eyes),
+        link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
         hints=HintSettings(configured.hints.strength, configured.hints.seconds),
         keys=sys.stdin if sys.stdin.isatty() else None,
     )

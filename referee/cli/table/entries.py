@@ -3,47 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
 from referee.cli.options import by_option, journal_option
-from referee.cli.table.client import tell_referee, user_name
-
-if TYPE_CHECKING:
-    from referee.cli.context import CommandContext
-    from referee.journal import Journal
-    from referee.journal.fold import PlayedKind
+from referee.cli.table.client import submit, user_name
 
 
-def enter(
-    context: CommandContext, journal: Path | None, kind: PlayedKind, text: str, by: str | None, player: str | None
-) -> None:
-    """Have an entry taken by the running referee, or put it into the journal when none is running; say what came of it.
-
-    Raises CorrectionError when it is refused, with the rule that says why.
-    """
-    from engine.errors import EngineError
-    from referee.cli.table.client import events_of_game
-    from referee.commands.entries import Entry, refusal
-    from referee.errors import CorrectionError
-    from referee.session.idle_journal import enter_in_journal
-    from referee.session.requests import asked_to_enter
-
-    with context.open_journal(journal) as opened:
-        path = opened.path
-        events_of_game(opened, None)
-    entry = Entry(kind, text, by or user_name(), player.strip().lower() if player else None)
-
-    def directly(opened: Journal) -> str:
-        try:
-            return enter_in_journal(opened, *events_of_game(opened, None), entry)
-        except EngineError as error:
-            raise CorrectionError(refusal(error)) from error
-
-    click.echo(tell_referee(context, path, asked_to_enter(entry), directly))
+def _side(player: str | None) -> str | None:
+    return player.strip().lower() if player else None
 
 
 @click.command(cls=ExampleCommand)
@@ -62,7 +32,9 @@ def turn_command(context: CommandContext, text: str, player: str | None, by: str
       referee turn c1-c2=hoops
       referee turn keep --player p2
     """
-    enter(context, journal, "turn", text, by, player)
+    from referee.commands.values import EnterTurn
+
+    click.echo(submit(context, journal, EnterTurn(text, by or user_name(), _side(player))))
 
 
 @click.command(cls=ExampleCommand)
@@ -80,7 +52,9 @@ def roll_command(context: CommandContext, faces: str, by: str | None, journal: P
       referee roll 4,1
       referee roll 4,1 --by Ann
     """
-    enter(context, journal, "rolled", faces, by, None)
+    from referee.commands.values import EnterRoll
+
+    click.echo(submit(context, journal, EnterRoll(faces, by or user_name())))
 
 
 @click.command(cls=ExampleCommand)
@@ -100,4 +74,6 @@ def announce_command(
       referee announce resign --player gold
       referee announce draw
     """
-    enter(context, journal, "announced", kind, by, player)
+    from referee.commands.values import Announce
+
+    click.echo(submit(context, journal, Announce(kind, by or user_name(), _side(player))))

@@ -11,10 +11,10 @@ import click
 from referee.cli.context import CommandContext
 from referee.cli.group import ExampleCommand
 from referee.cli.options import by_option, journal_option
+from referee.cli.table.client import submit, user_name
 
 if TYPE_CHECKING:
     from referee.hints.advice import HintSettings
-    from referee.journal import Journal
 
 
 @click.command(cls=ExampleCommand)
@@ -51,6 +51,7 @@ def command(
       referee hint --strength strong --seconds 5
       referee hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
     """
+    from referee.commands.values import AskHint
     from referee.errors import CorrectionError
     from referee.hints.advice import RULED_OUT, HintSettings
 
@@ -65,7 +66,8 @@ def command(
         return
     if roll is not None or game_name is not None or whole:
         raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
-    click.echo(_for_table(context, journal, by, settings))
+    command = AskHint(by or user_name())
+    click.echo(submit(context, journal, command, hints=settings, idle="", running="The lights show it."))
 
 
 def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:
@@ -87,20 +89,3 @@ def _for_position(name: str, position: str, roll: str | None, settings: HintSett
     words = hint_text(game, state, answer.advice, stage).words
     # The turn as text too, to be typed, or read by a program.
     return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words
-
-
-def _for_table(context: CommandContext, journal: Path | None, by: str | None, settings: HintSettings) -> str:
-    from referee.cli.table.client import events_of_game, tell_referee, user_name
-    from referee.session.idle_journal import hint_in_journal
-    from referee.session.requests import asked_for_hint
-
-    with context.open_journal(journal) as opened:
-        path = opened.path
-        events_of_game(opened, None)
-    name = by or user_name()
-
-    def directly(opened: Journal) -> str:
-        return hint_in_journal(opened, *events_of_game(opened, None), name, settings, time.monotonic)
-
-    shown = "The lights show it."
-    return tell_referee(context, path, asked_for_hint(name), directly, idle="", running=shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
 from pathlib import Path
 
 import click
@@ -36,7 +36,8 @@ def command(
     """
     from common.phrases import capitalized
     from engine import registry
-    from referee.session.event_records import new_game_event
+    from referee.commands.values import NewGame
+    from referee.session.idle import IdleSession
     from referee.settings.game_options import table_options
     from referee.settings.table_layout import kept_by_text, layout_for_camera
     from vision.errors import LayoutError
@@ -50,9 +51,8 @@ def command(
     if unknown:
         raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
     with context.open_journal(journal, read_only=False) as opened:
-        begun = new_game_event(game.name, chosen, hints=settings.hints.strength)
-        opened.append(replace(begun, data={**begun.data, "players": {**names}}) if names else begun)
-        click.echo(f"Game {opened.latest_game()} of {game.title} begins in {opened.path}. Set up the pieces.")
+        begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
+        click.echo(IdleSession(opened, time.monotonic).begin(begun))
     if settings.table.layout is None and game.name not in games_with_layouts():
         click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")
         return

@@ -83,7 +83,7 @@ def command(
     if sum(source is not None for source in (camera, frames, video)) > 1:
         raise click.UsageError("--camera, --frames and --video each name the pictures; give one of them.")
     is_recorded = frames is not None or video is not None
-    if is_recorded and eyes not in (None, "camera"):
+    if is_recorded and eyes not in (None, Inputs.CAMERA):
         raise click.UsageError("the switches say nothing of pictures that were recorded; leave --eyes out.")
     configuration = context.configuration(
         {
@@ -94,7 +94,7 @@ def command(
             "table.anywhere": anywhere or None,
             "turn.end": turn_end,
             "turn.rest_s": rest_s,
-            "sensors.eyes": "camera" if is_recorded else eyes,
+            "sensors.eyes": Inputs.CAMERA.value if is_recorded else eyes,
             "journal.path": journal,
         }
     )

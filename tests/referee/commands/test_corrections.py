@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from referee.commands.corrections import Correction, corrected, read_looks
+from referee.commands.corrections import corrected, read_looks
+from referee.commands.values import Correct
 from referee.errors import CorrectionError
 
 
@@ -40,17 +41,17 @@ def test_what_cannot_be_read_is_named(deblockle: Any, words: list[str], message:
 
 def test_a_correction_says_one_thing() -> None:
     with pytest.raises(CorrectionError, match="give one of them"):
-        Correction("Ann", {"c3": "empty"}, "gold c1:G.star?")
+        Correct("Ann", {"c3": "empty"}, "gold c1:G.star?")
     with pytest.raises(CorrectionError, match="nothing was corrected"):
-        Correction("Ann")
+        Correct("Ann")
 
 
 def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
     belief = tuple(deblockle.rules.new({"starts": player}) for player in deblockle.players)
-    done = corrected(deblockle, belief, Correction("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
+    done = corrected(deblockle, belief, Correct("Ann", {"c1": "gold block, x up"}, why="it was turned"), {})
     assert [state.to_move for state in done.states] == ["gold", "teal"]
     assert done.sentence == "Ann says: c1 is gold block, x up (it was turned)."
-    settled = corrected(deblockle, belief, Correction("Ann", to_move="teal"), {})
+    settled = corrected(deblockle, belief, Correct("Ann", to_move="teal"), {})
     assert [state.to_move for state in settled.states] == ["teal"]
     assert settled.sentence == "Ann says: teal plays next."
 
@@ -58,30 +59,30 @@ def test_every_state_that_may_be_the_case_is_corrected(deblockle: Any) -> None:
 def test_a_whole_position_names_what_it_changes(deblockle: Any) -> None:
     state = deblockle.rules.new({})
     text = deblockle.notation.format_state(deblockle.table.amend(state, {"c1": "empty", "d1": "gold block, x up"}))
-    done = corrected(deblockle, (state,), Correction("Ann", position=text, to_move="teal"), {})
+    done = corrected(deblockle, (state,), Correct("Ann", position=text, to_move="teal"), {})
     assert done.places == ("c1", "d1")
     assert done.states[0].to_move == "teal"
-    same = corrected(deblockle, (state,), Correction("Ann", position=deblockle.notation.format_state(state)), {})
+    same = corrected(deblockle, (state,), Correct("Ann", position=deblockle.notation.format_state(state)), {})
     assert same.sentence == "Ann says: the position stands."
 
 
 @pytest.mark.parametrize(
     "correction",
     [
-        Correction("Ann", {"d2": "gold block, x up"}),
-        Correction("Ann", position="gold c3:what"),
-        Correction("Ann", to_move="red"),
+        Correct("Ann", {"d2": "gold block, x up"}),
+        Correct("Ann", position="gold c3:what"),
+        Correct("Ann", to_move="red"),
     ],
 )
-def test_what_cannot_be_is_refused(deblockle: Any, correction: Correction) -> None:
+def test_what_cannot_be_is_refused(deblockle: Any, correction: Correct) -> None:
     with pytest.raises(CorrectionError):
         corrected(deblockle, (deblockle.rules.new({}),), correction, {})
 
 
 def test_before_the_set_up_a_correction_is_one(deblockle: Any) -> None:
     looks = {"c1": "gold block, x up", "e7": "teal block, star up"}
-    done = corrected(deblockle, (), Correction("Ann", looks, to_move="teal"), {"side_by_side": False})
+    done = corrected(deblockle, (), Correct("Ann", looks, to_move="teal"), {"side_by_side": False})
     assert done.states[0].to_move == "teal"
     assert "side_by_side=false" in deblockle.notation.format_state(done.states[0])
     with pytest.raises(CorrectionError, match="starts with 1"):
-        corrected(deblockle, (), Correction("Ann", {"c1": "gold block, x up"}), {})
+        corrected(deblockle, (), Correct("Ann", {"c1": "gold block, x up"}), {})

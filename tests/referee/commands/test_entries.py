@@ -22,7 +22,8 @@ from engine.search.budget import CountingClock
 from engine.support.announcements import format_announcement
 from engine.support.dice import drawn, format_roll
 from referee.cli.play.players import RandomPlayer
-from referee.commands.entries import Entry, entered, refusal, usual_start
+from referee.commands.entries import entered, refusal, usual_states
+from referee.commands.values import Announce, AskHint, EnterRoll, EnterTurn, NewGame, Reply, TakeBack
 from referee.errors import CorrectionError, EventError, FoldError
 from referee.hints.advice import HintSettings
 from referee.journal import Journal, database, fold
@@ -30,10 +31,11 @@ from referee.journal.events import Event
 from referee.journal.exports import record_of
 from referee.journal.fold import read_step
 from referee.journal.narration import event_lines
-from referee.session.idle_journal import enter_in_journal, hint_in_journal, take_back_in_journal
+from referee.session.idle import IdleSession
 from tests.engine.toy_harvest import GAME as HARVEST
 
 DEBLOCKLE = load("deblockle")
+ENTRIES: Any = {"turn": EnterTurn, "rolled": EnterRoll, "announced": Announce}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,7 +55,8 @@ class Kept:
     def __init__(self, game: Any, **options: Any) -> None:
         self.game = game
         self.journal = Journal.in_memory(wall_clock=wall_clock)
-        self.journal.append(Event("new game", {"game": game.name, "options": options}))
+        self.session = IdleSession(self.journal, CountingClock(0.001))
+        self.session.begin(NewGame(game.name, options))
 
     @property
     def events(self) -> list[tuple[int, Event]]:
@@ -64,10 +67,10 @@ class Kept:
         return fold(self.game, self.events).states[0]
 
     def enter(self, kind: Any, text: str, player: str | None = None) -> str:
-        return enter_in_journal(self.journal, self.game, self.events, Entry(kind, text, "Ann", player))
+        return self.session.enter(ENTRIES[kind](text, "Ann", player))
 
     def take_back(self) -> str:
-        return take_back_in_journal(self.journal, self.game, self.events, "Ann")
+        return self.session.take_back(TakeBack("Ann"))
 
     def kinds(self) -> list[str]:
         return [event.kind for _, event in self.events]
@@ -193,7 +196,7 @@ def test_a_refusal_says_the_rule_and_the_remedy(harvest: Kept) -> None:
 def test_whoever_announces_is_named_or_the_one_to_move() -> None:
     state = DEBLOCKLE.rules.new()
     said = {
-        text: entered(DEBLOCKLE, (state,), Entry("announced", text, "Ann", player)).event.data["announcement"]
+        text: entered(DEBLOCKLE, (state,), Announce(text, "Ann", player)).event.data["announcement"]
         for text, player in (("resign", None), ("Resign ", "teal"), ("draw", None), ("teal:resign", None))
     }
     assert said == {
@@ -203,14 +206,14 @@ def test_whoever_announces_is_named_or_the_one_to_move() -> None:
         "teal:resign": "teal:resign",
     }
     with pytest.raises(IllegalTurnError, match="there are gold:resign, teal:resign and all:draw"):
-        entered(DEBLOCKLE, (state,), Entry("announced", "draw", "Ann", "gold"))
+        entered(DEBLOCKLE, (state,), Announce("draw", "Ann", "gold"))
     with pytest.raises(EngineError, match="repetition"):
-        entered(DEBLOCKLE, (state,), Entry("announced", "repetition", "Ann"))
+        entered(DEBLOCKLE, (state,), Announce("repetition", "Ann"))
 
 
 def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
     kept = Kept(DEBLOCKLE, starts="either")
-    assert [state.to_move for state in usual_start(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
+    assert [state.to_move for state in usual_states(DEBLOCKLE, {"starts": "either"})] == ["gold", "teal"]
     turn = DEBLOCKLE.rules.legal_turns(DEBLOCKLE.rules.new({"starts": "teal"}))[0]
     kept.enter("turn", DEBLOCKLE.notation.format_turn(turn))
     data = kept.events[-1][1].data
@@ -222,7 +225,17 @@ def test_while_it_is_open_who_starts_the_first_turn_tells() -> None:
 
 def test_before_the_set_up_nothing_can_be_entered_at_a_table() -> None:
     with pytest.raises(CorrectionError, match="not set up yet"):
-        entered(DEBLOCKLE, (), Entry("turn", "c1-c2=stop", "Ann"))
+        entered(DEBLOCKLE, (), EnterTurn("c1-c2=stop", "Ann"))
+
+
+def hinted(kept: Kept, settings: HintSettings | None = None) -> str:
+    replies: list[Reply | None] = []
+    IdleSession(kept.journal, CountingClock(0.001), settings).hint(AskHint("Ben"), replies.append)
+    (reply,) = replies
+    assert reply is not None
+    if reply.refused:
+        raise CorrectionError(reply.words)
+    return reply.words
 
 
 def test_a_hint_for_a_game_kept_by_text() -> None:
@@ -230,7 +243,7 @@ def test_a_hint_for_a_game_kept_by_text() -> None:
     gentle = HintSettings("gentle", 0.05)
 
     def hint(settings: HintSettings = gentle) -> str:
-        return hint_in_journal(kept.journal, DEBLOCKLE, kept.events, "Ben", settings, CountingClock(0.001))
+        return hinted(kept, settings)
 
     assert hint().startswith("Hint: look at ")
     whole = hint()
@@ -250,10 +263,9 @@ def test_a_hint_for_a_game_kept_by_text() -> None:
 
 def test_before_the_dice_are_rolled_there_is_no_hint(harvest: Kept) -> None:
     with pytest.raises(CorrectionError, match="No hint: p1 has to roll first"):
-        hint_in_journal(harvest.journal, HARVEST, harvest.events, "Ben", HintSettings(), CountingClock(0.001))
+        hinted(harvest)
     harvest.enter("rolled", "1")
-    told = hint_in_journal(harvest.journal, HARVEST, harvest.events, "Ben", HintSettings(), CountingClock(0.001))
-    assert told == "Hint: p1 leaves the die. Take the die that shows 1. That gives more points. " + (
+    assert hinted(harvest) == "Hint: p1 leaves the die. Take the die that shows 1. That gives more points. " + (
         "Expected: 5 points, worked out to the end."
     )
 
@@ -262,9 +274,7 @@ def test_a_game_that_is_begun_without_hints_stays_so() -> None:
     kept = Kept(DEBLOCKLE)
     kept.journal.append(Event("new game", {"game": "deblockle", "hints": "none"}))
     with pytest.raises(CorrectionError, match="ruled hints out"):
-        hint_in_journal(
-            kept.journal, DEBLOCKLE, kept.journal.events(2), "Ben", HintSettings("strong"), CountingClock(0.001)
-        )
+        hinted(kept, HintSettings("strong"))
     kept.journal.close()
 
 
@@ -311,7 +321,7 @@ def test_a_journal_of_version_1_opens_and_goes_on(tmp_path: Path) -> None:
         assert fold(DEBLOCKLE, journal.events()).states == (start,)
     assert path.read_bytes() == before
     with Journal.open(path, wall_clock=wall_clock) as journal:
-        enter_in_journal(journal, DEBLOCKLE, journal.events(), Entry("announced", "draw", "Ann"))
+        IdleSession(journal, CountingClock(0.001)).enter(Announce("draw", "Ann"))
         assert [event.kind for _, event in journal.events()] == ["new game", "set up", "announced", "end"]
     raw = sqlite3.connect(path)
     assert raw.execute("PRAGMA user_version").fetchone() == (2,)

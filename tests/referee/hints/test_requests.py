@@ -18,15 +18,17 @@ from hardware.grid import PlaceGrid
 from hardware.inputs.debounce import PressKind
 from hardware.lights.panel import Panel
 from hardware.lights.signals import Signal, Sound
-from hardware.pins.pin_map import GpioPinMap
+from hardware.pins.pin_map import ButtonRole, GpioPinMap
 from referee.commands.command_socket import CommandSocket, ask
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Announce, AskHint, Press, Reply
 from referee.hints.advice import Answer, HintSettings, HintStrength, Question
 from referee.hints.process import HintProcess
 from referee.hints.requests import given_before
 from referee.journal import Journal, fold
-from referee.session.idle_journal import ImmediateHints
-from referee.session.loop import LoopPorts, press, run
-from referee.session.requests import asked_for_hint, dispatch
+from referee.session.execution import execute
+from referee.session.idle import ImmediateHints
+from referee.session.loop import LoopPorts, run
 from referee.session.settings import ServiceSettings
 from tests.referee.service_table import START, Lamp, Table, wall_clock
 from vision.errors import EndOfFramesError
@@ -87,7 +89,7 @@ def found(table: Table) -> None:
 
 def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table: Make) -> None:
     table = at_table()
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     assert table.said[-1] == "Thinking about a hint for gold."
     assert table.kinds() == ["new game", "set up"]
     found(table)
@@ -109,10 +111,10 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
 
 def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Make) -> None:
     table = at_table()
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     found(table)
     words = table.said[-1]
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     assert table.said[-2:] == [words, words]
     assert len(table.hints.questions) == 1
     assert table.kinds().count("hint given") == 1
@@ -120,13 +122,13 @@ def test_asked_again_the_same_hint_is_shown_and_not_recorded_twice(at_table: Mak
 
 def test_a_gentle_hint_shows_the_piece_and_then_where_to(at_table: Make) -> None:
     table = at_table("gentle")
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     found(table)
     first = table.journal.events()[-1][1]
     assert first.data["stage"] == "piece"
     assert len(lit(table)) == 1
     assert table.said[-1] == f"Hint: look at {lit(table)[0][0]}, {START[lit(table)[0][0]]}."
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     second = table.journal.events()[-1][1]
     assert (second.data["stage"], second.data["turn"]) == ("whole", first.data["turn"])
     assert len(lit(table)) > 1
@@ -135,22 +137,22 @@ def test_a_gentle_hint_shows_the_piece_and_then_where_to(at_table: Make) -> None
 
 def test_the_stage_outlives_a_restart(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("gentle")
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     found(table)
     again = Table(deblockle, make_reading, table.journal, table.settings, Later())
     again.service.start()
-    again.service.hint()
+    again.service.hint(AskHint("button"))
     assert again.journal.events()[-1][1].data["stage"] == "whole"
 
 
 def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
     table = at_table("gentle")
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     found(table)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     assert table.kinds()[-1] == "turn"
     assert given_before(table.journal.events()) is None
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     found(table)
     assert (table.kinds()[-1], table.journal.events()[-1][1].data["stage"]) == ("hint given", "piece")
     assert table.journal.events()[-1][1].data["player"] == "teal"
@@ -158,11 +160,11 @@ def test_after_the_next_turn_a_gentle_hint_begins_anew(at_table: Make) -> None:
 
 def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
     table = at_table()
-    answers: list[Mapping[str, Any]] = []
-    table.service.hint("Ann", answers.append)
+    answers: list[Reply | None] = []
+    table.service.hint(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
     table.service.look_for_hint()
-    assert answers == [{"refused": "No hint: the table went on meanwhile; ask again."}]
+    assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
     shown = len(table.lamp.signals)
     found(table)
     assert len(table.lamp.signals) == shown
@@ -171,7 +173,7 @@ def test_a_turn_accepted_meanwhile_drops_the_hint(at_table: Make) -> None:
 
 def test_a_fault_found_meanwhile_stays_lit(at_table: Make, start: dict[str, str]) -> None:
     table = at_table()
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
     fault = lit(table)
     found(table)
@@ -181,39 +183,39 @@ def test_a_fault_found_meanwhile_stays_lit(at_table: Make, start: dict[str, str]
 
 def test_a_hint_for_the_new_position_can_be_asked_for_while_the_old_one_is_worked_out(at_table: Make) -> None:
     table = at_table()
-    answers: list[Mapping[str, Any]] = []
-    table.service.hint("Ann", answers.append)
+    answers: list[Reply | None] = []
+    table.service.hint(AskHint("Ann"), answers.append)
     table.show(table.play(start="c1", top="hoops")[1], 3)
-    table.service.hint()
-    assert answers == [{"refused": "No hint: the table went on meanwhile; ask again."}]
+    table.service.hint(AskHint("button"))
+    assert answers == [Reply("No hint: the table went on meanwhile; ask again.", refused=True)]
     found(table)
     assert [event.data["player"] for _, event in table.journal.events() if event.kind == "hint given"] == ["teal"]
 
 
 def test_two_who_ask_at_once_are_both_answered(at_table: Make) -> None:
     table = at_table()
-    answers: list[Mapping[str, Any]] = []
+    answers: list[Reply | None] = []
     for name in ("Ann", "Ben"):
-        dispatch(table.service, asked_for_hint(name), answers.append)
+        execute(table.service, AskHint(name), answers.append)
     assert len(table.hints.questions) == 1
     found(table)
-    assert answers == [{"done": table.said[-1]}] * 2
+    assert answers == [Reply(table.said[-1])] * 2
     assert table.kinds().count("hint given") == 1
 
 
 def test_where_hints_are_ruled_out_nothing_brings_them_back(at_table: Make, deblockle: Any, make_reading: Any) -> None:
     table = at_table("none")
-    answers: list[Mapping[str, Any]] = []
+    answers: list[Reply | None] = []
     lights = table.lamp.signals[-1].lights
-    press(table.service, "hint")
-    dispatch(table.service, asked_for_hint("Ann"), answers.append)
-    assert answers == [{"refused": "The players ruled hints out."}]
+    execute(table.service, Press(ButtonRole.HINT))
+    execute(table.service, AskHint("Ann"), answers.append)
+    assert answers == [Reply("The players ruled hints out.", refused=True)]
     assert table.said[-2:] == ["The players ruled hints out."] * 2
     assert table.lamp.signals[-1].lights == lights
     # Not even a referee that was started with other settings.
     other = Table(deblockle, make_reading, table.journal, ServiceSettings(hints=HintSettings("strong")), Later())
     other.service.start()
-    other.service.hint()
+    other.service.hint(AskHint("button"))
     assert other.said[-1] == "The players ruled hints out."
     assert "hint given" not in table.kinds()
 
@@ -222,35 +224,35 @@ def test_when_there_can_be_none_it_says_why(deblockle: Any, make_reading: Any, a
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         table = Table(deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), Later())
         table.service.start()
-        table.service.hint()
+        table.service.hint(AskHint("button"))
         assert table.said[-1] == "No hint: the board is not set up yet."
     with Journal.in_memory(wall_clock=wall_clock) as journal:
         settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
         table = Table(deblockle, make_reading, journal, settings, Later())
         table.service.start()
         table.show(start, 2)
-        table.service.hint()
+        table.service.hint(AskHint("button"))
         assert table.said[-1] == "No hint: it is still open who starts."
     table = at_table()
     table.show({**start, "e5": "empty", "a4": START["e5"]}, 3)
     assert table.kinds()[-1] == "illegal"
     fault = table.lamp.signals[-1].lights
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     assert table.said[-1] == "No hint: what is lit has to be put right first."
     assert table.lamp.signals[-1].lights == fault
     table.show(start, 3)
-    dispatch(table.service, {"do": "enter", "kind": "announced", "text": "resign", "by": "Ann"}, [].append)
-    table.service.hint()
+    table.tell(Announce("resign", "Ann"))
+    table.service.hint(AskHint("button"))
     assert table.said[-1] == "No hint: the game is over."
 
 
 def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
     table = at_table()
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="the process ended"))
     table.service.look_for_hint()
     assert table.said[-1] == "No hint: the process ended."
-    table.service.hint()
+    table.service.hint(AskHint("button"))
     table.hints.ready.append(Answer(1, refused="late"))
     table.service.look_for_hint()
     assert table.said[-1] == "Thinking about a hint for gold.", "an answer to an older question is no answer"
@@ -258,10 +260,10 @@ def test_what_cannot_be_worked_out_is_said(at_table: Make) -> None:
 
 def test_whoever_waits_when_the_referee_stops_is_told(at_table: Make) -> None:
     table = at_table()
-    answers: list[Mapping[str, Any]] = []
-    dispatch(table.service, asked_for_hint("Ann"), answers.append)
+    answers: list[Reply | None] = []
+    execute(table.service, AskHint("Ann"), answers.append)
     table.service.close()
-    assert answers == [{"refused": "No hint: the referee stopped before it was found."}]
+    assert answers == [Reply("No hint: the referee stopped before it was found.", refused=True)]
     assert table.hints.closed
 
 
@@ -341,7 +343,7 @@ def test_from_a_button_on_a_pin_to_a_light_on_a_pin(deblockle: Any, make_reading
 
         table.service.start()
         try:
-            run(table.service, Scripted(table, start, stop), LoopPorts(pause.wait, presses=presses))
+            run(table.service, Scripted(table, start, stop), LoopPorts(pause.wait, CommandQueue(clock), presses))
             ((place, role),) = lit(table)
             assert (table.kinds()[-1], role) == ("hint given", "hint")
             assert lamp.glow(pins, squares) == {place}
@@ -357,18 +359,19 @@ def test_the_command_reaches_a_referee_that_runs(
     deblockle: Any, make_reading: Any, start: dict[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "journal.sqlite"
-    answers: list[Mapping[str, Any]] = []
-    with Journal.open(path, wall_clock=wall_clock) as journal, CommandSocket(path) as door:
+    answers: list[Reply | None] = []
+    waiting = CommandQueue(lambda: 0.0)
+    with Journal.open(path, wall_clock=wall_clock) as journal, CommandSocket(path, waiting):
         table = Table(
             deblockle, make_reading, journal, ServiceSettings(rest_s=1.0), ImmediateHints(CountingClock(0.01))
         )
         table.service.start()
         table.show(start, 2)
-        asking = threading.Thread(target=lambda: answers.append(ask(path, asked_for_hint("Ann"))))
+        asking = threading.Thread(target=lambda: answers.append(ask(path, AskHint("Ann"))))
         asking.start()
         camera = Scripted(table, start, lambda: not asking.is_alive())
-        run(table.service, camera, LoopPorts(lambda seconds: None, requests=door.poll))
+        run(table.service, camera, LoopPorts(lambda seconds: None, waiting))
         asking.join()
-        assert answers == [{"done": table.journal.events()[-1][1].data["sentence"]}]
+        assert answers == [Reply(str(table.journal.events()[-1][1].data["sentence"]))]
         assert table.journal.events()[-1][1].data["by"] == "Ann"
         assert fold(deblockle, journal.events()).states == table.service.belief

@@ -1,4 +1,4 @@
-"""The service's loop: a camera that comes and goes, requests, and the end."""
+"""The service's loop: a camera that comes and goes, commands, and the end."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from hardware.pins.pin_map import ButtonRole
+from referee.commands.queue import CommandQueue
+from referee.commands.values import Correct, Press, Reply, RestoreSensor, TakeBack
 from referee.judge import StabilitySettings
 from referee.judge.verdict import VerdictKind
 from referee.session.loop import LoopPorts, run
@@ -14,41 +17,70 @@ from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeou
 from vision.frame import Frame
 
 
-def test_requests_are_attended_to_even_while_the_camera_is_away(table: Any, start: Any) -> None:
+def commands() -> CommandQueue:
+    return CommandQueue(lambda: 0.0)
+
+
+def test_commands_are_carried_out_even_while_the_camera_is_away(table: Any, start: Any) -> None:
     on = table()
     on.service.start()
     on.show(start, 2)
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
-    answers: list[Any] = []
-    asked = [
-        {"do": "correct", "by": "Ann", "looks": {"c3": "gold block, x up"}},
-        {"do": "correct", "by": "Ann", "looks": {"h9": "empty"}},
-        {"do": "correct", "by": 3},
-        {"do": "correct", "looks": ["c3"]},
-        {"do": "take back", "by": "Ann"},
-        {"do": "take back", "by": "Ann"},
-        {"do": "dance"},
-    ]
-
-    class Asked:
-        def __init__(self, asked: Any) -> None:
-            self.asked = asked
-
-        def answer(self, said: Any) -> None:
-            answers.append(said)
-
-    waiting: Any = [[], [Asked(one) for one in asked]]
-    around = LoopPorts(lambda seconds: None, requests=lambda: waiting.pop() if waiting else ())
-    run(on.service, ScriptedCamera([CameraError("gone")]), around)
-    assert answers[0] == {"done": "Ann says: c3 is gold block, x up."}
-    assert "no square 'h9'" in answers[1]["refused"]
-    assert "by is 3; expected a text" in answers[2]["refused"]
-    assert "expected a look by place" in answers[3]["refused"]
-    assert "taken back" in answers[4]["done"]
-    assert "no turn" in answers[5]["refused"]
-    assert "can't do 'dance'" in answers[6]["refused"]
+    waiting = commands()
+    replies: list[Any] = []
+    for command in (
+        Correct("Ann", {"c3": "gold block, x up"}),
+        Correct("Ann", {"h9": "empty"}),
+        TakeBack("Ann"),
+        TakeBack("Ann"),
+        RestoreSensor("c3", "Ann"),
+    ):
+        waiting.submit(command, replies.append)
+    run(on.service, ScriptedCamera([CameraError("gone")]), LoopPorts(lambda seconds: None, waiting))
+    assert replies[0] == Reply("Ann says: c3 is gold block, x up.")
+    assert replies[1].refused
+    assert "no square 'h9'" in replies[1].words
+    assert replies[2] == Reply("The last turn is taken back.")
+    assert replies[3] == Reply("there is no turn to take back", refused=True)
+    assert replies[4] == Reply("this referee has no sensors, so none under c3", refused=True)
     assert on.kinds()[-2:] == ["correction", "take back"]
+
+
+def test_a_command_that_comes_with_the_last_frame_is_carried_out(table: Any, start: Any, make_reading: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    waiting, replies = commands(), []
+
+    def hear(frame: Any, verdicts: Any) -> None:
+        if frame is None:
+            waiting.submit(Correct("Ann", {"c3": "gold block, x up"}), replies.append)
+
+    run(on.service, ScriptedCamera([]), LoopPorts(lambda seconds: None, waiting, on_verdicts=hear))
+    assert replies == [Reply("Ann says: c3 is gold block, x up.")]
+
+
+def test_a_press_is_judged_by_the_frame_that_follows_it(table: Any, start: Any, make_reading: Any) -> None:
+    on = table(turn_end="button")
+    on.service.start()
+    on.show(start, 2)
+    _, after = on.play(start="c1", top="hoops")
+    on.show(after, 1)
+    waiting, heard, replies = commands(), [], []
+    waiting.submit(Press(ButtonRole.END_TURN), replies.append)
+    on.reader.following = make_reading(after, time_s=on.sequence / 10)
+
+    def hear(frame: Any, verdicts: Any) -> None:
+        heard.append((frame is not None, [one.kind for one in verdicts]))
+
+    script = [CameraError("gone"), on.frame()]
+    ports = LoopPorts(lambda seconds: None, waiting, lambda: ["take back"], hear)
+    run(on.service, ScriptedCamera(script), ports)
+    assert heard[0] == (True, [VerdictKind.NOT_FINISHED, VerdictKind.ACCEPTED])
+    assert replies[0] is not None
+    assert not replies[0].refused
+    assert on.kinds()[-2:] == ["turn", "take back"], "the button that is asked comes after the press that waited"
 
 
 class ScriptedCamera:
@@ -80,8 +112,10 @@ def test_the_loop_survives_a_camera_that_goes_away(table: Any, start: Any, make_
         on.frame(),
         on.frame(),
     ]
-    around = LoopPorts(waits.append, on_verdicts=lambda frame, verdicts: heard.extend(one.kind for one in verdicts))
-    run(on.service, ScriptedCamera(script), around)
+    ports = LoopPorts(
+        waits.append, commands(), on_verdicts=lambda frame, verdicts: heard.extend(one.kind for one in verdicts)
+    )
+    run(on.service, ScriptedCamera(script), ports)
     assert len([one for one in on.said if "/dev/video0" in one]) == 1
     assert on.said[-1] == "The camera is back."
     assert len(waits) == 2
@@ -92,12 +126,16 @@ def test_a_folder_without_a_new_picture_is_no_trouble(table: Any, start: Any, ma
     on = table()
     on.service.start()
     on.reader.following = make_reading(start)
-    run(on.service, ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]), LoopPorts(pytest.fail))
+    run(
+        on.service,
+        ScriptedCamera([on.frame(), NothingNewError("no new image"), on.frame()]),
+        LoopPorts(pytest.fail, commands()),
+    )
     assert on.said == []
 
 
 def test_the_loop_stops_when_asked(table: Any) -> None:
     on = table()
     on.service.start()
-    run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, stop=lambda: True))
+    run(on.service, ScriptedCamera([on.frame()]), LoopPorts(lambda seconds: None, commands(), stop=lambda: True))
     assert on.service.reading is None

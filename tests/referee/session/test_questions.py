@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hardware.lights.signals import Mood
-from referee.commands.entries import Entry
+from referee.commands.values import EnterTurn
 from referee.journal import Journal
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
@@ -76,7 +76,7 @@ def test_a_question_outlasts_what_answers_nothing(asked: SensedTable, interrupt:
 @pytest.mark.parametrize("interrupt", [cable_pulled, camera_gone])
 def test_it_is_answered_afterwards_as_before(asked: SensedTable, interrupt: Interrupt) -> None:
     interrupt(asked)
-    asked.service.enter(Entry("turn", "c1-b1=x-a2", "Ann"))
+    asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     assert asked.lamp.signals[-1].mood is Mood.ACCEPTED
     asked.wait(4.0)
     assert asked.kinds()[-1] == "turn"
@@ -84,7 +84,7 @@ def test_it_is_answered_afterwards_as_before(asked: SensedTable, interrupt: Inte
 
 def test_an_accepted_turn_is_not_lit_again_over_a_table_nobody_has_looked_at(asked: SensedTable) -> None:
     """While the camera was gone somebody may have played: a light that says *accepted* would be taken to mean that."""
-    asked.service.enter(Entry("turn", "c1-b1=x-a2", "Ann"))
+    asked.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     asked.service.say_trouble("The camera is gone.")
     asked.service.end_trouble("The camera is back.")
     assert [signal.mood for signal in asked.lamp.signals[-3:]] == [Mood.ACCEPTED, Mood.TROUBLE, Mood.WAITING]

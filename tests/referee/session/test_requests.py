@@ -9,12 +9,11 @@ import pytest
 
 from engine.errors import EngineError
 from hardware.lights.signals import Mood, Sound
-from referee.commands.corrections import Correction
-from referee.commands.entries import Entry
+from hardware.pins.pin_map import ButtonRole
+from referee.commands.values import Announce, Correct, EnterRoll, EnterTurn, Overrule, Press, Reply, TakeBack
 from referee.errors import CorrectionError
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
-from referee.session.loop import press
 from tests.referee.service_table import START, kinds_of, wall_clock
 
 
@@ -23,10 +22,11 @@ def test_a_turn_is_taken_back_on_a_persons_word(table: Any, start: Any) -> None:
     on.service.start()
     on.show(start, 2)
     before = on.service.belief
-    assert not on.service.take_back("gold")
+    with pytest.raises(CorrectionError, match="no turn to take back"):
+        on.service.take_back(TakeBack("gold"))
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 2)
-    assert on.service.take_back("gold")
+    assert on.tell(TakeBack("gold")) == Reply("The last turn is taken back.")
     assert on.service.belief == before
     assert VerdictKind.ACCEPTED not in kinds_of(on.show(after, 3))
     on.show(start, 1)
@@ -40,7 +40,7 @@ def test_a_correction_holds_and_is_recorded_with_its_author(table: Any, start: A
     on.show(start, 2)
     _, after = on.play(start="c1", top="hoops")
     looks = {place: look for place, look in after.items() if look != start[place]}
-    done = on.service.correct(Correction("Ann", looks, to_move="teal", why="I played that"))
+    done = on.service.correct(Correct("Ann", looks, to_move="teal", why="I played that"))
     assert on.show(after, 2) == []
     event = on.journal.events()[-1][1]
     assert (event.kind, event.data["by"], event.data["why"]) == ("correction", "Ann", "I played that")
@@ -56,7 +56,7 @@ def test_the_camera_never_overrules_a_person_until_the_table_changes(table: Any,
     on = table()
     on.service.start()
     on.show({**start, "c1": "gold block, x up"}, 2)
-    on.service.correct(Correction("Ann", {"c1": "gold block, cross up"}))
+    on.service.correct(Correct("Ann", {"c1": "gold block, cross up"}))
     misread = {**start, "c1": "gold block, x up"}
     assert on.show(misread, 4) == []
     assert on.said[-1] == "c1 looks different to me, but a person's word holds."
@@ -77,9 +77,9 @@ def test_a_person_s_word_survives_a_restart(table: Any, start: Any, tmp_path: Pa
         _, after = on.play(start="c1", top="hoops")
         on.show(after, 2)
         if word == "take back":
-            on.service.take_back("Ann")
+            on.service.take_back(TakeBack("Ann"))
         else:
-            on.service.correct(Correction("Ann", {place: start[place] for place in after}, to_move="gold"))
+            on.service.correct(Correct("Ann", {place: start[place] for place in after}, to_move="gold"))
         belief = on.service.belief
         assert on.game.table.appearance(belief[0]) == start
     with Journal.open(path, wall_clock=wall_clock) as journal:
@@ -95,14 +95,14 @@ def test_a_correction_may_be_the_set_up_and_the_end(table: Any, start: Any) -> N
     on = table()
     on.service.start()
     with pytest.raises(CorrectionError, match="not set up yet"):
-        on.service.correct(Correction("Ann", to_move="teal"))
-    on.service.correct(Correction("Ann", {place: look for place, look in start.items() if look != "empty"}))
+        on.service.correct(Correct("Ann", to_move="teal"))
+    on.service.correct(Correct("Ann", {place: look for place, look in start.items() if look != "empty"}))
     assert on.game.table.appearance(on.service.belief[0]) == start
-    on.service.correct(Correction("Ann", {place: "empty" for place in start if start[place].startswith("teal")}))
+    on.service.correct(Correct("Ann", {place: "empty" for place in start if start[place].startswith("teal")}))
     assert on.service.finished
     assert on.lamp.moods[-1] is Mood.FINISHED
     assert on.kinds() == ["new game", "correction", "correction", "end"]
-    on.service.correct(Correction("Ann", {"e7": START["e7"]}, to_move="gold"))
+    on.service.correct(Correct("Ann", {"e7": START["e7"]}, to_move="gold"))
     assert not on.service.finished
     assert fold(on.game, on.journal.events()).outcome is None
 
@@ -113,7 +113,7 @@ def test_an_overruled_square_is_left_alone(table: Any, start: Any) -> None:
     on.show(start, 2)
     ghost = {**start, "g4": "teal block, stop up"}
     assert VerdictKind.ILLEGAL in kinds_of(on.show(ghost, 2))
-    on.service.overrule(["g4"], "Ann")
+    assert on.tell(Overrule(("g4",), "Ann")) == Reply("g4: as believed")
     on.show(ghost, 2)
     _, after = on.play(start="c1", top="hoops")
     assert VerdictKind.ACCEPTED in kinds_of(on.show({**after, "g4": ghost["g4"]}, 2))
@@ -123,14 +123,17 @@ def test_buttons_do_what_they_say(table: Any, start: Any) -> None:
     on = table(turn_end="button")
     on.service.start()
     on.show(start, 1)
-    assert press(on.service, "hint") == []
+    assert on.tell(Press(ButtonRole.HINT)) == Reply("There are no hints here.", refused=True)
     assert on.said[-1] == "There are no hints here."
     _, after = on.play(start="c1", top="hoops")
     on.show(after, 1)
-    press(on.service, "end turn")
-    press(on.service, "take back")
-    assert on.kinds()[-1] == "take back"
-    assert press(on.service, "no such button") == []
+    said = on.tell(Press(ButtonRole.END_TURN))
+    assert said == Reply(on.service.shown.sentence)
+    assert on.kinds()[-1] == "turn"
+    on.tell(Press(ButtonRole.TAKE_BACK))
+    assert (on.kinds()[-1], on.journal.events()[-1][1].data["by"]) == ("take back", "button")
+    on.hand(start, 1)
+    assert on.tell(Press(ButtonRole.END_TURN)) == Reply("The table is judged once it is at rest.")
 
 
 @pytest.mark.parametrize("restarted", [False, True])
@@ -140,7 +143,7 @@ def test_a_turn_that_is_typed_counts_before_the_pieces_follow(table: Any, start:
     on.show(start, 2)
     turn, after = on.play(start="c1", top="hoops")
     text = on.game.notation.format_turn(turn)
-    assert on.service.enter(Entry("turn", text, "Ann")) == on.game.notation.describe(turn)
+    assert on.service.enter(EnterTurn(text, "Ann")) == on.game.notation.describe(turn)
     assert (on.lamp.moods[-1], on.lamp.signals[-1].sound) == (Mood.ACCEPTED, Sound.ACCEPTED)
     assert [light.place for light in on.lamp.signals[-1].lights] == list(turn.places)
     assert on.lamp.signals[-1].words == f"{on.game.notation.describe(turn)} Teal to play."
@@ -162,13 +165,13 @@ def test_what_is_typed_against_the_rules_changes_nothing(table: Any, start: Any)
     on = table()
     on.service.start()
     with pytest.raises(CorrectionError, match="not set up yet"):
-        on.service.enter(Entry("turn", "c1-c2=hoops", "Ann"))
+        on.service.enter(EnterTurn("c1-c2=hoops", "Ann"))
     on.show(start, 2)
     shown = len(on.lamp.signals)
     with pytest.raises(EngineError):
-        on.service.enter(Entry("turn", "c7-c6=hoops", "Ann"))
+        on.service.enter(EnterTurn("c7-c6=hoops", "Ann"))
     with pytest.raises(EngineError):
-        on.service.enter(Entry("rolled", "4", "Ann"))
+        on.service.enter(EnterRoll("4", "Ann"))
     assert on.kinds() == ["new game", "set up"]
     assert len(on.lamp.signals) == shown
 
@@ -177,12 +180,12 @@ def test_a_resignation_ends_the_game_and_can_be_taken_back(table: Any, start: An
     on = table()
     on.service.start()
     on.show(start, 2)
-    assert on.service.enter(Entry("announced", "resign", "Ann")) == "Gold announces: resign."
+    assert on.service.enter(Announce("resign", "Ann")) == "Gold announces: resign."
     assert on.service.finished
     assert on.lamp.signals[-1].mood is Mood.FINISHED
     assert on.lamp.signals[-1].words == "Gold announces: resign. Teal wins: gold resigned."
     assert on.kinds()[-2:] == ["announced", "end"]
-    assert on.service.take_back("Ann")
+    assert not on.tell(TakeBack("Ann")).refused
     assert not on.service.finished
     assert on.lamp.signals[-1].mood is Mood.WAITING
     again = table(on.journal)

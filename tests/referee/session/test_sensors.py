@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from referee.commands.corrections import Correction
-from referee.commands.entries import Entry
+from referee.commands.values import Correct, EnterTurn
 from referee.journal import Journal, fold
 from referee.judge.verdict import VerdictKind
 from referee.session.settings import ServiceSettings
@@ -62,7 +61,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
     assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
     assert "c1-b1=x-a2" in verdicts[0].candidates
     assert "c1 and a2 touched" in verdicts[0].sentence
-    table.service.enter(Entry("turn", "c1-b1=x-a2", "Ann"))
+    table.service.enter(EnterTurn("c1-b1=x-a2", "Ann"))
     assert {verdict.kind for verdict in table.wait(5.0)} <= {VerdictKind.UNCHANGED}
     folded = fold(deblockle, journal.events(table.service.game_number))
     assert [step.text for step in folded.steps] == ["c1-b1=x-a2"]
@@ -70,7 +69,7 @@ def test_a_question_is_answered_by_typing_the_turn_and_the_game_goes_on(deblockl
 
 def test_where_it_stopped_is_felt_and_the_turn_counts(deblockle: Any, journal: Journal) -> None:
     table = begun(deblockle, journal, BUTTON)
-    table.service.correct(Correction("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
+    table.service.correct(Correct("Ann", position=deblockle.notation.format_state(deblockle.rules.new())))
     table.wait(4.0)
     state = table.service.belief[0]
     turn = unique_turn(deblockle, state)
@@ -106,7 +105,7 @@ def test_moves_of_diaballik_are_asked_about_because_of_passes_and_typed(diaballi
         verdicts = table.press()
         assert [verdict.kind for verdict in verdicts] == [VerdictKind.AMBIGUOUS]
         assert diaballik.notation.format_turn(turn) in verdicts[0].candidates
-        table.service.enter(Entry("turn", diaballik.notation.format_turn(turn), "Ann"))
+        table.service.enter(EnterTurn(diaballik.notation.format_turn(turn), "Ann"))
         table.wait(3.0)
     assert table.kinds().count("turn") == 4
 

@@ -33,7 +33,7 @@ def test_a_press_ends_a_turn_and_nothing_else_does(table: Any, start: Any) -> No
     on.show(start, 1)
     _, after = on.play(start="c1", top="hoops")
     assert kinds_of(on.show(after, 5)) == [VerdictKind.NOT_FINISHED]
-    assert kinds_of(on.service.press()) == [VerdictKind.ACCEPTED]
+    assert kinds_of(on.service.end_turn()) == [VerdictKind.ACCEPTED]
 
 
 def test_a_press_under_a_hand_counts_when_the_table_is_clear(table: Any, start: Any) -> None:
@@ -42,7 +42,7 @@ def test_a_press_under_a_hand_counts_when_the_table_is_clear(table: Any, start: 
     on.show(start, 1)
     _, after = on.play(start="c1", top="hoops")
     on.hand(after, 0.5)
-    assert on.service.press() == []
+    assert on.service.end_turn() == []
     assert kinds_of(on.show(after, 1)) == [VerdictKind.ACCEPTED]
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
@@ -55,7 +55,12 @@ class LineGame:
     places: tuple[str, ...] = tuple(f"a{square}" for square in range(1, 10))
     looks: tuple[str, ...] = (EMPTY, "gold counter")
     options: tuple[object, ...] = ()
-    rules: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> LineGame:
+        return self
+
+    table = notation = rules
 
     def parse_turn(self, state: LineState, text: str) -> LineTurn:
         start, _, end = text.partition("-")

@@ -15,7 +15,7 @@ from rich.console import Console
 from referee.mapping.sensors import show_sensors
 from referee.sensing.values import SensorSnapshot
 from referee.settings.configuration import Configuration, load
-from referee.wiring.devices import HeldPresses, OpenedDevices, opened_devices
+from referee.wiring.devices import OpenedDevices, opened_devices
 from referee.wiring.plan import WiringPlan, wiring_plan
 from referee.wiring.sensor_map import SensorMap, save_sensor_map
 from tests.guard import GUARD_S
@@ -81,10 +81,3 @@ def test_switches_on_pins_are_shown(pins: mock.MockFactory, configuration: Confi
     assert show_sensors(configuration, console, once=True) == 0
     assert isinstance(console.file, StringIO)
     assert "0 of 2 squares are occupied: none." in console.file.getvalue()
-
-
-def test_a_press_waits_until_the_switches_have_told_what_was_moved_before_it() -> None:
-    pressed = [["end turn"], [], ["hint", "end turn"], [], [], []]
-    times = iter([0.0, 0.1, 0.2, 0.25, 0.4, 0.5])
-    held = HeldPresses(lambda: pressed.pop(0), 0.2, lambda: next(times))
-    assert [held() for _ in range(6)] == [[], [], ["end turn"], [], ["hint", "end turn"], []]

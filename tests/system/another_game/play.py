@@ -20,9 +20,11 @@ from hardware.factory import DriverSettings, driver_sources
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import Panel
 from referee.cli.context import utc_now
+from referee.commands.values import TakeBack
 from referee.journal import Journal
 from referee.journal.events import Event
 from referee.rendering.board_picture import beside_camera, board_text
+from referee.session.feed import shown_on
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
 from vision.frame import Frame, Image
@@ -75,7 +77,7 @@ def main(journal_path: Path) -> dict[str, Any]:
     reader.shown = dict.fromkeys(game.places, EMPTY)
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        service: Service[Any, Any] = Service(game, reader, journal, panel, settings, said.append)
+        service: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
         service.start()
         show(service)
         show(service, b2="blue pebble")
@@ -83,12 +85,12 @@ def main(journal_path: Path) -> dict[str, Any]:
         show(service, a1="empty")
         show(service, a1="red pebble")
         show(service, b1="blue pebble", c1="red pebble")
-        service.take_back("Ann")
+        service.take_back(TakeBack("Ann"))
         believed = service.belief[0]
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         amended = game.notation.format_state(game.table.amend(believed, {"c3": "red pebble"}, "blue"))
         journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it fell off"}))
-        again: Service[Any, Any] = Service(game, reader, journal, panel, settings, said.append)
+        again: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
         again.start()
         show(again, c1="empty", c3="red pebble")
         show(again, b3="blue pebble")

@@ -16,17 +16,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.parts.power.world import GAME, Glimpse, ToldReader, World, frame_of
+from benchmarks.parts.power.world import GAME, SETTINGS, Glimpse, ToldReader, World, frame_of, show
 from engine.registry import load
 from hardware.lights.signals import Mood, Signal
 from referee.errors import JournalBusyError, JournalFullError
 from referee.journal import BufferedJournal, Journal, fold
 from referee.journal.events import Event
 from referee.journal.journal import connect
-from referee.session.loop import press
+from referee.session.feed import shown_on
 from referee.session.recovery import EVERY_S
 from referee.session.service import Service
-from referee.session.settings import ServiceSettings
 
 DAY = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,9 +44,8 @@ class Table:
     def __post_init__(self) -> None:
         self.game: Any = load(GAME)
         self.reader = ToldReader()
-        settings = ServiceSettings(turn_end="button", rest_s=1.5)
         self.service: Service[Any, Any] = Service(
-            self.game, self.reader, self.journal, self, settings, self.said.append
+            self.game, self.reader, self.journal, shown_on(self), SETTINGS, self.said.append
         )
         self.last: Glimpse | None = None
 
@@ -67,10 +65,7 @@ class Table:
     def give(self, glimpse: Glimpse) -> None:
         reading = replace(glimpse.reading, time_s=glimpse.reading.time_s - self.starts_at_s)
         self.last = replace(glimpse, reading=reading, presses=())
-        self.reader.told = reading
-        self.service.step(frame_of(reading))
-        for role in glimpse.presses:
-            press(self.service, role)
+        show(self.service, self.reader, replace(glimpse, reading=reading))
 
     def wait(self, seconds: float) -> None:
         """Let the table lie as it is."""

@@ -1,0 +1,95 @@
+"""One line of commands, from whoever gives them to the loop that carries them out."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from referee.commands.values import Command, Press, Respond, unheard
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A command, and who is to hear what became of it."""
+
+    command: Command
+    respond: Respond
+
+
+class CommandQueue:
+    """Takes commands from any thread, in order, and wakes the one thread that carries them out.
+
+    Presses are taken apart from the rest, since they are judged by the frame that follows them. ``press_lag_s`` is how
+    long a press is held back: where switches tell what was moved, who puts a piece down and presses at once must not
+    be judged by the table before. ``clock`` gives monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float], press_lag_s: float = 0.0) -> None:
+        self._clock = clock
+        self._press_lag_s = press_lag_s
+        self._changed = threading.Condition()
+        self._commands: deque[Submitted] = deque()
+        self._presses: deque[tuple[float, Submitted]] = deque()
+        self._woken = False
+        self._is_closed = False
+
+    def submit(self, command: Command, respond: Respond = unheard) -> None:
+        """Put a command at the end of the line; ``respond`` is called by the thread that carries it out."""
+        with self._changed:
+            if not self._is_closed:
+                submitted = Submitted(command, respond)
+                if isinstance(command, Press):
+                    self._presses.append((self._clock(), submitted))
+                else:
+                    self._commands.append(submitted)
+                self.wake()
+                return
+        respond(None)
+
+    def take(self) -> list[Submitted]:
+        """Give the commands that wait, without presses."""
+        with self._changed:
+            taken = list(self._commands)
+            self._commands.clear()
+        return taken
+
+    def take_presses(self) -> list[Submitted]:
+        """Give the presses that were held back for long enough."""
+        taken = []
+        with self._changed:
+            while self._presses and self._clock() - self._presses[0][0] >= self._press_lag_s:
+                taken.append(self._presses.popleft()[1])
+        return taken
+
+    def wake(self) -> None:
+        """Let the thread that waits go on, or the next one that would."""
+        with self._changed:
+            self._woken = True
+            self._changed.notify_all()
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Wait for the next command or ``wake`` since the last time, at most so long."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._woken, timeout_s)
+            self._woken = False
+
+    def close(self) -> None:
+        """Take no more commands; who waits for one that was never taken hears that nobody will carry it out."""
+        with self._changed:
+            self._is_closed = True
+            left = [*self.take(), *(submitted for _, submitted in self._presses)]
+            self._presses.clear()
+        for submitted in left:
+            submitted.respond(None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

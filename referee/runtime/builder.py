@@ -1,0 +1,79 @@
+"""Puts a session together: for a real table, the virtual one, benchmarks and tests alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from engine.api import Game
+from referee.hints.requests import HintSource
+from referee.runtime.readers import AttentiveReader
+from referee.sensing.health import SensorHealth
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.sensing.values import SensorSettings, SensorSource
+from referee.session.feed import Snapshot, Subscriber
+from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors
+from referee.session.service import Service
+from referee.session.settings import ServiceSettings
+
+
+def compose_reader(
+    game: Game[Any, Any],
+    seen: Reader | None,
+    sensors: SensorSource | None,
+    *,
+    every_frame: bool = False,
+    settings: SensorSettings | None = None,
+    health: SensorHealth | None = None,
+) -> Reader:
+    """Join what the table is seen and sensed through into one reader; either may be missing, not both.
+
+    ``every_frame`` reads each frame as a whole, also while something moves or nothing has changed. Raises ValueError
+    where there is neither a reader nor sensors.
+    """
+    if seen is None:
+        if sensors is None:
+            raise ValueError("a table needs a reader of pictures, sensors, or both; got neither")
+        return SensorReader(sensors, game.places, game.looks, settings, health)
+    watched = seen if every_frame else AttentiveReader(seen)
+    if sensors is None:
+        return watched
+    return FusedReader(watched, sensors, game.places, game.looks, settings, health)
+
+
+def _unheard(sentence: str) -> None:
+    del sentence
+
+
+@contextmanager
+def open_session(
+    game: Game[Any, Any],
+    reader: Reader,
+    journal: Recorder,
+    settings: ServiceSettings,
+    *,
+    subscribers: Sequence[Subscriber] = (),
+    say: Callable[[str], None] = _unheard,
+    hints: HintSource | None = None,
+    restore: RestoreSensorAt = no_sensors,
+    resume: bool = True,
+    seed: int | None = None,
+) -> Iterator[Service[Any, Any]]:
+    """Open a session on a journal and start it; at the end, whoever waits for a hint is told that none will come.
+
+    ``subscribers`` take each snapshot in order, ``say`` hears remarks that are no verdicts, ``hints`` works hints out,
+    ``restore`` goes by a sensor again. With ``resume`` the journal's latest game goes on if it isn't over; ``seed`` is
+    recorded with a new one. Raises FoldError and JournalError as ``Service.start`` does.
+    """
+
+    def publish(snapshot: Snapshot) -> None:
+        for subscriber in subscribers:
+            subscriber(snapshot)
+
+    service: Service[Any, Any] = Service(game, reader, journal, publish, settings, say, hints, restore)
+    try:
+        service.start(resume=resume, seed=seed)
+        yield service
+    finally:
+        service.close()

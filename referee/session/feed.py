@@ -1,0 +1,84 @@
+"""What the session tells the world: a snapshot after every change, once the journal has it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from engine.api import Appearance, Outcome, Place, Player
+from hardware.lights.signals import Signal, Sound
+from referee.judge.verdict import Verdict
+from referee.session.ports import Display
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything a screen, a panel of lights or a page needs to show the game as it is believed to be.
+
+    ``event_number`` is the newest event in the journal. ``states`` are all that may be the case, none before the
+    set-up; ``appearance``, ``to_move``, ``scores`` and ``outcome`` are the first one's. ``verdict`` is the one on show:
+    in full in ``words``, with its pictures kept with the event ``evidence``. ``set_aside`` are places that are left
+    out for now. ``hint`` is the hint that ``signal`` lights, ``trouble`` what keeps the referee itself from its work.
+    ``time_s`` is the frame's.
+    """
+
+    game: str
+    game_number: int
+    event_number: int
+    signal: Signal
+    time_s: float
+    states: tuple[Any, ...] = ()
+    appearance: Appearance = field(default_factory=dict)
+    to_move: Player | None = None
+    scores: Mapping[Player, int] = field(default_factory=dict)
+    outcome: Outcome | None = None
+    verdict: Verdict | None = None
+    words: str = ""
+    evidence: int | None = None
+    set_aside: frozenset[Place] = frozenset()
+    hint: str = ""
+    trouble: str = ""
+
+
+Subscriber = Callable[[Snapshot], object]
+"""Takes each snapshot, in order and by the session's own thread, so it must not wait for anything."""
+
+
+def shown_on(display: Display) -> Subscriber:
+    """Make a subscriber that shows each snapshot's signal on a display."""
+    return lambda snapshot: display.show(snapshot.signal, snapshot.time_s)
+
+
+class NewestSnapshot:
+    """A subscriber for a thread that takes its time: it gets the newest snapshot, and never the ones it missed.
+
+    A sound belongs to its moment, so a snapshot that is read again is silent.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._newest: Snapshot | None = None
+        self._is_new = False
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """Take a snapshot in place of the one before."""
+        with self._changed:
+            self._newest, self._is_new = snapshot, True
+            self._changed.notify_all()
+
+    @property
+    def latest(self) -> Snapshot | None:
+        """The snapshot that holds now, without its sound; ``None`` before the first."""
+        with self._changed:
+            newest = self._newest
+        return newest and replace(newest, signal=replace(newest.signal, sound=Sound.SILENCE))
+
+    def wait(self, timeout_s: float | None = None) -> Snapshot | None:
+        """Give the newest snapshot that was not given yet; ``None`` when none came within the time."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_new, timeout_s):
+                return None
+            self._is_new = False
+            return self._newest

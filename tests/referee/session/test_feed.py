@@ -1,0 +1,114 @@
+"""What the session tells the world: snapshots, each after the journal has what it tells of."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from hardware.lights.signals import Mood, Signal, Sound
+from referee.commands.values import AskHint, Correct, EnterTurn, NewGame, Resume
+from referee.judge.verdict import VerdictKind
+from referee.session.feed import NewestSnapshot, Snapshot
+from tests.guard import GUARD_S
+
+
+def test_a_snapshot_says_what_is_believed_and_why(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    first = on.snapshots[-1]
+    assert (first.game, first.game_number, first.event_number, first.states) == ("deblockle", 1, 1, ())
+    assert (first.appearance, first.to_move, first.verdict) == ({}, None, None)
+    on.show(start, 2)
+    turn, after = on.play(start="c1", top="hoops")
+    on.show(after, 2)
+    told = on.snapshots[-1]
+    assert told.states == on.service.belief
+    assert (told.appearance, told.to_move, told.outcome) == (after, "teal", None)
+    assert told.verdict is on.service.shown
+    assert told.verdict.kind is VerdictKind.ACCEPTED
+    assert told.words == told.signal.words == told.verdict.sentence
+    assert told.event_number == told.evidence == len(on.journal.events())
+    assert {one.evidence.name for one in on.journal.evidence(told.evidence)} >= {f"after-{turn.places[0]}"}
+
+
+def test_every_change_is_told_once_and_after_the_journal_has_it(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 4)
+    on.tell(Correct("Ann", {"c1": "gold block, x up"}))
+    on.tell(EnterTurn(on.game.notation.format_turn(on.game.rules.legal_turns(on.service.belief[0])[0]), "Ann"))
+    assert [snapshot.event_number for snapshot in on.snapshots] == [1, 2, 3, 4]
+    assert on.lamp.events_then == [1, 2, 3, 4]
+    assert [one.verdict is None for one in on.snapshots] == [True, False, True, True], "a word takes it off the show"
+
+
+def test_a_fault_is_told_with_its_remedy_and_what_it_hides_is_not(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    on.show({**start, "e5": "empty", "a4": start["e5"]}, 3)
+    told = on.snapshots[-1]
+    assert told.verdict is not None
+    assert told.verdict.kind is VerdictKind.ILLEGAL
+    assert told.words == told.signal.words
+    assert told.appearance == start
+
+
+def test_trouble_of_the_referee_itself_is_told_and_its_end(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    on.service.say_trouble("the camera is gone.")
+    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("the camera is gone.", Mood.TROUBLE)
+    on.service.end_trouble("The camera is back.")
+    assert (on.snapshots[-1].trouble, on.snapshots[-1].signal.mood) == ("", Mood.WAITING)
+
+
+def test_a_hint_that_cannot_be_is_no_hint(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    on.tell(AskHint("Ann"))
+    assert (on.snapshots[-1].hint, on.snapshots[-1].signal.words) == ("", "There are no hints here.")
+
+
+def test_a_new_game_begins_with_nothing_of_the_old_one(table: Any, start: Any) -> None:
+    on = table()
+    on.service.start()
+    on.show(start, 2)
+    on.show(on.play(start="c1", top="hoops")[1], 2)
+    assert on.tell(Resume()).refused
+    assert on.tell(NewGame("diaballik")).refused
+    reply = on.tell(NewGame("deblockle", {"side_by_side": False}, {"gold": "Ann"}))
+    assert reply.words == "Game 2 of Deblockle begins. Set up the pieces."
+    told = on.snapshots[-1]
+    assert (told.game_number, told.states, told.verdict, told.signal.mood) == (2, (), None, Mood.LOOKING)
+    assert on.journal.events(2)[0][1].data["players"] == {"gold": "Ann"}
+    on.show(start, 2)
+    assert on.journal.events(2)[-1][1].kind == "set up"
+    assert not on.service.belief[0].options.side_by_side if hasattr(on.service.belief[0], "options") else True
+
+
+def snapshot(number: int, sound: Sound = Sound.ACCEPTED) -> Snapshot:
+    return Snapshot("deblockle", 1, number, Signal(Mood.ACCEPTED, sound=sound), 0.0)
+
+
+def test_who_is_slow_gets_the_newest_and_no_sound_twice() -> None:
+    newest = NewestSnapshot()
+    assert newest.latest is None
+    assert newest.wait(0.0) is None
+    newest(snapshot(1))
+    newest(snapshot(2))
+    assert newest.wait(0.0) == snapshot(2)
+    assert newest.wait(0.0) is None
+    assert newest.latest == snapshot(2, Sound.SILENCE)
+
+
+def test_who_waits_is_woken_by_the_next_snapshot() -> None:
+    newest = NewestSnapshot()
+    got: list[Snapshot | None] = []
+    waiting = threading.Thread(target=lambda: got.append(newest.wait(GUARD_S)))
+    waiting.start()
+    newest(snapshot(1))
+    waiting.join(GUARD_S)
+    assert got == [snapshot(1)]
