@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from common.suggestions import nearest
 from engine.api import Option, OptionValue
@@ -11,6 +12,7 @@ from engine.errors import OptionError
 
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
+OptionsT = TypeVar("OptionsT")
 _WHOLE_NUMBER = re.compile("-?[0-9]{1,9}")
 
 
@@ -28,6 +30,31 @@ def read_options(options: Sequence[Option], given: Mapping[str, OptionValue] | N
             raise OptionError(f"there is no option {name!r}; {hint}")
         values[name] = _read_value(by_name[name], value)
     return values
+
+
+def read_into(
+    kind: Callable[..., OptionsT],
+    options: Sequence[Option],
+    given: Mapping[str, OptionValue] | None,
+    **readers: Callable[[str], object],
+) -> OptionsT:
+    """Read options into ``kind``, a dataclass with a field for each; ``readers`` read a value's text further.
+
+    Raises OptionError as ``read_options`` and the readers do.
+    """
+    values: dict[str, object] = dict(read_options(options, given))
+    values |= {name: read(str(values[name])) for name, read in readers.items()}
+    return kind(**values)
+
+
+def differing_options(options: Sequence[Option], values: object) -> list[str]:
+    """Write the options whose values, fields of ``values``, differ from their defaults: ``name=value``."""
+    differing = [option for option in options if getattr(values, option.name) != option.default]
+    return [f"{option.name}={_written(getattr(values, option.name))}" for option in differing]
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def written_options(options: Sequence[Option], text: str) -> dict[str, OptionValue]:

@@ -60,6 +60,15 @@ class Grid:
         """The row of a square, 0 for the first player's."""
         return square // self.columns
 
+    def apart(self, first: int, second: int) -> tuple[int, int]:
+        """How many columns and how many rows lie between two squares: (0, 1) for neighbours in a column."""
+        columns = abs(self.column_of(first) - self.column_of(second))
+        return columns, abs(self.row_of(first) - self.row_of(second))
+
+    def names_of(self, squares: int) -> tuple[str, ...]:
+        """The names of a set of squares, in rising order."""
+        return tuple(self.names[square] for square in members(squares))
+
     def ray(self, square: int, offset: Offset) -> tuple[int, ...]:
         """The squares from a square to the edge in one direction, the nearest first, the square itself left out."""
         column, row = self.column_of(square) + offset[0], self.row_of(square) + offset[1]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from engine.api import EMPTY, Appearance, Breach, Facing, Game, LookName, Place, StateT, TurnT
+from engine.support.looks import Look
 from referee.judge.explanations import Changes, facing_score, sure_sides
 from referee.judge.explorer import Bench
 from referee.judge.pooled_reading import PIECE, PooledReading
@@ -127,4 +128,4 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
 
 def _piece(look: LookName) -> str:
     """The piece without what it shows: ``teal block``, whatever symbol is up."""
-    return look.partition(",")[0]
+    return look if (seen := Look.parse(look)) is None else seen.piece

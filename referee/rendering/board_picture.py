@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -12,6 +11,7 @@ from rich.style import Style
 from rich.text import Text
 
 from engine.api import EMPTY
+from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import MOOD_STYLES, ROLE_STYLES, Light, Signal, most_urgent_lights
 from vision.frame import Image
@@ -40,22 +40,6 @@ _WORDS_SCALE = 0.46
 _LINES = 5
 
 
-@dataclass(frozen=True)
-class Piece:
-    """What a look says: the piece's colour and the symbol it shows; either may be missing."""
-
-    colour: str
-    symbol: str
-
-
-def piece_of(look: str) -> Piece | None:
-    """Take a look apart (``teal block, x up``); ``None`` for an empty place."""
-    if look == EMPTY:
-        return None
-    head, _, tail = look.partition(",")
-    return Piece(head.split()[0] if head.split() else "", tail.removesuffix("up").strip())
-
-
 def board_text(
     appearance: Mapping[str, str], grid: PlaceGrid, lights: Sequence[Light] = (), *, ascii_only: bool
 ) -> Text:
@@ -69,13 +53,13 @@ def board_text(
     for row in grid.rows:
         text.append(f"{row[0][1:]:>2} ", style="dim")
         for place in row:
-            piece = piece_of(appearance.get(place, EMPTY))
+            piece = Look.parse(appearance.get(place, EMPTY))
             light = lit.get(place)
             mark = " " if light is None else ROLE_STYLES[light.role].letter
             if piece is None:
                 text.append(" . ", style="dim")
             else:
-                body = f"{piece.colour[:1].upper() or '?'}{glyphs.get(piece.symbol, piece.symbol[:1] or ' ')} "
+                body = f"{piece.colour[:1].upper() or '?'}{glyphs.get(piece.mark, piece.mark[:1] or ' ')} "
                 text.append(body, style=Style(color=_rich(_COLOURS.get(piece.colour, _GREY)), bold=True))
             text.append(f"{mark} ", style=_painted(light) if light is not None else "")
         text.append("\n")
@@ -97,7 +81,7 @@ def board_picture(
             left, top = margin + column_number * square_px, row_number * square_px
             shade = (196, 214, 226) if (row_number + column_number) % 2 else (176, 196, 210)
             cv2.rectangle(picture, (left, top), (left + square_px - 1, top + square_px - 1), shade, -1)
-            piece = piece_of(appearance.get(place, EMPTY))
+            piece = Look.parse(appearance.get(place, EMPTY))
             if piece is not None:
                 _draw_piece(picture, piece, left, top, square_px)
             if place in lit:
@@ -155,7 +139,7 @@ def wrapped(words: str, columns: int) -> list[str]:
     return lines
 
 
-def _draw_piece(picture: Image, piece: Piece, left: int, top: int, square_px: int) -> None:
+def _draw_piece(picture: Image, piece: Look, left: int, top: int, square_px: int) -> None:
     inset = max(3, square_px // 8)
     colour = _bgr(_COLOURS.get(piece.colour, _GREY))
     corner = (left + square_px - inset, top + square_px - inset)
@@ -164,16 +148,16 @@ def _draw_piece(picture: Image, piece: Piece, left: int, top: int, square_px: in
     centre = (left + square_px // 2, top + square_px // 2)
     size = square_px * 0.26
     ink = (255, 255, 255)
-    if piece.symbol == "hoops":
+    if piece.mark == "hoops":
         for step in range(3):
             angle = 2 * math.pi * step / 3
             x, y = size * 0.6 * math.sin(angle), size * 0.6 * math.cos(angle)
             hoop = (round(centre[0] + x), round(centre[1] - y))
             cv2.circle(picture, hoop, round(size * 0.45), ink, max(1, square_px // 28), cv2.LINE_AA)
         return
-    corners = _symbol_corners(piece.symbol)
+    corners = _symbol_corners(piece.mark)
     if corners is None:
-        cv2.putText(picture, piece.symbol[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
+        cv2.putText(picture, piece.mark[:2], (centre[0] - 8, centre[1] + 5), _FONT, 0.4, ink, 1, cv2.LINE_AA)
         return
     points = np.array([(centre[0] + size * x, centre[1] - size * y) for x, y in corners])
     cv2.fillPoly(picture, [np.round(points).astype(np.int32)], ink, cv2.LINE_AA)

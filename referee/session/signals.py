@@ -13,6 +13,7 @@ from types import MappingProxyType
 from common.phrases import capitalized, listed
 from engine.api import EMPTY, Appearance, Game, Outcome, Place, StateT, TurnT
 from engine.errors import EngineError
+from engine.support.looks import Look
 from hardware.lights.signals import Light, LightRole, Mood, Signal, Sound
 from referee.judge.verdict import Verdict, VerdictKind
 
@@ -186,7 +187,7 @@ def _with_remedy(verdict: Verdict) -> str:
 
 def _piece(look: str) -> str:
     """The piece without what it shows: set-up cares for ``teal block``, whatever symbol was rolled up."""
-    return look.partition(",")[0]
+    return look if (seen := Look.parse(look)) is None else seen.piece
 
 
 def _to_move(player: str | None) -> str:

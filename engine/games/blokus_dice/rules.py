@@ -15,6 +15,7 @@ from engine.games.blokus_dice.table.set_up import new_state
 from engine.games.blokus_dice.table.showing import turns_showing
 from engine.games.blokus_dice.text.turns import format_turn
 from engine.support.announcements import RESIGN, format_announcement
+from engine.support.breaches import not_legal
 from engine.support.rules import OneAtATime
 
 
@@ -82,8 +83,7 @@ class BlokusDiceRules(OneAtATime[BlokusState, BlokusTurn]):
             )
         breaches = violations.breaches_of_turn(state, turn)
         if breaches:
-            why = " ".join(each.sentence for each in breaches)
-            raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {why}", breaches)
+            raise not_legal(format_turn(turn), breaches)
         return playing.played(state, turn)
 
     def combine(self, turns: Sequence[BlokusTurn]) -> BlokusTurn:

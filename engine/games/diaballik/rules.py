@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.api import Announcement, Certainty, OptionValue
-from engine.errors import AmbiguousError, IllegalTurnError
+from engine.errors import AmbiguousError
 from engine.games.diaballik.play import announcements
 from engine.games.diaballik.play import turns as playing
 from engine.games.diaballik.play.catalogue import RULES
@@ -16,6 +16,7 @@ from engine.games.diaballik.play.violations import breaches_of_actions
 from engine.games.diaballik.table.set_up import new_state
 from engine.games.diaballik.table.showing import turns_showing
 from engine.games.diaballik.text.turns import format_turn, result_of
+from engine.support.breaches import not_legal
 from engine.support.rules import OneAtATime
 
 
@@ -61,8 +62,7 @@ class DiaballikRules(OneAtATime[DiaballikState, DiaballikTurn]):
         """Give the state after the turn, its actions in any legal order; raises IllegalTurnError with breaches."""
         breaches = breaches_of_actions(state, turn)
         if breaches:
-            reason = " ".join(breach.sentence for breach in breaches)
-            raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {reason}", breaches)
+            raise not_legal(format_turn(turn), breaches)
         return playing.followed(state, turn.player, result_of(state, turn), claims=turn.claims)
 
     def combine(self, turns: Sequence[DiaballikTurn]) -> DiaballikTurn:

@@ -17,6 +17,7 @@ from engine.games.number_drop.play.violations import breaches_of
 from engine.games.number_drop.table.showing import turns_showing
 from engine.games.number_drop.text.turns import format_turn
 from engine.support.announcements import DRAW, RESIGN, format_announcement
+from engine.support.breaches import not_legal
 from engine.support.dice import format_roll
 from engine.support.notation import words
 
@@ -93,9 +94,7 @@ class NumberDropRules:
     def apply(self, state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
         """Give the state after the turn of anyone who may play; raises IllegalTurnError with breaches."""
         if not playing.is_legal(state, turn):
-            breaches = breaches_of(state, turn)
-            told = " ".join(breach.sentence for breach in breaches)
-            raise IllegalTurnError(f"{format_turn(turn)} is not legal here: {told}", breaches)
+            raise not_legal(format_turn(turn), breaches_of(state, turn))
         return playing.played(state, turn)
 
     def combine(self, turns: Sequence[NumberDropTurn]) -> NumberDropTurn:

@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.support.looks import Look
 from hardware.grid import PlaceGrid
 from hardware.lights.signals import Light, LightRole, Mood, Signal
-from referee.rendering.board_picture import beside_camera, board_picture, board_text, piece_of, wrapped
+from referee.rendering.board_picture import beside_camera, board_picture, board_text, wrapped
 
 GRID = PlaceGrid.of_squares(7, 7)
 
 
 def test_looks_are_taken_apart() -> None:
-    assert piece_of("empty") is None
-    piece = piece_of("teal block, hoops up")
+    assert Look.parse("empty") is None
+    piece = Look.parse("teal block, hoops up")
     assert piece is not None
-    assert (piece.colour, piece.symbol) == ("teal", "hoops")
-    other = piece_of("ball")
+    assert (piece.colour, piece.mark) == ("teal", "hoops")
+    other = Look.parse("ball")
     assert other is not None
-    assert (other.colour, other.symbol) == ("ball", "")
+    assert (other.colour, other.mark) == ("ball", "")
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from engine.api import Place, Player
 from engine.support.grid import KING, Grid, members
+from engine.support.players import opponent
 
 GRID = Grid(5, 5)
 PLACES: tuple[Place, ...] = GRID.names
@@ -68,8 +69,8 @@ def owner_of(colour: int) -> Player | None:
 
 
 def other(player: Player) -> Player:
-    """The other player."""
-    return COOL if player == WARM else WARM
+    """The opponent."""
+    return opponent(PLAYERS, player)
 
 
 BASES: tuple[int, ...] = tuple(LETTERS.index(_ROWS_FROM_FAR[4 - square // 5][square % 5]) for square in range(SQUARES))

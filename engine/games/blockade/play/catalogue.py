@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from engine.api import Rule
+from engine.support.breaches import catalogue
 
-_CATALOGUE: tuple[Rule, ...] = (
+RULES = catalogue(
     Rule(
         "wrong-start", "The game starts from its one set-up: larges, a small on each coloured one, mediums in corners."
     ),
@@ -30,5 +28,3 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("piece-gone", "No piece leaves the board."),
     Rule("piece-added", "No coloured piece comes onto the board during the game."),
 )
-
-RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

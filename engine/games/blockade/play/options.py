@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.api import Option, OptionValue
 from engine.errors import OptionError
 from engine.games.blockade.play.board import PLAYERS
-from engine.options import read_options
+from engine.options import read_into
 
 BY_ROLL = "roll"
 EXACT, CONTAINS = "exact", "contains"
@@ -25,21 +25,15 @@ OPTIONS: tuple[Option, ...] = (
 class BlockadeOptions:
     """The options in force; each field is explained in OPTIONS."""
 
-    starts: str = BY_ROLL
-    strict: bool = False
-    draw_after_passes: int = 0
-    tower: str = EXACT
+    starts: str
+    strict: bool
+    draw_after_passes: int
+    tower: str
 
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlockadeOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
-    values = read_options(OPTIONS, given)
-    passes = int(values["draw_after_passes"])
-    if passes < 0:
-        raise OptionError(f"option draw_after_passes is {passes}; it takes 0 (never) or more")
-    return BlockadeOptions(
-        starts=str(values["starts"]),
-        strict=bool(values["strict"]),
-        draw_after_passes=passes,
-        tower=str(values["tower"]),
-    )
+    options = read_into(BlockadeOptions, OPTIONS, given)
+    if options.draw_after_passes < 0:
+        raise OptionError(f"option draw_after_passes is {options.draw_after_passes}; it takes 0 (never) or more")
+    return options

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.blockade.play.board import (
     BLACK,
     CLEAR,
@@ -26,6 +26,8 @@ from engine.games.blockade.play.board import (
 from engine.games.blockade.play.invariants import impossibility
 from engine.games.blockade.play.options import options_from
 from engine.games.blockade.play.state import BlockadeState, appearance_of, check_looks, new_state, with_end_noticed
+from engine.support.breaches import no_start
+from engine.support.players import check_player, mover_after_correction
 
 _MOST_TRIED = 20_000
 """So many ways to put a position right are tried at most; a few changed squares have far fewer."""
@@ -55,7 +57,7 @@ def set_up_state(
         if look != wanted[place]
     )
     if breaches:
-        raise IllegalTurnError(f"this is no start: {' '.join(breach.sentence for breach in breaches)}", breaches)
+        raise no_start(breaches)
     return new_state(settings)
 
 
@@ -66,11 +68,8 @@ def amended(state: BlockadeState, looks: Mapping[str, LookName], to_move: Player
     dice stay while the same player is to move. Raises UnreadableError for what can't be a position.
     """
     check_looks(looks)
-    if to_move is not None and to_move not in PLAYERS:
-        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
-    mover = to_move or state.to_move
-    if mover is None:
-        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    check_player(PLAYERS, to_move)
+    mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     before = appearance_of(state.stacks)
     changed = [GRID.index[place] for place, look in looks.items() if look != before[place]]
     stacks = list(state.stacks)

@@ -12,7 +12,7 @@ below, and what differs from the defaults::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from engine.api import Announcement, OptionValue, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
@@ -29,8 +29,9 @@ from engine.games.blockade.play.board import (
     size_of,
 )
 from engine.games.blockade.play.invariants import impossibility
-from engine.games.blockade.play.options import BY_ROLL, OPTIONS, BlockadeOptions, options_from
+from engine.games.blockade.play.options import BY_ROLL, OPTIONS, options_from
 from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, with_end_noticed
+from engine.options import differing_options
 from engine.support.announcements import common_announcements, format_announcement, parse_announcement
 from engine.support.dice import ORDINARY_DIE
 from engine.support.notation import Word, unreadable, words
@@ -65,11 +66,7 @@ def format_state(state: BlockadeState) -> str:
     if state.opening is not None:
         parts.append("opening" + (f"={format_dice(state.opening)}" if state.opening else ""))
     parts += [f"{place}:{format_stack(stack)}" for place, stack in zip(PLACES, state.stacks, strict=True)]
-    default = BlockadeOptions()
-    for each in fields(BlockadeOptions):
-        value = getattr(state.settings, each.name)
-        if value != getattr(default, each.name):
-            parts.append(f"{each.name}={str(value).lower()}")
+    parts += differing_options(OPTIONS, state.settings)
     if state.passes:
         parts.append(f"passes={state.passes}")
     if state.announced is not None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from engine.api import Rule
+from engine.support.breaches import catalogue
 
-_CATALOGUE: tuple[Rule, ...] = (
+RULES = catalogue(
     Rule("sheet-not-clean", "Everyone starts with an empty sheet."),
     Rule("game-over", "When the game is over, nobody draws any more."),
     Rule("not-in-the-game", "Who is out or has resigned draws nothing more and says nothing more."),
@@ -29,5 +27,3 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("no-strike-left", "You may cross out only the strikes that the sheet has."),
     Rule("strike-not-needed", "A strike is crossed out for a shape of another row only."),
 )
-
-RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

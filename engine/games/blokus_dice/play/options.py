@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.api import Option, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.play.sheet import HOUSE, Sheet, read_sheet
-from engine.options import read_options
+from engine.options import read_into
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")
 """The players, clockwise; the first ones of them play."""
@@ -37,7 +37,7 @@ class BlokusOptions:
 
     players: int
     sheet: Sheet
-    standby: str = FIXED_RING
+    standby: str
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,9 +47,11 @@ class BlokusOptions:
 
 def options_from(given: Mapping[str, OptionValue] | None) -> BlokusOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
-    values = read_options(OPTIONS, given)
+    return read_into(BlokusOptions, OPTIONS, given, sheet=_read_sheet)
+
+
+def _read_sheet(text: str) -> Sheet:
     try:
-        sheet = read_sheet(str(values["sheet"]))
+        return read_sheet(text)
     except UnreadableError as error:
-        raise OptionError(f"option sheet is {values['sheet']!r}; {error}") from error
-    return BlokusOptions(int(values["players"]), sheet, str(values["standby"]))
+        raise OptionError(f"option sheet is {text!r}; {error}") from error

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.blokus_dice.play.invariants import check_position, crossed_off
 from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions, options_from
 from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, read_looks
 from engine.games.blokus_dice.play.turns import settled
+from engine.support.breaches import no_start
+from engine.support.players import check_player, mover_after_correction
 
 
 def new_state(settings: BlokusOptions) -> BlokusState:
@@ -31,7 +33,7 @@ def set_up_state(
     if drawn:
         sentence = f"There is something drawn on {', '.join(drawn)}."
         breach = Breach("sheet-not-clean", sentence, "Wipe every sheet clean before the game.", drawn)
-        raise IllegalTurnError(f"this is no start: {sentence}", (breach,))
+        raise no_start([breach])
     return new_state(settings)
 
 
@@ -42,10 +44,8 @@ def amended(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player
     UnreadableError for what can't be a position.
     """
     settings = state.settings
-    if to_move is not None and to_move not in settings.names:
-        raise UnreadableError(f"there is no player {to_move!r}; expected one of {', '.join(settings.names)}")
-    if to_move is None and state.to_move is None:
-        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(settings.names)}")
+    check_player(settings.names, to_move)
+    mover_after_correction(settings.names, to_move, state.to_move)
     changed: dict[int, list[int]] = {}
     for (seat, square), colour in read_looks(settings, looks).items():
         if colour is not None and settings.sheet.closed >> square & 1:

@@ -11,12 +11,13 @@ import re
 from dataclasses import dataclass
 
 from common.phrases import listed
-from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.errors import AmbiguousError, UnreadableError
 from engine.games.blokus_dice.play.invariants import name_on
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
 from engine.games.blokus_dice.play.shapes import NAMES
 from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, colour_in_hand
 from engine.games.blokus_dice.play.violations import breaches_of_turn
+from engine.support.breaches import not_legal
 from engine.support.grid import members
 from engine.support.notation import unreadable
 
@@ -62,7 +63,7 @@ def parse_turn(state: BlokusState, text: str, player: str | None = None) -> Blok
         listed = ", ".join(format_turn(turn) for turn in found)
         raise AmbiguousError(f"{text!r} fits {len(found)} turns: {listed}; write one of them in full")
     breaches = breaches_of_turn(state, _meant(state, written, who)[0])
-    raise IllegalTurnError(f"{text!r} is not legal here: {' '.join(each.sentence for each in breaches)}", breaches)
+    raise not_legal(repr(text), breaches)
 
 
 def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:

@@ -5,7 +5,9 @@ Squares and sets of squares are as in ``engine.support.grid``: a1 is 0, g7 is 48
 
 from __future__ import annotations
 
+from engine.api import Player
 from engine.support.grid import ORTHOGONAL, Grid
+from engine.support.players import opponent
 
 SIZE = 7
 _GRID = Grid(SIZE, SIZE)
@@ -26,13 +28,9 @@ RAYS: tuple[tuple[tuple[int, ...], ...], ...] = _GRID.rays(ORTHOGONAL)
 
 beside = _GRID.beside
 diagonal_to = _GRID.diagonal_to
+columns_and_rows_apart = _GRID.apart
 
 
-def other(player: str) -> str:
+def other(player: Player) -> Player:
     """The opponent."""
-    return PLAYERS[1] if player == PLAYERS[0] else PLAYERS[0]
-
-
-def columns_and_rows_apart(first: int, second: int) -> tuple[int, int]:
-    """How many columns and how many rows lie between two squares: ``(0, 1)`` for orthogonal neighbours in a column."""
-    return abs(first % SIZE - second % SIZE), abs(first // SIZE - second // SIZE)
+    return opponent(PLAYERS, player)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from engine.api import Rule
+from engine.support.breaches import catalogue
 
-_CATALOGUE: tuple[Rule, ...] = (
+RULES = catalogue(
     Rule("too-many-blocks", "A player starts with the agreed number of blocks, four at most."),
     Rule("too-few-blocks", "A player starts with the agreed number of blocks, one at least."),
     Rule("start-square", "Each block starts on one of its owner's starting squares."),
@@ -45,5 +43,3 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("colour-changed", "A block stays its owner's colour."),
     Rule("repetition-claim", "From the third time a position comes up, the player to move may claim a draw if agreed."),
 )
-
-RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 
 from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
-from engine.games.deblockle.play.options import DeblockleOptions
+from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions
 from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn
 from engine.games.deblockle.play.turns import Ground, slide_ends
 from engine.support.grid import members
@@ -170,12 +171,8 @@ def moved(position: Position, move: Move) -> Position:
 def fast_rules_of(settings: DeblockleOptions) -> FastRules:
     """The core for these options, its tables made the first time they are asked for."""
     return _fast_rules(
-        DeblockleOptions(
-            side_by_side=settings.side_by_side,
-            slider_stops_before_star=settings.slider_stops_before_star,
-            hop_forfeited_when_stuck=settings.hop_forfeited_when_stuck,
-            net=settings.net,
-        )
+        # What the tables don't hang on is as by default, so that they are made once for all of it.
+        replace(settings, blocks_gold=MOST_BLOCKS, blocks_teal=MOST_BLOCKS, starts=PLAYERS[0], repetition_draw=False)
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.api import Option, OptionValue
 from engine.games.deblockle.play.board import PLAYERS
 from engine.games.deblockle.play.cube import PRINTED_NET, Cube, cube_of, read_net
-from engine.options import read_options
+from engine.options import read_into
 
 MOST_BLOCKS = 4
 
@@ -28,14 +28,14 @@ OPTIONS: tuple[Option, ...] = (
 class DeblockleOptions:
     """The options in force; each field is explained in OPTIONS. ``net`` is in strict text."""
 
-    blocks_gold: int = MOST_BLOCKS
-    blocks_teal: int = MOST_BLOCKS
-    starts: str = "gold"
-    side_by_side: bool = True
-    slider_stops_before_star: bool = False
-    hop_forfeited_when_stuck: bool = False
-    repetition_draw: bool = False
-    net: str = PRINTED_NET
+    blocks_gold: int
+    blocks_teal: int
+    starts: str
+    side_by_side: bool
+    slider_stops_before_star: bool
+    hop_forfeited_when_stuck: bool
+    repetition_draw: bool
+    net: str
 
     @property
     def cube(self) -> Cube:
@@ -49,14 +49,4 @@ class DeblockleOptions:
 
 def options_from(given: Mapping[str, OptionValue] | None) -> DeblockleOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
-    values = read_options(OPTIONS, given)
-    return DeblockleOptions(
-        blocks_gold=int(values["blocks_gold"]),
-        blocks_teal=int(values["blocks_teal"]),
-        starts=str(values["starts"]),
-        side_by_side=bool(values["side_by_side"]),
-        slider_stops_before_star=bool(values["slider_stops_before_star"]),
-        hop_forfeited_when_stuck=bool(values["hop_forfeited_when_stuck"]),
-        repetition_draw=bool(values["repetition_draw"]),
-        net="/".join(read_net(str(values["net"]))),
-    )
+    return read_into(DeblockleOptions, OPTIONS, given, net=lambda text: "/".join(read_net(text)))

@@ -11,11 +11,17 @@ from engine.errors import ContradictionError, UnreadableError
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SIDES, SQUARE_OF
 from engine.games.deblockle.play.cube import SYMBOLS
 from engine.games.deblockle.play.options import DeblockleOptions
+from engine.support.looks import Look, LookTable
 
-LOOKS: tuple[LookName, ...] = (EMPTY, *(f"{player} block, {symbol} up" for player in PLAYERS for symbol in SYMBOLS))
-_READ_LOOK: dict[LookName, tuple[str, str]] = {
-    f"{player} block, {symbol} up": (player, symbol) for player in PLAYERS for symbol in SYMBOLS
-}
+_LOOKS_BY_BLOCK = {(player, symbol): Look(player, "block", symbol).name for player in PLAYERS for symbol in SYMBOLS}
+LOOK_TABLE: LookTable[tuple[str, str]] = LookTable(
+    _LOOKS_BY_BLOCK,
+    PLACES,
+    f"{EMPTY!r} or a look such as {_LOOKS_BY_BLOCK[PLAYERS[0], SYMBOLS[0]]!r} with {', '.join(SYMBOLS)}",
+)
+"""Looks of blocks by owner and top symbol."""
+
+LOOKS: tuple[LookName, ...] = LOOK_TABLE.names
 
 
 class Block(NamedTuple):
@@ -81,30 +87,12 @@ class DeblockleTurn:
         return tuple(dict.fromkeys((self.start, *self.rolled_to, *end)))
 
 
-def look_of(owner: str, symbol: str) -> LookName:
-    """The look of a block seen from above."""
-    return f"{owner} block, {symbol} up"
-
-
-def read_look(place: str, look: LookName) -> tuple[str, str] | None:
-    """Read a look into owner and top symbol, ``None`` for empty; raises UnreadableError for what is neither."""
-    if place not in SQUARE_OF:
-        raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
-    if look == EMPTY:
-        return None
-    if look not in _READ_LOOK:
-        raise UnreadableError(
-            f"{place} shows {look!r}; expected {EMPTY!r} or a look such as {LOOKS[1]!r} with {', '.join(SYMBOLS)}"
-        )
-    return _READ_LOOK[look]
-
-
 def appearance_of(state: DeblockleState) -> dict[str, LookName]:
     """Map every square to its look, a1 first."""
     looks = dict.fromkeys(PLACES, EMPTY)
     cube = state.settings.cube
     for block in state.blocks:
-        looks[PLACES[block.square]] = look_of(block.owner, cube.top(block.mask))
+        looks[PLACES[block.square]] = LOOK_TABLE.look_of[block.owner, cube.top(block.mask)]
     return looks
 
 
@@ -112,7 +100,7 @@ def change_by(turn: DeblockleTurn) -> dict[str, LookName]:
     """The places whose looks the turn changes, with their new looks."""
     change = {turn.start: EMPTY}
     if turn.end is not None:
-        change[turn.end] = look_of(turn.player, turn.top)
+        change[turn.end] = LOOK_TABLE.look_of[turn.player, turn.top]
     return change
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.games.deblockle.play.board import PLAYERS, columns_and_rows_apart
 from engine.games.deblockle.play.state import DeblockleState
+from engine.support.changes import pairs
 
 Seen = tuple[str, str]
 """Owner and top symbol of a block as an onlooker sees it."""
@@ -83,7 +84,7 @@ def changes_between(
             if seen[0] == owner and _owner(new, square) == owner and new[square] != seen
         }
         for targets in (arrived, turned):
-            for start, end in _pairs(left, targets, liked):
+            for start, end in pairs(left, targets, _unlikeliness(targets, liked)):
                 moved.append(Moved(owner, start, end, left.pop(start)[1], targets.pop(end)[1], old.get(end)))
         moved += [Moved(owner, square, square, old[square][1], seen[1]) for square, seen in turned.items()]
         gone |= left
@@ -105,17 +106,9 @@ def _at(seen: Seen, square: int) -> tuple[str, int, str]:
     return seen[0], square, seen[1]
 
 
-def _pairs(
-    left: Mapping[int, Seen], arrived: Mapping[int, Seen], legal: set[tuple[int, int, str]]
-) -> list[tuple[int, int]]:
-    """Pair squares left with squares arrived at, as many as there can be: the likeliest pairs first."""
-
-    def unlikeliness(pair: tuple[int, int]) -> tuple[bool, int, int, int]:
-        start, end = pair
-        return ((start, end, arrived[end][1]) not in legal, sum(columns_and_rows_apart(start, end)), start, end)
-
-    chosen: list[tuple[int, int]] = []
-    for start, end in sorted(((start, end) for start in left for end in arrived), key=unlikeliness):
-        if all(start != other_start and end != other_end for other_start, other_end in chosen):
-            chosen.append((start, end))
-    return chosen
+def _unlikeliness(
+    arrived: Mapping[int, Seen], legal: set[tuple[int, int, str]]
+) -> Callable[[int, int], tuple[bool, int]]:
+    """How unlikely it is that a block went from one square to another: no legal turn, then the way between them."""
+    tops = {end: top for end, (_, top) in arrived.items()}
+    return lambda start, end: ((start, end, tops[end]) not in legal, sum(columns_and_rows_apart(start, end)))

@@ -9,18 +9,20 @@ from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.errors import ContradictionError
 from engine.games.deblockle.play.board import PLACES, SQUARE_OF, other
 from engine.games.deblockle.play.state import (
+    LOOK_TABLE,
     DeblockleState,
     DeblockleTurn,
     appearance_of,
     change_by,
     check_facing,
     narrowed_blocks,
-    read_look,
 )
 from engine.games.deblockle.play.turns import certainly_blocked, legal_turns, played, turns_of
-from engine.games.deblockle.table.changes import Added, Change, Moved, Recoloured, Removed, changes_between
+from engine.games.deblockle.table.changes import Added, Change, Moved, Removed, changes_between
 from engine.games.deblockle.table.nearest_violation import breaches_of_move, put_back, reason_to_stay, turn_back
+from engine.support.breaches import PieceBreaches, game_over
 
+_BLOCK = PieceBreaches("block")
 PlayableTurns = set[tuple[int, int, str]]
 
 
@@ -31,7 +33,7 @@ def explain_change(
 
     Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.
     """
-    blocks_seen = {place: read_look(place, look) for place, look in after.items()}
+    blocks_seen = {place: LOOK_TABLE.read(place, look) for place, look in after.items()}
     seen = {SQUARE_OF[place]: block for place, block in blocks_seen.items()}
     looks = appearance_of(before)
     changed = {place: look for place, look in after.items() if look != looks[place]}
@@ -60,9 +62,7 @@ def _after_the_end(before: DeblockleState, changed: Appearance, unmoved: Mapping
     places = (*changed, *(breach.places[0] for breach in _turned_in_place(before, unmoved)))
     if not places:
         return ()
-    return (
-        Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places),
-    )
+    return (game_over(places),)
 
 
 def _turned_in_place(before: DeblockleState, facings: Mapping[str, Facing]) -> tuple[Breach, ...]:
@@ -163,25 +163,9 @@ def _other_breaches(
         return _removed(before, change, playable[change.owner], alone=alone)
     place = PLACES[change.square]
     if isinstance(change, Added):
-        return [
-            Breach(
-                "block-added",
-                f"There is a {change.owner} block on {place} that wasn't on the board.",
-                f"Take the {change.owner} block off {place}.",
-                (place,),
-            )
-        ]
-    return [_recoloured(before, change)]
-
-
-def _recoloured(before: DeblockleState, change: Recoloured) -> Breach:
-    place = PLACES[change.square]
-    return Breach(
-        "colour-changed",
-        f"On {place} stood a {change.before[0]} block, and now a {change.after[0]} one stands there.",
-        f"Take the {change.after[0]} block away. {put_back(before, change.square)}",
-        (place,),
-    )
+        return [_BLOCK.added(change.owner, place)]
+    was, now = change.before[0], change.after[0]
+    return [_BLOCK.recoloured(place, was, now, f"Take the {now} block away. {put_back(before, change.square)}")]
 
 
 def _opponent_moved(before: DeblockleState, move: Moved, playable: PlayableTurns, *, alone: bool) -> list[Breach]:

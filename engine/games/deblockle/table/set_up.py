@@ -8,12 +8,14 @@ from types import MappingProxyType
 
 from common.phrases import listed
 from engine.api import Appearance, Breach, LookName, OptionValue, Player
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
 from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
-from engine.games.deblockle.play.state import Block, DeblockleState, read_look
+from engine.games.deblockle.play.state import LOOK_TABLE, Block, DeblockleState
 from engine.games.deblockle.play.turns import settled
+from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members
+from engine.support.players import check_player, mover_after_correction
 
 START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
     {
@@ -23,6 +25,7 @@ START_PLACES: Mapping[str, Mapping[int, tuple[str, ...]]] = MappingProxyType(
 )
 """The suggested starting squares by player and number of blocks."""
 
+_BLOCK = PieceBreaches("block")
 _NET_AS_WRITTEN = 1
 
 
@@ -48,11 +51,10 @@ def set_up_state(
     Raises UnreadableError for a look that isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
     settings = options_from(options)
-    seen = {place: found for place, look in appearance.items() if (found := read_look(place, look))}
+    seen = LOOK_TABLE.read_all(appearance)
     breaches = _breaches(seen, settings, anywhere=anywhere)
     if breaches:
-        message = " ".join(breach.sentence for breach in breaches)
-        raise IllegalTurnError(f"this is no start: {message}", breaches)
+        raise no_start(breaches)
     if anywhere:
         gold, teal = (sum(owner == player for owner, _ in seen.values()) for player in PLAYERS)
         settings = replace(settings, blocks_gold=gold, blocks_teal=teal)
@@ -72,25 +74,11 @@ def _breaches(seen: Mapping[str, tuple[str, str]], settings: DeblockleOptions, *
         suggested = START_PLACES[player][agreed]
         if len(places) > most:
             surplus = tuple(place for place in places if anywhere or place not in suggested) or places
-            found.append(
-                Breach(
-                    "too-many-blocks",
-                    f"There are {len(places)} {player} blocks, and {player} starts with {most}.",
-                    f"Take {len(places) - most} {player} off the board.",
-                    surplus,
-                )
-            )
+            found.append(_BLOCK.too_many(player, len(places), most, surplus))
         if len(places) < least:
             missing = () if anywhere else tuple(place for place in suggested if place not in places)
             where = f" on {listed(missing, 'or')}" if missing else ""
-            found.append(
-                Breach(
-                    "too-few-blocks",
-                    f"There are {len(places)} {player} blocks, and {player} starts with {least}.",
-                    f"Put {least - len(places)} more {player} on the board{where}.",
-                    missing,
-                )
-            )
+            found.append(_BLOCK.too_few(player, len(places), least, missing, where))
         for square in squares[player]:
             place = PLACES[square]
             if STARS >> square & 1:
@@ -141,12 +129,11 @@ def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Playe
     What was seen of the sides stays known where a block of the same owner keeps its top. Of a block that wasn't
     there before only the top is known. Raises UnreadableError for what can't be a position.
     """
-    if to_move is not None and to_move not in PLAYERS:
-        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
+    check_player(PLAYERS, to_move)
     blocks = state.by_square()
     cube = state.settings.cube
     for place, look in looks.items():
-        seen = read_look(place, look)
+        seen = LOOK_TABLE.read(place, look)
         square = SQUARE_OF[place]
         if seen is None:
             blocks.pop(square, None)
@@ -157,9 +144,7 @@ def amended(state: DeblockleState, looks: Mapping[str, LookName], to_move: Playe
         before = blocks.get(square)
         if before is None or before.owner != owner or cube.top(before.mask) != top:
             blocks[square] = Block(square, owner, cube.with_top[top])
-    mover = to_move or state.to_move
-    if mover is None:
-        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     changed = replace(state, blocks=tuple(sorted(blocks.values())), to_move=mover)
     return settled(_recounted(changed), counted=True)
 

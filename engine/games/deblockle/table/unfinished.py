@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from common.phrases import listed
 from engine.api import EMPTY, LookName, Unfinished
 from engine.games.deblockle.play.board import PLACES, other
-from engine.games.deblockle.play.state import DeblockleState, appearance_of, change_by, look_of
+from engine.games.deblockle.play.state import LOOK_TABLE, DeblockleState, appearance_of, change_by
 from engine.games.deblockle.play.turns import legal_turns, possibly_blocked, roll_options
 from engine.support.grid import members
 
@@ -42,7 +42,7 @@ def _part_way(state: DeblockleState, player: str) -> Iterator[tuple[dict[str, Lo
         start = PLACES[block.square]
         for option in roll_options(state, block):
             place = PLACES[option.rolled_to]
-            change = {start: EMPTY, place: look_of(player, option.top)}
+            change = {start: EMPTY, place: LOOK_TABLE.look_of[player, option.top]}
             if option.off:
                 yield change, f"Take the {player} block off {place}: it has reached its goal."
             elif option.ends != 1 << option.rolled_to:

@@ -13,23 +13,25 @@ repetition counts, and what was announced::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 from engine.api import Announcement, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.deblockle.play.announcements import reason_against
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS
 from engine.games.deblockle.play.cube import SYMBOLS
-from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
+from engine.games.deblockle.play.options import MOST_BLOCKS, OPTIONS, DeblockleOptions, options_from
 from engine.games.deblockle.play.state import Block, DeblockleState
 from engine.games.deblockle.play.turns import settled
+from engine.options import differing_options
 from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.notation import Word, unreadable, words
 
 _OVER, _REMOVED, _SEEN, _ANNOUNCED = "over", "removed", "seen", "announced"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")
 _COUNTED = re.compile(r"([1-9][0-9]{0,5})\*([0-9a-f]{16})")
-_DERIVED_OPTIONS = ("blocks_gold", "blocks_teal")
+_WRITTEN_OPTIONS = tuple(option for option in OPTIONS if not option.name.startswith("blocks_"))
+"""How many blocks there were is told by those on the board and those removed."""
 
 
 def format_state(state: DeblockleState) -> str:
@@ -37,11 +39,7 @@ def format_state(state: DeblockleState) -> str:
     parts = [state.to_move or _OVER]
     parts += [_format_block(state.settings, block) for block in state.blocks]
     parts.append("removed=" + ",".join(str(state.removed(player)) for player in PLAYERS))
-    default = DeblockleOptions()
-    for option in fields(DeblockleOptions):
-        value = getattr(state.settings, option.name)
-        if option.name not in _DERIVED_OPTIONS and value != getattr(default, option.name):
-            parts.append(f"{option.name}={str(value).lower()}")
+    parts += differing_options(_WRITTEN_OPTIONS, state.settings)
     if state.counts:
         parts.append("seen=" + ",".join(f"{count}*{digest}" for digest, count in state.counts))
     if state.announced is not None:

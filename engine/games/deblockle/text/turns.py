@@ -19,6 +19,7 @@ from engine.games.deblockle.play.turns import certainty_of, legal_turns
 from engine.games.deblockle.table.explain import explain_change
 from engine.games.deblockle.text.states import read_symbol
 from engine.support.notation import unreadable
+from engine.support.players import check_player
 
 _TOKEN = re.compile(
     r"(?P<square>[a-g][1-7])|(?P<word>[a-z]+?)(?=[a-g][1-7]|[^a-z]|$)|(?P<mark>->|→|–|[-=|/,:.+]|\s+)",
@@ -65,8 +66,7 @@ def parse_turn(state: DeblockleState, text: str, player: str | None = None) -> D
 
     Raises UnreadableError, IllegalTurnError (with breaches) or AmbiguousError.
     """
-    if player is not None and player not in PLAYERS:
-        raise UnreadableError(f"there is no player {player!r}; expected {' or '.join(PLAYERS)}")
+    check_player(PLAYERS, player)
     written = _read(text)
     block = state.by_square().get(SQUARE_OF[written.groups[0][0]])
     if player is not None and block is not None and block.owner != player:

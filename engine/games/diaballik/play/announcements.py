@@ -19,6 +19,7 @@ from engine.support.announcements import (
     format_announcement,
     outcome_of_announcement,
 )
+from engine.support.breaches import told
 from engine.support.grid import members
 
 ANTI_PLAY = "anti-play"
@@ -87,7 +88,7 @@ def announced(state: DiaballikState, said: Announcement, claimants: Sequence[Pla
             ),
         )
     listed = ", ".join(format_announcement(each) for each in announcements(state, claimants))
-    reason = " ".join(breach.sentence for breach in breaches) or f"expected one of {listed}"
+    reason = told(breaches) or f"expected one of {listed}"
     raise IllegalTurnError(f"{text} can't be announced here: {reason}", breaches)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from engine.api import Player
 from engine.support.grid import KING, ORTHOGONAL, Grid
+from engine.support.players import opponent
 
 GRID = Grid(7, 7)
 SIZE = GRID.columns
@@ -28,9 +30,9 @@ CONTACTS_TO_CLAIM = 3
 _LAST_COLUMN = sum(1 << (row * SIZE + SIZE - 1) for row in range(SIZE))
 
 
-def other(player: str) -> str:
+def other(player: Player) -> Player:
     """The opponent."""
-    return PLAYERS[1] if player == PLAYERS[0] else PLAYERS[0]
+    return opponent(PLAYERS, player)
 
 
 def is_wall(pieces: int) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from engine.api import Rule
+from engine.support.breaches import catalogue
 
-_CATALOGUE: tuple[Rule, ...] = (
+RULES = catalogue(
     Rule("too-many-pieces", "A player has seven pieces, no more."),
     Rule("too-few-pieces", "A player has seven pieces, no fewer."),
     Rule("start-square", "The pieces start on the squares of the agreed start."),
@@ -40,5 +38,3 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("anti-play-contacts", "Anti-play is announced when three of your pieces touch the wall face to face."),
     Rule("repetition-too-soon", "A draw by repetition is claimed from the third time of a position on, where agreed."),
 )
-
-RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
-from engine.options import read_options
+from engine.options import read_into
 
 STANDARD, VARIANT = "standard", "variant"
 ANNOUNCED, AUTOMATIC = "announced", "automatic"
@@ -41,12 +41,12 @@ OPTIONS: tuple[Option, ...] = (
 class DiaballikOptions:
     """The options in force; each field is explained in OPTIONS."""
 
-    start: str = STANDARD
-    pass_over_own: bool = True
-    antiplay: str = ANNOUNCED
-    antiplay_contacts: str = BOTH_SIDES
-    null_turn: bool = True
-    repetition_draw: bool = False
+    start: str
+    pass_over_own: bool
+    antiplay: str
+    antiplay_contacts: str
+    null_turn: bool
+    repetition_draw: bool
 
     @property
     def automatic(self) -> bool:
@@ -59,17 +59,6 @@ class DiaballikOptions:
         return self.antiplay_contacts == FRONT
 
 
-DEFAULTS = DiaballikOptions()
-
-
 def options_from(given: Mapping[str, OptionValue] | None) -> DiaballikOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
-    values = read_options(OPTIONS, given)
-    return DiaballikOptions(
-        start=str(values["start"]),
-        pass_over_own=bool(values["pass_over_own"]),
-        antiplay=str(values["antiplay"]),
-        antiplay_contacts=str(values["antiplay_contacts"]),
-        null_turn=bool(values["null_turn"]),
-        repetition_draw=bool(values["repetition_draw"]),
-    )
+    return read_into(DiaballikOptions, OPTIONS, given)

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.api import EMPTY, Announcement, LookName
-from engine.errors import UnreadableError
-from engine.games.diaballik.play.board import PLACES, PLAYERS, SQUARE_OF
+from engine.games.diaballik.play.board import PLACES, PLAYERS
 from engine.games.diaballik.play.options import DiaballikOptions
 from engine.support.grid import members
+from engine.support.looks import LookTable
 
-LOOKS: tuple[LookName, ...] = (
-    EMPTY,
-    *(f"{player} piece{ball}" for player in PLAYERS for ball in ("", " with ball")),
+LOOK_TABLE: LookTable[tuple[str, bool]] = LookTable(
+    {(player, ball): f"{player} piece{' with ball' if ball else ''}" for player in PLAYERS for ball in (False, True)},
+    PLACES,
 )
-_READ_LOOK: dict[LookName, tuple[str, bool]] = {
-    f"{player} piece{' with ball' if ball else ''}": (player, ball) for player in PLAYERS for ball in (False, True)
-}
+"""Looks of pieces by owner and whether they have the ball."""
+
+LOOKS: tuple[LookName, ...] = LOOK_TABLE.names
 
 
 class Side(NamedTuple):
@@ -72,27 +72,11 @@ class DiaballikTurn:
         return tuple(dict.fromkeys(PLACES[square] for action in self.actions for square in (action.start, action.end)))
 
 
-def look_of(player: str, *, ball: bool) -> LookName:
-    """The look of a piece, with its ball or without."""
-    return f"{player} piece with ball" if ball else f"{player} piece"
-
-
-def read_look(place: str, look: LookName) -> tuple[str, bool] | None:
-    """Read a look into owner and whether it has the ball, ``None`` for empty; raises UnreadableError for neither."""
-    if place not in SQUARE_OF:
-        raise UnreadableError(f"there is no square {place!r}; squares run from a1 to g7")
-    if look == EMPTY:
-        return None
-    if look not in _READ_LOOK:
-        raise UnreadableError(f"{place} shows {look!r}; expected one of {', '.join(LOOKS)}")
-    return _READ_LOOK[look]
-
-
 def appearance_of(state: DiaballikState) -> dict[str, LookName]:
     """Map every square to its look, a1 first."""
     looks = dict.fromkeys(PLACES, EMPTY)
     for player in PLAYERS:
         side = state.side(player)
         for square in members(side.pieces):
-            looks[PLACES[square]] = look_of(player, ball=square == side.ball)
+            looks[PLACES[square]] = LOOK_TABLE.look_of[player, square == side.ball]
     return looks

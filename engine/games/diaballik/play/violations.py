@@ -7,6 +7,7 @@ from engine.games.diaballik.play.announcements import contacts, due
 from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GOAL, GRID, NEAR, PLACES, RAYS, other, seen_from
 from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn
 from engine.games.diaballik.play.turns import MOST_MOVES, TurnInProgress, begun, can_act
+from engine.support.breaches import game_over
 from engine.support.grid import members, set_of
 
 TAKE_BACK = "Put everything back as it was and play another turn."
@@ -15,9 +16,7 @@ TAKE_BACK = "Put everything back as it was and play another turn."
 def whose_turn(state: DiaballikState, player: str, places: tuple[str, ...]) -> Breach | None:
     """The breach of playing when it isn't the player's turn, or ``None``."""
     if state.to_move is None:
-        return Breach(
-            "game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places
-        )
+        return game_over(places)
     if player == state.to_move:
         return None
     if not can_act(begun(state, player)):
@@ -110,7 +109,7 @@ def _move_breach(now: TurnInProgress, action: Action, places: tuple[str, ...]) -
     if (now.pieces | now.foes) >> action.end & 1:
         return Breach("square-taken", f"{end} is taken, so nothing moves there from {start}.", TAKE_BACK, places)
     if not NEAR[action.start] >> action.end & 1:
-        rows, columns = _apart(action.start, action.end)
+        columns, rows = GRID.apart(action.start, action.end)
         jumped = between_squares(action.start, action.end) & (now.pieces | now.foes)
         if rows + columns == 2 and jumped:
             over = PLACES[jumped.bit_length() - 1]
@@ -167,7 +166,3 @@ def between_squares(start: int, end: int) -> int:
         if end in ray:
             return set_of(*ray[: ray.index(end)])
     return 0
-
-
-def _apart(start: int, end: int) -> tuple[int, int]:
-    return abs(GRID.row_of(start) - GRID.row_of(end)), abs(GRID.column_of(start) - GRID.column_of(end))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.api import Appearance, Breach
 from engine.games.diaballik.play.board import GRID, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.games.diaballik.play.state import DiaballikState, Side, appearance_of, read_look
+from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, Side, appearance_of
 from engine.games.diaballik.play.turns import begun, canonical
 from engine.games.diaballik.play.violations import whose_turn
-from engine.games.diaballik.table.nearest_violation import breaches_of_result, steps_apart
+from engine.games.diaballik.table.nearest_violation import breaches_of_result
+from engine.support.breaches import PieceBreaches
+from engine.support.changes import pairs
 from engine.support.grid import members, set_of
+
+_PIECE = PieceBreaches("piece")
 
 
 class Shown(NamedTuple):
@@ -34,8 +38,7 @@ def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, .
 
     Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
     """
-    for place, look in after.items():
-        read_look(place, look)
+    LOOK_TABLE.read_all(after)
     looks = appearance_of(before)
     changed = tuple(place for place, look in after.items() if look != looks[place])
     if not changed:
@@ -60,7 +63,7 @@ def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, .
 
 def _shown(looks: Mapping[str, str]) -> dict[str, Shown]:
     found = {}
-    read = {SQUARE_OF[place]: seen for place, look in looks.items() if (seen := read_look(place, look))}
+    read = {SQUARE_OF[place]: seen for place, seen in LOOK_TABLE.read_all(looks).items()}
     for player in PLAYERS:
         pieces = set_of(*(square for square, (owner, _) in read.items() if owner == player))
         balls = set_of(*(square for square, (owner, ball) in read.items() if owner == player and ball))
@@ -99,14 +102,13 @@ def _own(before: DiaballikState, shown: Shown) -> list[Breach]:
 def _moved(old: int, new: int) -> Moved:
     """Pair squares left with squares come to, the nearest first."""
     gone, came = list(members(old & ~new)), list(members(new & ~old))
-    pairs = []
-    nearest = sorted((steps_apart(start, end), start, end) for start in gone for end in came)
-    for _, start, end in nearest:
-        if start in gone and end in came:
-            pairs.append((start, end))
-            gone.remove(start)
-            came.remove(end)
-    return Moved(tuple(pairs), tuple(gone), tuple(came))
+    paired = tuple(pairs(gone, came, lambda start, end: (sum(GRID.apart(start, end)),)))
+    starts, ends = {start for start, _ in paired}, {end for _, end in paired}
+    return Moved(
+        paired,
+        tuple(square for square in gone if square not in starts),
+        tuple(square for square in came if square not in ends),
+    )
 
 
 def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping[str, Moved]) -> list[Breach]:
@@ -118,14 +120,7 @@ def _recoloured(before: DiaballikState, shown: Mapping[str, Shown], moved: Mappi
             place = PLACES[square]
             came_from = next((start for start, end in moved[player].pairs if end == square), None)
             if came_from is None:
-                found.append(
-                    Breach(
-                        "colour-changed",
-                        f"On {place} stood a {foe} piece, and now a {player} one stands there.",
-                        f"Put the {foe} piece back on {place}.",
-                        (place,),
-                    )
-                )
+                found.append(_PIECE.recoloured(place, foe, player, f"Put the {foe} piece back on {place}."))
             elif square in moved[foe].gone:
                 start = PLACES[came_from]
                 found.append(
@@ -155,14 +150,7 @@ def _lost_and_found(before: DiaballikState, player: str, moved: Mapping[str, Mov
             )
     for square in moved[player].came:
         if not before.side(foe).pieces >> square & 1:
-            found.append(
-                Breach(
-                    "piece-added",
-                    f"There is a {player} piece on {PLACES[square]} that wasn't on the board.",
-                    f"Take the {player} piece off {PLACES[square]}.",
-                    (PLACES[square],),
-                )
-            )
+            found.append(_PIECE.added(player, PLACES[square]))
     return found
 
 
@@ -178,7 +166,7 @@ def _balls(before: DiaballikState, player: str, shown: Shown) -> list[Breach]:
             )
         ]
     if shown.balls.bit_count() > 1:
-        places = _names(members(shown.balls))
+        places = GRID.names_of(shown.balls)
         return [
             Breach(
                 "ball-added",
@@ -216,7 +204,3 @@ def _opponent(before: DiaballikState, shown: Mapping[str, Shown], moved: Mapping
             )
         )
     return found
-
-
-def _names(squares: Iterable[int]) -> tuple[str, ...]:
-    return tuple(GRID.names[square] for square in squares)

@@ -156,9 +156,3 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
             )
         )
     return tuple(found)
-
-
-def steps_apart(start: int, end: int) -> int:
-    """How many steps lie between two squares."""
-    rows = abs(GRID.row_of(start) - GRID.row_of(end))
-    return rows + abs(GRID.column_of(start) - GRID.column_of(end))

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
-from engine.errors import IllegalTurnError, UnreadableError
+from engine.errors import UnreadableError
 from engine.games.diaballik.play.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
 from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions, options_from
-from engine.games.diaballik.play.state import DiaballikState, Side, appearance_of, read_look
+from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, Side, appearance_of
 from engine.games.diaballik.play.turns import settled
+from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members, set_of
+from engine.support.players import check_player, mover_after_correction
 
+_PIECE = PieceBreaches("piece")
 _EXCHANGED = set_of(*(SQUARE_OF[place] for place in ("b1", "f1", "b7", "f7")))
 _BALLS = {"black": SQUARE_OF["d1"], "white": SQUARE_OF["d7"]}
 
@@ -46,11 +49,10 @@ def set_up_state(
     isn't one, IllegalTurnError with breaches for a start that isn't allowed.
     """
     settings = options_from(options)
-    seen = {SQUARE_OF[place]: found for place, look in appearance.items() if (found := read_look(place, look))}
+    seen = {SQUARE_OF[place]: found for place, found in LOOK_TABLE.read_all(appearance).items()}
     breaches = [breach for player in PLAYERS for breach in _breaches(seen, settings, player, anywhere=anywhere)]
     if breaches:
-        message = " ".join(breach.sentence for breach in breaches)
-        raise IllegalTurnError(f"this is no start: {message}", tuple(breaches))
+        raise no_start(breaches)
     black, white = (
         Side(
             set_of(*(square for square, (owner, _) in seen.items() if owner == player)),
@@ -70,20 +72,12 @@ def _breaches(
     stray = [square for square in squares if not start.pieces >> square & 1]
     open_squares = [PLACES[square] for square in members(start.pieces) if square not in seen]
     if len(squares) != PIECES_A_SIDE:
-        many = len(squares) > PIECES_A_SIDE
-        number = abs(len(squares) - PIECES_A_SIDE)
-        where = f" on {' and '.join(open_squares)}" if open_squares and not anywhere and not many else ""
-        surplus = stray if stray and not anywhere else squares
-        found.append(
-            Breach(
-                "too-many-pieces" if many else "too-few-pieces",
-                f"There are {len(squares)} {player} pieces, and {player} starts with {PIECES_A_SIDE}.",
-                f"Take {number} {player} off the board."
-                if many
-                else f"Put {number} more {player} on the board{where}.",
-                tuple(PLACES[square] for square in surplus) if many else tuple(open_squares),
-            )
-        )
+        if len(squares) > PIECES_A_SIDE:
+            surplus = tuple(PLACES[square] for square in (stray if stray and not anywhere else squares))
+            found.append(_PIECE.too_many(player, len(squares), PIECES_A_SIDE, surplus))
+        else:
+            where = f" on {' and '.join(open_squares)}" if open_squares and not anywhere else ""
+            found.append(_PIECE.too_few(player, len(squares), PIECES_A_SIDE, tuple(open_squares), where))
     if not anywhere:
         for square in stray:
             target = f"Move it from {PLACES[square]} to {' or '.join(open_squares)}."
@@ -125,24 +119,18 @@ def amended(state: DiaballikState, looks: Mapping[str, LookName], to_move: Playe
     Counts of repetition begin anew: what was counted came about by what is now said to be wrong. Raises
     UnreadableError for what can't be a position.
     """
-    if to_move is not None and to_move not in PLAYERS:
-        raise UnreadableError(f"there is no player {to_move!r}; expected {' or '.join(PLAYERS)}")
-    for place, look in looks.items():
-        read_look(place, look)
+    check_player(PLAYERS, to_move)
+    LOOK_TABLE.read_all(looks)
     shown = {**appearance_of(state), **looks}
     black, white = (_side(player, shown) for player in PLAYERS)
     if GOAL[PLAYERS[0]] >> black.ball & 1 and GOAL[PLAYERS[1]] >> white.ball & 1:
         raise UnreadableError("both balls would be on the row where they win; expected one at most")
-    mover = to_move or state.to_move
-    if mover is None:
-        raise UnreadableError(f"the game was over, so say who is to play: {' or '.join(PLAYERS)}")
+    mover = mover_after_correction(PLAYERS, to_move, state.to_move)
     return settled(DiaballikState(state.settings, black, white, mover), counted=True)
 
 
 def _side(player: str, shown: Mapping[str, LookName]) -> Side:
-    mine = {
-        place: found[1] for place, look in shown.items() if (found := read_look(place, look)) and found[0] == player
-    }
+    mine = {place: ball for place, (owner, ball) in LOOK_TABLE.read_all(shown).items() if owner == player}
     balls = [place for place, ball in mine.items() if ball]
     if len(mine) != PIECES_A_SIDE:
         where = ", ".join(mine) or EMPTY

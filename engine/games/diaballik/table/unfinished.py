@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.api import EMPTY, LookName, Unfinished
 from engine.games.diaballik.play.board import PLACES
-from engine.games.diaballik.play.state import DiaballikState, appearance_of, look_of
+from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, appearance_of
 from engine.games.diaballik.play.turns import TurnInProgress, actions, begun
 from engine.support.grid import members
 
@@ -36,7 +36,7 @@ def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:
     """The looks that the turn so far has changed."""
     touched = (start.pieces ^ turn.pieces) | (1 << start.ball | 1 << turn.ball if start.ball != turn.ball else 0)
     return {
-        PLACES[square]: look_of(turn.player, ball=square == turn.ball) if turn.pieces >> square & 1 else EMPTY
+        PLACES[square]: LOOK_TABLE.look_of[turn.player, square == turn.ball] if turn.pieces >> square & 1 else EMPTY
         for square in members(touched)
     }
 
@@ -49,5 +49,5 @@ def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
             place = PLACES[square]
             yield {place: EMPTY}, f"Put the {turn.player} piece from {place} down to finish its move."
     if turn.pass_left:
-        change = {PLACES[turn.ball]: look_of(turn.player, ball=False)}
+        change = {PLACES[turn.ball]: LOOK_TABLE.look_of[turn.player, False]}
         yield change, f"Put {turn.player}'s ball down on the piece that gets it."

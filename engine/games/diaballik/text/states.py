@@ -13,15 +13,16 @@ and ``W`` for those with a ball, dots for empty squares; row numbers may stand b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from engine.api import Announcement, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.diaballik.play.announcements import ANTI_PLAY, KINDS, due
 from engine.games.diaballik.play.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF, other
-from engine.games.diaballik.play.options import DEFAULTS, DiaballikOptions, options_from
+from engine.games.diaballik.play.options import OPTIONS, options_from
 from engine.games.diaballik.play.state import DiaballikState, Side
 from engine.games.diaballik.play.turns import settled
+from engine.options import differing_options
 from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.grid import members
 from engine.support.notation import Word, unreadable
@@ -42,10 +43,7 @@ def format_state(state: DiaballikState) -> str:
         side = state.side(player)
         squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
         parts.append(f"{player}:{squares}")
-    for each in fields(DiaballikOptions):
-        value = getattr(state.settings, each.name)
-        if value != getattr(DEFAULTS, each.name):
-            parts.append(f"{each.name}={str(value).lower()}")
+    parts += differing_options(OPTIONS, state.settings)
     if state.counts:
         parts.append("seen=" + ",".join(f"{count}*{digest}" for digest, count in state.counts))
     if state.announced is not None:

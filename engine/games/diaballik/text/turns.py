@@ -11,12 +11,12 @@ import re
 from typing import NamedTuple
 
 from common.phrases import listed
-from engine.errors import IllegalTurnError
 from engine.games.diaballik.play.announcements import ANTI_PLAY
 from engine.games.diaballik.play.board import PLACES, SQUARE_OF
 from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
 from engine.games.diaballik.play.turns import TurnInProgress, begun, canonical
 from engine.games.diaballik.play.violations import breaches_of_actions
+from engine.support.breaches import not_legal
 from engine.support.notation import unreadable
 
 _TOKEN = re.compile(
@@ -51,8 +51,7 @@ def parse_turn(state: DiaballikState, text: str, player: str | None = None) -> D
     written = DiaballikTurn(turn.player, actions, claims)
     breaches = breaches_of_actions(state, written)
     if breaches:
-        reason = " ".join(breach.sentence for breach in breaches)
-        raise IllegalTurnError(f"{text!r} is not legal here: {reason}", breaches)
+        raise not_legal(repr(text), breaches)
     return canonical_turn(state, written)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from engine.api import Rule
+from engine.support.breaches import catalogue
 
-_CATALOGUE: tuple[Rule, ...] = (
+RULES = catalogue(
     Rule("game-over", "When the game is over, nothing more is written."),
     Rule(
         "roll-first", "The dice are rolled before anything is written, and the tiles are drawn before the first digit."
@@ -42,5 +40,3 @@ _CATALOGUE: tuple[Rule, ...] = (
     Rule("slide-at-bottom", "A tile at the bottom slides no further."),
     Rule("slide-star-tile", "A star slides the tile with the shape that the shape die shows."),
 )
-
-RULES: Mapping[str, Rule] = MappingProxyType({rule.id: rule for rule in _CATALOGUE})

@@ -9,7 +9,7 @@ from functools import cache
 from engine.api import Option, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.number_drop.play.components import Components, printed_components, read_dice
-from engine.options import read_options
+from engine.options import read_into
 
 MOST_PLAYERS = 6
 PRINTED = "printed"
@@ -30,11 +30,11 @@ OPTIONS: tuple[Option, ...] = (
 class NumberDropOptions:
     """The options in force; each field is explained in OPTIONS. ``dice`` and ``tile_backs`` are in strict text."""
 
-    players: int = 2
-    tiles: str = BOTH_SIDES
-    tile_backs: str = PRINTED
-    x_counts_above_line: bool = True
-    dice: str = PRINTED
+    players: int
+    tiles: str
+    tile_backs: str
+    x_counts_above_line: bool
+    dice: str
 
     @property
     def solo(self) -> bool:
@@ -59,14 +59,7 @@ def _components(dice: str, backs: str) -> Components:
 
 def options_from(given: Mapping[str, OptionValue] | None) -> NumberDropOptions:
     """Read options into settings; raises OptionError for an unknown name or a bad value."""
-    values = read_options(OPTIONS, given)
-    return NumberDropOptions(
-        players=int(values["players"]),
-        tiles=str(values["tiles"]),
-        tile_backs=_read_backs(str(values["tile_backs"])),
-        x_counts_above_line=bool(values["x_counts_above_line"]),
-        dice=_read_dice(str(values["dice"])),
-    )
+    return read_into(NumberDropOptions, OPTIONS, given, tile_backs=_read_backs, dice=_read_dice)
 
 
 def _read_backs(text: str) -> str:

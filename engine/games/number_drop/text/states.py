@@ -16,7 +16,7 @@ A bare sheet is read as the first player's, who is to roll.
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from engine.api import OptionValue
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
@@ -38,6 +38,7 @@ from engine.games.number_drop.play.sheet import (
 )
 from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase, names_of
 from engine.games.number_drop.play.turns import squares_of
+from engine.options import differing_options
 from engine.support.grid import members
 from engine.support.notation import Word, unreadable, words
 
@@ -100,12 +101,7 @@ def format_state(state: NumberDropState) -> str:
         "announced": "all:draw" if state.drawn else "",
     }
     parts += [f"{name}={value}" for name, value in named.items() if value]
-    default = NumberDropOptions()
-    for option in fields(NumberDropOptions):
-        value = getattr(state.settings, option.name)
-        if value != getattr(default, option.name):
-            parts.append(f"{option.name}={str(value).lower() if isinstance(value, bool) else value}")
-    return " ".join(parts)
+    return " ".join([*parts, *differing_options(OPTIONS, state.settings)])
 
 
 def parse_state(text: str) -> NumberDropState:

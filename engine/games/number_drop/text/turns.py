@@ -32,6 +32,7 @@ from engine.games.number_drop.play.state import (
 )
 from engine.games.number_drop.play.turns import is_legal, squares_of
 from engine.games.number_drop.play.violations import breaches_of
+from engine.support.breaches import told
 from engine.support.grid import members
 from engine.support.notation import unreadable
 
@@ -71,7 +72,7 @@ def parse_turn(state: NumberDropState, text: str, player: Player | None = None) 
     turn = read_turn(state, text, player or named or state.to_move or PLAYERS[state.first])
     if not is_legal(state, turn):
         breaches = breaches_of(state, turn)
-        raise IllegalTurnError(" ".join(breach.sentence for breach in breaches), breaches)
+        raise IllegalTurnError(told(breaches), breaches)
     return turn
 
 

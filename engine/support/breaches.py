@@ -1,0 +1,78 @@
+"""What several games say alike when rules are broken: the catalogue, the errors, and breaches by pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from engine.api import Breach, Place, Player, Rule
+from engine.errors import IllegalTurnError
+
+
+def catalogue(*rules: Rule) -> Mapping[str, Rule]:
+    """The catalogue of a game's rules, by id."""
+    return MappingProxyType({rule.id: rule for rule in rules})
+
+
+def told(breaches: Iterable[Breach]) -> str:
+    """What happened, the sentences of all breaches."""
+    return " ".join(breach.sentence for breach in breaches)
+
+
+def not_legal(turn: str, breaches: Sequence[Breach]) -> IllegalTurnError:
+    """The error for a turn, as it is written, that breaks rules."""
+    return IllegalTurnError(f"{turn} is not legal here: {told(breaches)}", tuple(breaches))
+
+
+def no_start(breaches: Sequence[Breach]) -> IllegalTurnError:
+    """The error for a table that shows no start."""
+    return IllegalTurnError(f"this is no start: {told(breaches)}", tuple(breaches))
+
+
+def game_over(places: tuple[Place, ...]) -> Breach:
+    """The breach of playing on."""
+    return Breach("game-over", "The game is over, so no more turns count.", "Set the table up to play again.", places)
+
+
+@dataclass(frozen=True)
+class PieceBreaches:
+    """The breaches of a game with one kind of ``piece``, each named after it: ``piece-added``, ``too-few-pieces``."""
+
+    piece: str
+
+    def too_many(self, player: Player, found: int, most: int, surplus: tuple[Place, ...]) -> Breach:
+        """More pieces at the start than there should be."""
+        return Breach(
+            f"too-many-{self.piece}s",
+            f"There are {found} {player} {self.piece}s, and {player} starts with {most}.",
+            f"Take {found - most} {player} off the board.",
+            surplus,
+        )
+
+    def too_few(self, player: Player, found: int, least: int, missing: tuple[Place, ...], where: str) -> Breach:
+        """Fewer pieces at the start than there should be; ``where`` tells where to put the others, or is empty."""
+        return Breach(
+            f"too-few-{self.piece}s",
+            f"There are {found} {player} {self.piece}s, and {player} starts with {least}.",
+            f"Put {least - found} more {player} on the board{where}.",
+            missing,
+        )
+
+    def added(self, player: Player, place: Place) -> Breach:
+        """A piece that wasn't there before."""
+        return Breach(
+            f"{self.piece}-added",
+            f"There is a {player} {self.piece} on {place} that wasn't on the board.",
+            f"Take the {player} {self.piece} off {place}.",
+            (place,),
+        )
+
+    def recoloured(self, place: Place, before: Player, after: Player, remedy: str) -> Breach:
+        """A piece of one player where one of the other stood."""
+        return Breach(
+            "colour-changed",
+            f"On {place} stood a {before} {self.piece}, and now a {after} one stands there.",
+            remedy,
+            (place,),
+        )

@@ -1,0 +1,90 @@
+"""Looks taken apart: what a look's name says in parts, and a game's table between looks and its own pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from engine.api import EMPTY, Appearance, LookName, Place
+from engine.errors import UnreadableError
+
+PieceT = TypeVar("PieceT", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the name of a look says in parts: ``teal block, x up`` is teal, a block, and shows an x.
+
+    A part that the name lacks is empty.
+
+    >>> Look.parse("teal block, x up")
+    Look(colour='teal', shape='block', mark='x')
+    >>> Look("red", "pebble").name
+    'red pebble'
+    """
+
+    colour: str
+    shape: str = ""
+    mark: str = ""
+
+    @classmethod
+    def parse(cls, name: LookName) -> Look | None:
+        """Take a look apart; ``None`` for an empty place."""
+        if name == EMPTY:
+            return None
+        piece, _, mark = name.partition(",")
+        colour, _, shape = piece.strip().partition(" ")
+        return cls(colour, shape.strip(), mark.removesuffix("up").strip())
+
+    @property
+    def piece(self) -> str:
+        """The piece without what it shows: ``teal block``."""
+        return f"{self.colour} {self.shape}".strip()
+
+    @property
+    def name(self) -> LookName:
+        """The look's name."""
+        return f"{self.piece}, {self.mark} up" if self.mark else self.piece
+
+
+@dataclass(frozen=True)
+class LookTable(Generic[PieceT]):
+    """Which look each of a game's pieces has, on a board of ``places``.
+
+    ``expected`` says in an error what would be a look; without it all looks are listed.
+    """
+
+    look_of: Mapping[PieceT, LookName]
+    places: Sequence[Place]
+    expected: str = ""
+    _pieces: Mapping[LookName, PieceT] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_pieces", {look: piece for piece, look in self.look_of.items()})
+
+    @property
+    def names(self) -> tuple[LookName, ...]:
+        """Every look there is, that of an empty place first."""
+        return (EMPTY, *self.look_of.values())
+
+    def read(self, place: Place, look: LookName) -> PieceT | None:
+        """Read what stands on a place, ``None`` for nothing; raises UnreadableError for no place or no look."""
+        if place not in self.places:
+            raise UnreadableError(
+                f"there is no square {place!r}; squares run from {self.places[0]} to {self.places[-1]}"
+            )
+        if look == EMPTY:
+            return None
+        if look not in self._pieces:
+            raise UnreadableError(f"{place} shows {look!r}; expected {self.expected or f'one of {self._listed}'}")
+        return self._pieces[look]
+
+    def read_all(self, appearance: Appearance) -> dict[Place, PieceT]:
+        """Read what stands where, empty places left out; raises UnreadableError as ``read`` does."""
+        read = {place: self.read(place, look) for place, look in appearance.items()}
+        return {place: piece for place, piece in read.items() if piece is not None}
+
+    @property
+    def _listed(self) -> str:
+        return ", ".join(self.names)
