@@ -125,9 +125,11 @@ class PartReader:
             changed = set(self.layout.places)
         changed &= set(self.layout.places)
         if last is not None and not changed:
-            return replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)
-        stages = self._stages(frame.image, frame.time_s, changed)
-        reading = self.reading(frame, stages, notices, rolls)
+            stages = last.stages
+            reading = replace(last.reading, sequence=frame.sequence, time_s=frame.time_s, notices=notices, rolls=rolls)
+        else:
+            stages = self._stages(frame.image, frame.time_s, changed)
+            reading = self.reading(frame, stages, notices, rolls)
         self._last = _Last(stages, reading)
         return reading
 
