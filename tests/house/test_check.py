@@ -161,6 +161,8 @@ ALLOWED = {
         ({"common/extra.py": "import engine.rules\n"}, False),
         ({"engine/extra.py": "import vision.geometry\n"}, False),
         ({"vision/extra.py": "import engine.rules\n"}, False),
+        ({"vision/readers/surface_reader/extra.py": "import vision.readers.blocks\n"}, False),
+        ({"vision/readers/registry/extra.py": "import vision.readers.blocks\n"}, True),
         ({"hardware/extra.py": "import referee.runtime.watch\n"}, False),
         ({"vision/extra.py": "import simulator.scene.scene\n"}, False),
         ({"simulator/extra.py": "import referee.runtime.watch\n"}, False),

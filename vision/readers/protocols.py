@@ -1,7 +1,7 @@
 """What the table reader asks of the readers of pieces and dice.
 
 A reader knows one kind of piece. It gets a view of one surface and says what it sees there; where the surface is, what
-covers it and which places look bare is found for it. docs/internals/seeing.md tells how a reader is added.
+covers it and which places look bare is found for it. docs/internals/readers.md tells how a reader is added.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Commands on games and journals: new, replay, export and perft."""
 
+import json
 import os
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,21 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
         busy = run("new")
     assert busy.exit_code == 6
     assert f"process {os.getpid()}" in busy.stderr
+
+
+def test_a_table_whose_pieces_no_reader_knows_is_kept_by_text(run: Run, tmp_path: Path) -> None:
+    data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
+    del data["block"]
+    (tmp_path / "discs.json").write_text(json.dumps({**data, "pieces": "discs"}))
+    (tmp_path / "referee.toml").write_text('[table]\nlayout = "discs.json"\n')
+    begun = run("new", "deblockle", "--journal", "a.sqlite")
+    assert begun.exit_code == 0, begun.stderr
+    says = "can't see this table: no reader knows 'discs', which its layout names for the board; there is one for"
+    assert f"A camera {says} blocks. You can keep it by text" in " ".join(begun.output.split())
+    refused = run("watch", "--frames", ".")
+    assert refused.exit_code == 5
+    assert says in " ".join(refused.stderr.split())
+    assert says in " ".join(run("doctor").output.split())
 
 
 def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run) -> None:
