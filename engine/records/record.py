@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from engine.records.record_text import (
 from engine.registry import load
 from engine.support.announcements import REPETITION, format_announcement, parse_announcement
 from engine.support.dice import format_roll
+from engine.support.repetition import digest as text_digest
 
 __all__ = [
     "DRAW",
@@ -79,11 +79,7 @@ def _at(line: int) -> str:
 
 def digest(game: Game[StateT, TurnT], state: StateT) -> str:
     """The digest of a state: 16 hexadecimal digits of BLAKE2b over its strict text."""
-    return _digest_of_text(game.notation.format_state(state))
-
-
-def _digest_of_text(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return text_digest(game.notation.format_state(state))
 
 
 def result_of(outcome: Outcome | None) -> str:
@@ -236,7 +232,7 @@ def _drawn_by_itself(game: Game[Any, Any], state: Any, expected: str | None) -> 
         return None
     claimed = game.rules.announce(state, claim)
     unsaid = game.notation.format_state(claimed).replace(f" announced={format_announcement(claim)}", "")
-    return claimed if _digest_of_text(unsaid) == expected else None
+    return claimed if text_digest(unsaid) == expected else None
 
 
 def _check_end(game: Game[Any, Any], record: Record, state: Any, outcome: Outcome | None) -> None:

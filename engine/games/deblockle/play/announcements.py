@@ -10,9 +10,7 @@ from engine.games.deblockle.play.board import PLAYERS
 from engine.games.deblockle.play.state import DeblockleState
 from engine.games.deblockle.play.turns import times_occurred
 from engine.support.announcements import REPETITION, common_announcements, format_announcement
-
-CLAIMED_AT = 3
-"""How often a position must have come up before a draw may be claimed."""
+from engine.support.repetition import CLAIMED_FROM
 
 
 def announcements(state: DeblockleState) -> tuple[Announcement, ...]:
@@ -53,6 +51,8 @@ def reason_against(state: DeblockleState, announcement: Announcement) -> str | N
     if not state.settings.repetition_draw:
         return "no draw by repetition was agreed (option repetition_draw)"
     times = times_occurred(state, announcement.player)
-    if times < CLAIMED_AT:
-        return f"this position came up {times} times with {announcement.player} to move, and a claim needs {CLAIMED_AT}"
+    if times < CLAIMED_FROM:
+        return (
+            f"this position came up {times} times with {announcement.player} to move, and a claim needs {CLAIMED_FROM}"
+        )
     return None

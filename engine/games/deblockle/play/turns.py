@@ -7,7 +7,6 @@ same as whether each of their blocks is, and narrowing to "this player was block
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from engine.api import Certainty, Facing, Outcome
 from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.games.deblockle.play.options import DeblockleOptions
 from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn, narrowed_blocks
+from engine.support import repetition
 from engine.support.announcements import outcome_of_announcement
 from engine.support.grid import members
 
@@ -244,21 +244,19 @@ def settled(state: DeblockleState, *, counted: bool) -> DeblockleState:
         to_move = None if certainly_blocked(state, other(to_move)) else other(to_move)
     counts = state.counts
     if state.settings.repetition_draw and counted and to_move is not None:
-        occurred = dict(counts)
-        key = _digest(state.blocks, to_move)
-        occurred[key] = occurred.get(key, 0) + 1
-        counts = tuple(sorted(occurred.items()))
+        counts = repetition.counted(counts, _digest(state.blocks, to_move))
     return replace(state, to_move=to_move, counts=counts)
 
 
 def times_occurred(state: DeblockleState, to_move: str) -> int:
     """How often the position has come up with ``to_move`` to play, as far as it was counted."""
-    return dict(state.counts).get(_digest(state.blocks, to_move), 0)
+    return repetition.times(state.counts, _digest(state.blocks, to_move))
 
 
 def _digest(blocks: tuple[Block, ...], to_move: str) -> str:
-    text = f"{to_move} " + " ".join(f"{block.square}{block.owner[0]}{block.mask:x}" for block in blocks)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return repetition.digest(
+        f"{to_move} " + " ".join(f"{block.square}{block.owner[0]}{block.mask:x}" for block in blocks)
+    )
 
 
 def outcome_of(state: DeblockleState) -> Outcome | None:

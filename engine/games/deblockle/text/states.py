@@ -24,12 +24,12 @@ from engine.games.deblockle.play.options import MOST_BLOCKS, OPTIONS, DeblockleO
 from engine.games.deblockle.play.state import Block, DeblockleState
 from engine.games.deblockle.play.turns import settled
 from engine.options import differing_options
+from engine.support import repetition
 from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.notation import Word, unreadable, words
 
-_OVER, _REMOVED, _SEEN, _ANNOUNCED = "over", "removed", "seen", "announced"
+_OVER, _REMOVED, _ANNOUNCED = "over", "removed", "announced"
 _BLOCK = re.compile(r"([a-g][1-7])[:=](gold|teal|g|t)\.([a-z]+)(\?|/north=([a-z|]+))?")
-_COUNTED = re.compile(r"([1-9][0-9]{0,5})\*([0-9a-f]{16})")
 _WRITTEN_OPTIONS = tuple(option for option in OPTIONS if not option.name.startswith("blocks_"))
 """How many blocks there were is told by those on the board and those removed."""
 
@@ -40,8 +40,7 @@ def format_state(state: DeblockleState) -> str:
     parts += [_format_block(state.settings, block) for block in state.blocks]
     parts.append("removed=" + ",".join(str(state.removed(player)) for player in PLAYERS))
     parts += differing_options(_WRITTEN_OPTIONS, state.settings)
-    if state.counts:
-        parts.append("seen=" + ",".join(f"{count}*{digest}" for digest, count in state.counts))
+    parts += repetition.format_counts(state.counts)
     if state.announced is not None:
         parts.append(f"announced={format_announcement(state.announced)}")
     return " ".join(parts)
@@ -88,7 +87,7 @@ def parse_state(text: str) -> DeblockleState:
         settings,
         tuple(sorted(blocks.values())),
         settings.starts if parts.to_move is None or parts.to_move.text == _OVER else parts.to_move.text,
-        tuple(sorted(_read_counts(text, parts))),
+        _read_counts(text, parts),
     )
     state = replace(state, settings=_count_blocks(text, state, parts))
     state = settled(replace(state, announced=_read_announced(text, state, parts)), counted=False)
@@ -122,7 +121,7 @@ def _sorted_out(text: str) -> _Parts:
 def _read_options(text: str, parts: _Parts) -> DeblockleOptions:
     given: dict[str, OptionValue] = {}
     for name, value in parts.named.items():
-        if name in (_REMOVED, _SEEN, _ANNOUNCED):
+        if name in (_REMOVED, repetition.SEEN, _ANNOUNCED):
             continue
         given[name] = value.text
         try:
@@ -175,16 +174,13 @@ def _read_removed(text: str, parts: _Parts) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _read_counts(text: str, parts: _Parts) -> list[tuple[str, int]]:
-    if _SEEN not in parts.named:
-        return []
-    value, column = parts.named[_SEEN]
-    matches = [_COUNTED.fullmatch(entry) for entry in value.split(",")]
-    counts = [(match[2], int(match[1])) for match in matches if match]
-    if len(counts) != len(matches) or len(dict(counts)) != len(counts):
-        raise unreadable(
-            text, f"{_SEEN}={value}", column, "seen=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice"
-        )
+def _read_counts(text: str, parts: _Parts) -> repetition.Counts:
+    if repetition.SEEN not in parts.named:
+        return ()
+    value, column = parts.named[repetition.SEEN]
+    counts = repetition.read_counts(value)
+    if counts is None:
+        raise unreadable(text, f"{repetition.SEEN}={value}", column, repetition.COUNTS_EXPECTED)
     return counts
 
 

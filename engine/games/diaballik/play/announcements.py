@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,9 +20,9 @@ from engine.support.announcements import (
 )
 from engine.support.breaches import told
 from engine.support.grid import members
+from engine.support.repetition import CLAIMED_FROM, digest, times
 
 ANTI_PLAY = "anti-play"
-_CLAIMED_FROM = 3
 
 
 def contacts(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> int:
@@ -39,14 +38,14 @@ def due(settings: DiaballikOptions, own: int, foes: int, claimant: Player) -> bo
 def position_key(state: DiaballikState, to_move: Player) -> str:
     """The digest of a position for counting how often it occurs."""
     text = f"{to_move} {state.black.pieces:x}*{state.black.ball} {state.white.pieces:x}*{state.white.ball}"
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return digest(text)
 
 
 def repeated(state: DiaballikState) -> bool:
     """Whether the position stands for the third time or more, where that counts."""
     if not state.counts or state.to_move is None:
         return False
-    return dict(state.counts).get(position_key(state, state.to_move), 0) >= _CLAIMED_FROM
+    return times(state.counts, position_key(state, state.to_move)) >= CLAIMED_FROM
 
 
 def announcements(state: DiaballikState, claimants: Sequence[Player]) -> tuple[Announcement, ...]:

@@ -27,6 +27,7 @@ from engine.games.diaballik.play.board import (
 from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.games.diaballik.play.options import DiaballikOptions
 from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.support import repetition
 from engine.support.grid import members
 from engine.support.lazy import LazySequence
 
@@ -208,10 +209,7 @@ def settled(state: DiaballikState, *, counted: bool) -> DiaballikState:
         to_move = other(to_move)
         state = replace(state, to_move=to_move)
     if state.settings.repetition_draw and counted:
-        occurred = dict(state.counts)
-        key = position_key(state, to_move)
-        occurred[key] = occurred.get(key, 0) + 1
-        state = replace(state, counts=tuple(sorted(occurred.items())))
+        state = replace(state, counts=repetition.counted(state.counts, position_key(state, to_move)))
     return state
 
 

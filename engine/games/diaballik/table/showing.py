@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.api import EMPTY
 from engine.games.diaballik.play.board import EVERY, PLACES
 from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK
-from engine.games.diaballik.play.state import DiaballikState, DiaballikTurn, appearance_of, look_of
+from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, DiaballikTurn, appearance_of
 from engine.games.diaballik.play.turns import LegalTurns, begun
 from engine.showing import CouldBe, Seen
 
@@ -20,7 +20,7 @@ def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[Diaballi
     seen = Seen(appearance_of(state), could_be)
     bare, piece, ball = (
         sum(1 << square for square, place in enumerate(PLACES) if seen.could_show(place, look))
-        for look in (EMPTY, look_of(state.to_move, ball=False), look_of(state.to_move, ball=True))
+        for look in (EMPTY, LOOK_TABLE.look_of[state.to_move, False], LOOK_TABLE.look_of[state.to_move, True])
     )
     if any(start.foes >> square & 1 and place in seen.changed for square, place in enumerate(PLACES)):
         return

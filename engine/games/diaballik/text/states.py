@@ -23,6 +23,7 @@ from engine.games.diaballik.play.options import OPTIONS, options_from
 from engine.games.diaballik.play.state import DiaballikState, Side
 from engine.games.diaballik.play.turns import settled
 from engine.options import differing_options
+from engine.support import repetition
 from engine.support.announcements import format_announcement, parse_announcement
 from engine.support.grid import members
 from engine.support.notation import Word, unreadable
@@ -30,7 +31,6 @@ from engine.support.notation import Word, unreadable
 _OVER = "over"
 _WORD = re.compile(r"/|\n|[^\s/]+")
 _SQUARES = re.compile(r"([a-g][1-7])(\*?)")
-_COUNTED = re.compile(r"([1-9][0-9]{0,8})\*([0-9a-f]{16})")
 _CELLS = re.compile(r"[bBwW.]+")
 _DRAWN = {"b": "black", "B": "black", "w": "white", "W": "white"}
 _EXPECTED = "black, white, over, pieces such as black:a1,b1,c1*, a drawing's row such as ww.W.ww, or an option"
@@ -44,8 +44,7 @@ def format_state(state: DiaballikState) -> str:
         squares = ",".join(PLACES[each] + "*" * (each == side.ball) for each in members(side.pieces))
         parts.append(f"{player}:{squares}")
     parts += differing_options(OPTIONS, state.settings)
-    if state.counts:
-        parts.append("seen=" + ",".join(f"{count}*{digest}" for digest, count in state.counts))
+    parts += repetition.format_counts(state.counts)
     if state.announced is not None:
         parts.append(f"announced={format_announcement(state.announced)}")
     return " ".join(parts)
@@ -142,8 +141,11 @@ def _read_word(text: str, word: Word, read: _Read) -> None:
         read.to_move = word.text
     elif colon and player in PLAYERS and not equals:
         _read_squares(text, Word(squares, word.column + len(player) + 1), player, read)
-    elif name == "seen" and equals:
-        read.counts = _read_counts(text, word, value)
+    elif name == repetition.SEEN and equals:
+        counts = repetition.read_counts(value)
+        if counts is None:
+            raise unreadable(text, word.text, word.column, repetition.COUNTS_EXPECTED)
+        read.counts = counts
     elif name == "announced" and equals:
         try:
             read.announced = parse_announcement(value, PLAYERS), word
@@ -200,13 +202,3 @@ def _side(text: str, player: str, read: _Read) -> Side:
     if len(balls) != 1:
         raise UnreadableError(f"the state {text!r} has {len(balls)} balls on {player} pieces; expected 1")
     return Side(sum(1 << square for square in squares), balls[0])
-
-
-def _read_counts(text: str, word: Word, value: str) -> tuple[tuple[str, int], ...]:
-    matches = [_COUNTED.fullmatch(entry) for entry in value.split(",")]
-    counts = [(match[2], int(match[1])) for match in matches if match]
-    if len(counts) != len(matches) or len(dict(counts)) != len(counts):
-        raise unreadable(
-            text, word.text, word.column, "seen=COUNT*DIGEST,… with 16 hexadecimal digits each, none twice"
-        )
-    return tuple(sorted(counts))
