@@ -87,9 +87,10 @@ def advance(
     """Apply accepted turns, and narrow the last state by the side faces seen (none without ``seen``)."""
     game = bench.game
     current = tuple(states)
-    reached: list[tuple[TurnT, tuple[StateT, ...], int]] = []
+    reached: list[tuple[TurnT, tuple[StateT, ...], int | None]] = []
     for turn in turns:
-        count = max(bench.explorer.expand(state).turns for state in current)
+        counts = [bench.explorer.count(state) for state in current]
+        count = None if None in counts else max(count for count in counts if count is not None)
         current = applied(game, current, turn)
         reached.append((turn, current, count))
     dropped: tuple[Place, ...] = ()
@@ -127,8 +128,8 @@ def narrow_by_sides(
     appearance = game.table.appearance(states[0])
     places = [
         place
-        for place in game.places
-        if appearance[place] != EMPTY and place in seen.places and seen.places[place].best == appearance[place]
+        for place, look in appearance.items()
+        if look != EMPTY and place in seen.places and seen.places[place].best == look
     ]
     return narrowed(game, states, sure_sides(seen, places, bench.settings.side))
 

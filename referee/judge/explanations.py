@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, Place, StateT, TurnT
+from engine.showing import CouldBe
 from referee.judge.explorer import Bench, Expansion, Explorer, changes_between
 from referee.judge.pooled_reading import PooledReading
 from vision.reading import PlaceChange
@@ -77,8 +78,9 @@ def within_one_turn(
 ) -> list[Explanation[StateT, TurnT]]:
     """Everything up to one whole turn: nothing, part of one, one; from each believed state, best first."""
     found: list[Explanation[StateT, TurnT]] = []
+    could_be = _could_be(bench, seen)
     for state in states:
-        expansion = bench.explorer.expand(state)
+        expansion = bench.explorer.expand(state, could_be)
         own = changes_between(base, expansion.appearance)
         found.append(Explanation(ExplanationKind.NOTHING, state, own, score_changes(base, own, seen)))
         for part in expansion.unfinished:
@@ -100,12 +102,14 @@ def beyond_one_turn(
 
     Only first turns are followed whose own changes can still be seen or could be hidden: places that look as
     believed were not touched, save where the same player goes on and may have moved the same piece again, and where
-    sensors alone tell that a place is taken: another piece may have come to where the first one left.
+    sensors alone tell that a place is taken: another piece may have come to where the first one left. States with too
+    many turns to list are passed over.
     """
     suspects = _suspects(base, seen)
+    could_be = _could_be(bench, seen)
     found: list[Explanation[StateT, TurnT]] = []
-    for state in states:
-        expansion = bench.explorer.expand(state)
+    for state in filter(bench.explorer.lists, states):
+        expansion = bench.explorer.expand(state, could_be)
         for changes, turns in expansion.by_changes.items():
             tellable = seen.tellable(base, changes)
             untouched = sum(place not in suspects and not _refilled(place, look, seen) for place, look in tellable)
@@ -117,8 +121,13 @@ def beyond_one_turn(
                 after = bench.game.rules.apply(state, group)
                 if untouched and after.to_move != state.to_move:
                     continue
-                found.extend(_after_first(bench, base, state, group, after, seen))
+                found.extend(_after_first(bench, base, state, group, after, seen, could_be))
     return sorted(found, key=lambda one: -one.score)
+
+
+def _could_be(bench: Bench[StateT, TurnT], seen: PooledReading) -> CouldBe:
+    """What a table could show for a turn to be worth weighing: any other look would be a fault by itself."""
+    return seen.could_be(bench.settings.margin - bench.settings.illegal_prior)
 
 
 def _suspects(base: Appearance, seen: PooledReading) -> frozenset[Place]:
@@ -147,8 +156,9 @@ def _after_first(
     first: TurnT,
     after: StateT,
     seen: PooledReading,
+    could_be: CouldBe,
 ) -> Iterator[Explanation[StateT, TurnT]]:
-    following, settings = bench.explorer.expand(after), bench.settings
+    following, settings = bench.explorer.expand(after, could_be), bench.settings
     for part in following.unfinished:
         changes = changes_between(base, {**following.appearance, **part.appearance})
         score = score_changes(base, changes, seen) + settings.second_turn_prior + settings.unfinished_prior
@@ -266,7 +276,9 @@ class _Search(Generic[StateT, TurnT]):
         self._expanded += 1
         if self._expanded > _MOST_STATES:
             return False
-        expansion = self.bench.explorer.expand(state)
+        if not self.bench.explorer.lists(state):
+            return False
+        expansion = self.bench.explorer.expand(state, {})
         # A turn can't put right more places than the busiest turn changes.
         most = max((len(changes) for changes in expansion.by_changes), default=0)
         left = _TURNS - len(played) - 1

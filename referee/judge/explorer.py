@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic
 
 from engine.api import EMPTY, Appearance, Game, OptionValue, Place, StateT, TurnT, Unfinished
 from engine.errors import AmbiguousError, ContradictionError, IllegalTurnError
+from engine.showing import CouldBe, turns_showing
 from referee.judge.settings import JudgeSettings
+
+MOST_LISTED = 2_500
+"""Where a state has more turns than this, only those are looked at that could show what is seen."""
 
 STARTS_OPTION = "starts"
 EITHER = "either"
@@ -20,14 +25,15 @@ class Expansion(Generic[StateT, TurnT]):
     """One state, what it looks like, and everything the engine allows next.
 
     ``by_changes`` groups the turns by what the table shows after them, as pairs of that appearance's items that
-    differ from now (the key) and the turns.
+    differ from now (the key) and the turns; where a game has too many turns to list, those that were asked for.
+    ``turns`` counts all of them, ``None`` where even that takes long.
     """
 
     state: StateT
     appearance: Appearance
     by_changes: Mapping[frozenset[tuple[Place, str]], tuple[TurnT, ...]]
     unfinished: tuple[Unfinished, ...]
-    turns: int
+    turns: int | None
 
 
 class Explorer(Generic[StateT, TurnT]):
@@ -38,29 +44,50 @@ class Explorer(Generic[StateT, TurnT]):
         self._remembered = remembered
         self._known: OrderedDict[StateT, Expansion[StateT, TurnT]] = OrderedDict()
 
-    def expand(self, state: StateT) -> Expansion[StateT, TurnT]:
-        """Give everything the engine allows next from ``state``."""
+    def lists(self, state: StateT) -> bool:
+        """Whether the turns of a state are few enough to look at each."""
+        count = self.count(state)
+        return count is not None and count <= MOST_LISTED
+
+    def count(self, state: StateT) -> int | None:
+        """Count the legal turns of a state, ``None`` where that takes long."""
+        known = self._known.get(state)
+        if known is not None:
+            return known.turns
+        return None if self._game.is_slow_to_list else len(self._turns(state))
+
+    def expand(self, state: StateT, could_be: CouldBe) -> Expansion[StateT, TurnT]:
+        """Give what the engine allows next from ``state``.
+
+        That is everything where the turns are few; otherwise those after which the table could look like
+        ``could_be``, near ones first, and of these as many as would be listed.
+        """
         known = self._known.get(state)
         if known is not None:
             self._known.move_to_end(state)
             return known
-        appearance = self._game.table.appearance(state)
-        groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
-        turns = [] if self._game.rules.outcome(state) is not None else self._game.rules.legal_turns(state)
-        for turn in turns:
-            after = self._game.table.appearance(self._game.rules.apply(state, turn))
-            groups.setdefault(changes_between(appearance, after), []).append(turn)
-        expansion = Expansion(
-            state,
-            appearance,
-            {changes: tuple(group) for changes, group in groups.items()},
-            tuple(self._game.table.unfinished(state)) if turns else (),
-            len(turns),
-        )
-        self._known[state] = expansion
+        if not self.lists(state):
+            found = islice(turns_showing(self._game, state, could_be), MOST_LISTED)
+            return self._expansion(state, tuple(found), self.count(state))
+        turns = self._turns(state)
+        expansion = self._known[state] = self._expansion(state, turns, len(turns))
         if len(self._known) > self._remembered:
             self._known.popitem(last=False)
         return expansion
+
+    def _turns(self, state: StateT) -> Sequence[TurnT]:
+        return () if self._game.rules.outcome(state) is not None else self._game.rules.legal_turns(state)
+
+    def _expansion(self, state: StateT, turns: Sequence[TurnT], count: int | None) -> Expansion[StateT, TurnT]:
+        table = self._game.table
+        appearance = table.appearance(state)
+        groups: dict[frozenset[tuple[Place, str]], list[TurnT]] = {}
+        for turn in turns:
+            after = table.appearance(self._game.rules.apply(state, turn))
+            groups.setdefault(changes_between(appearance, after), []).append(turn)
+        unfinished = tuple(table.unfinished(state)) if count != 0 else ()
+        by_changes = {changes: tuple(group) for changes, group in groups.items()}
+        return Expansion(state, appearance, by_changes, unfinished, count)
 
     def combined(self, turns: Sequence[TurnT]) -> TurnT | None:
         """Give one turn that stands for all of ``turns``, or ``None`` when they can't be one."""

@@ -15,7 +15,7 @@ from referee.judge.acceptance import Leaning, end_the_game, resolve, resolve_fir
 from referee.judge.belief import Belief
 from referee.judge.decision import Conclusion
 from referee.judge.explanations import Explanation, ExplanationKind
-from referee.judge.explorer import Bench
+from referee.judge.explorer import Bench, usual_appearance
 from referee.judge.pending_turn import PendingTurn, was_touched
 from referee.judge.pooled_reading import PooledReading, pool
 from referee.judge.rules.accepting import accept
@@ -47,7 +47,8 @@ def begin(
     in place of the first two faults, and with ``anywhere``, since more pieces may be on their way. Raises
     OptionError for a bad option.
     """
-    seen = pool(readings, bench.game.places, bench.game.looks, bench.settings.probability_floor)
+    places = tuple(usual_appearance(bench.game, options))
+    seen = pool(readings, places, bench.game.looks, bench.settings.probability_floor)
     taken = take_set_up(bench, seen, options, anywhere=anywhere, trigger=trigger)
     belief = replace(belief, senses=belief.senses.after_looking(seen))
     if taken.states:
@@ -67,7 +68,8 @@ def judge(
     if not belief.states:
         raise ValueError("there is no belief to judge from; call begin with the set-up, or believe_person, first")
     game = bench.game
-    seen = pool(readings, game.places, game.looks, bench.settings.probability_floor, belief.senses.doubted)
+    places = tuple(game.table.appearance(belief.states[0]))
+    seen = pool(readings, places, game.looks, bench.settings.probability_floor, belief.senses.doubted)
     tell = VerdictFactory(game, belief.states)
     belief = replace(belief, senses=belief.senses.after_sensing(seen))
     if not seen.places:
@@ -180,7 +182,30 @@ def _by_kind(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
             return first_answer((_goes_on_quietly, _same_piece_goes_on, _only_sensed, _turns_in_a_row), look)
 
 
-_RULES = (_rolled, _touched_after_waiting, _forbidden, _taken_back_still_lies, _undecided, _by_kind)
+def _sheet_by_sheet(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Several players wrote at once, each on a sheet of their own: each sheet is judged as if the others had not."""
+    rules, belief, ruling = look.game.rules, look.belief, Ruling(())
+    if not look.trigger.accepts or len(rules.players_to_move(look.states[0])) < 2:
+        return None
+    changed = {place for place, _ in look.decision.shown}
+    for player in rules.players_to_move(look.states[0]):
+        believed = look.game.table.appearance(belief.states[0])
+        others = [place for place in believed if not place.startswith(f"{player}.")]
+        if changed.issubset(others) or player not in rules.players_to_move(belief.states[0]):
+            continue
+        sheet = look.seen.taking_as(believed, others, look.game.looks)
+        alone = Look.at(look.bench, belief, sheet, look.trigger)
+        if alone.decision.conclusion is Conclusion.ALLOWED and alone.decision.best.kind is ExplanationKind.TURN:
+            after, said = _turn(alone)
+            if said.steps:
+                belief, ruling = after, ruling.then(said)
+    if not ruling.steps:
+        return None
+    belief, more = _follow(look, belief, look.trigger)
+    return belief, ruling.then(more)
+
+
+_RULES = (_rolled, _sheet_by_sheet, _touched_after_waiting, _forbidden, _taken_back_still_lies, _undecided, _by_kind)
 
 
 def _part(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

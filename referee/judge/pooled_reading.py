@@ -15,6 +15,9 @@ from vision.reading import PlaceChange, PlaceReading, Reading
 PIECE = "a piece"
 """What a place shows where only a sensor knows that something stands there: any look but empty."""
 
+_IMPOSSIBLE = -30.0
+"""The log-probability of what is taken to be out of the question."""
+
 SURE = 2.0
 """A camera and a sensor contradict each other where each is surer than this, in log-odds: 7 to 1."""
 
@@ -89,6 +92,22 @@ class PooledReading:
     sensed: Mapping[str, bool] = field(default_factory=dict)
     changes: tuple[PlaceChange, ...] = ()
     dice: SeenDice | None = None
+
+    def could_be(self, within: float) -> Mapping[str, tuple[str, ...]]:
+        """Give for each place in sight the looks that fall behind its best one by no more than ``within``."""
+        possible = {}
+        for place, one in self.places.items():
+            least = max(one.log_probabilities.values()) - within
+            possible[place] = tuple(look for look, value in one.log_probabilities.items() if value >= least)
+        return possible
+
+    def taking_as(self, believed: Appearance, places: Iterable[str], looks: Sequence[str]) -> PooledReading:
+        """The same with ``places`` taken to look surely as they are believed to; ``looks`` are all of the game's."""
+        sure = {
+            place: PooledPlace({look: 0.0 if look == believed[place] else _IMPOSSIBLE for look in looks})
+            for place in places
+        }
+        return replace(self, places={**self.places, **sure}, hidden=self.hidden - sure.keys(), disputed={})
 
     def only_sensed(self, place: str) -> bool:
         """Whether a sensor alone knows this place."""

@@ -1,0 +1,145 @@
+"""Games with more turns than could be listed between two frames, and sheets on which several players write at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.api import Roll
+from engine.registry import load
+from referee.judge import Trigger
+from referee.judge.explorer import MOST_LISTED
+from referee.judge.verdict import VerdictKind
+from tests.referee.judge.drawn import drawn
+from tests.referee.judge.judged_game import JudgedGame
+
+
+class _CountedOnly(Sequence[Any]):
+    """Turns of which the number may be asked, and no turn."""
+
+    def __init__(self, turns: Sequence[Any]) -> None:
+        self._turns = turns
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise AssertionError(f"turn {index} of {len(self)} was listed")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise AssertionError(f"{len(self)} turns were listed")
+
+
+class _Unlisted:
+    """Rules whose legal turns can't be walked."""
+
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rules, name)
+
+    def legal_turns(self, state: Any) -> Sequence[Any]:
+        return _CountedOnly(self._rules.legal_turns(state))
+
+
+def unlisted(name: str) -> Any:
+    game: Any = load(name)
+    return replace(game, rules=_Unlisted(game.rules))
+
+
+def with_many_turns(game: Any, players: int) -> Any:
+    """A position of Number Drop in which everybody is to write, and there are more turns than are listed."""
+    rng = Random(5)
+    state = game.rules.new({"players": players})
+    while True:
+        if game.dice.awaits_roll(state):
+            state = game.dice.rolled(state, rng.choice(game.dice.possible_rolls(state)).roll)
+        turns = game.rules.legal_turns(state)
+        if len(turns) > MOST_LISTED and len(game.rules.players_to_move(state)) == players:
+            return state
+        state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+
+
+def drop_of(game: Any, state: Any, player: str, rng: Random) -> Any:
+    """A turn of one player, drawn from the lazy list."""
+    turns = game.rules.legal_turns(state)
+    while True:
+        turn = turns[rng.randrange(len(turns))]
+        if turn.player == player:
+            return turn
+
+
+def test_a_turn_of_blockade_with_a_big_roll_is_found_without_a_list() -> None:
+    """134,203 ends, of which four look so: what lies under a piece is not seen, so a person says which it was."""
+    game: Any = load("blockade")
+    state = game.dice.rolled(game.rules.new({"starts": "warm"}), Roll(("5", "4")))
+    after = game.rules.apply(state, game.notation.written_turn(state, "c4-b4 c2-a1 e4-c3"))
+    judged = JudgedGame(unlisted("blockade"), belief=(state,))
+    verdict = judged.consider(drawn(game, after), Trigger.DECLARED).verdict
+    assert (verdict.kind, len(verdict.candidates)) == (VerdictKind.AMBIGUOUS, 4)
+    ends = [game.rules.apply(state, game.notation.written_turn(state, text)) for text in verdict.candidates]
+    assert after in ends
+    assert {tuple(game.table.appearance(end).items()) for end in ends} == {tuple(game.table.appearance(after).items())}
+
+
+@pytest.mark.parametrize("players", [1, 3])
+def test_a_drop_of_number_drop_is_accepted_without_a_list(players: int) -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, players)
+    turn = drop_of(game, state, state.to_move, Random(1))
+    after = game.rules.apply(state, turn)
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    ruling = judged.consider(drawn(game, after), Trigger.RESTED)
+    assert [verdict.turns for verdict in ruling.verdicts] == [(game.notation.format_turn(turn),)]
+    assert judged.belief == (after,)
+    assert ruling.steps[0].legal_turns == len(game.rules.legal_turns(state))
+
+
+def test_what_no_drop_explains_is_a_fault_without_a_list() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 1)
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    ruling = judged.consider(drawn(game, state, {"p1.d14": "digit 7"}), Trigger.RESTED)
+    assert ruling.verdict.kind is VerdictKind.ILLEGAL
+    assert judged.belief == (state,)
+
+
+def test_players_who_wrote_at_once_are_judged_sheet_by_sheet() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 3)
+    first, second, _ = game.rules.players_to_move(state)
+    after = game.rules.apply(state, drop_of(game, state, second, Random(1)))
+    both = game.rules.apply(after, drop_of(game, after, first, Random(2)))
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    ruling = judged.consider(drawn(game, both), Trigger.RESTED)
+    assert [step.player for step in ruling.steps] == [first, second]
+    assert game.table.appearance(judged.belief[0]) == game.table.appearance(both)
+
+
+def test_a_fault_on_one_sheet_does_not_keep_the_others_from_counting() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 3)
+    first, second, third = game.rules.players_to_move(state)
+    after = game.rules.apply(state, drop_of(game, state, second, Random(1)))
+    after = game.rules.apply(after, drop_of(game, after, third, Random(2)))
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    ruling = judged.consider(drawn(game, after, {f"{first}.d14": "digit 7"}), Trigger.RESTED)
+    assert [step.player for step in ruling.steps] == [second, third]
+    assert ruling.verdicts[-1].kind is VerdictKind.ILLEGAL
+    assert ruling.verdicts[-1].places[0].startswith(first)
+
+
+def test_nothing_is_taken_sheet_by_sheet_before_a_turn_has_ended() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 3)
+    first, second, _ = game.rules.players_to_move(state)
+    after = game.rules.apply(state, drop_of(game, state, first, Random(1)))
+    after = game.rules.apply(after, drop_of(game, after, second, Random(2)))
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    ruling = judged.consider(drawn(game, after), Trigger.GLANCE)
+    assert (ruling.verdict.kind, ruling.steps) == (VerdictKind.NOT_FINISHED, ())
