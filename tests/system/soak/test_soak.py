@@ -1,4 +1,4 @@
-"""Short games under faults, and the scoring of them: what it must find when a verdict is taken away or made up."""
+"""Short games under faults, and what their scores say."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, Watch, plan_of, play
-from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
+from benchmarks.parts.soak.game import GamePlan, GameRecord, Watch, plan_of, play
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
-from benchmarks.parts.soak.score import behind_s, score
+from benchmarks.parts.soak.score import score
 from benchmarks.soak import main, save_frames
-from referee.journal.events import Event
-from referee.judge.verdict import Verdict, VerdictKind
-from simulator.faults.table import faulty_setting
+from referee.judge.verdict import VerdictKind
 from simulator.play.game import TurnEnd
-from simulator.scene.scene import ForeignObject
-from simulator.scene.viewpoint import looking_at
-from vision.geometry import CubeSolid
-from vision.layout.pieces import BlockPieces
 
 SIZE = (640, 360)
 
@@ -51,60 +44,6 @@ def test_a_told_game_is_right_throughout(told: GameRecord) -> None:
     report = SoakReport([replace(scored, verdict_computing_s=())], "")
     assert report.met
     assert report.latencies("button")
-
-
-def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: GameRecord) -> None:
-    def change(game: GameRecord) -> GameRecord:
-        last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
-        del game.events[last]
-        return game
-
-    scored = tampered(told, change)
-    assert outcomes(scored).count(Outcome.LOST) == 1
-    assert not SoakReport([scored], "").met
-
-
-def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
-    def change(game: GameRecord) -> GameRecord:
-        number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
-        game.events.insert(number, (0, Event("turn", {**event.data, "turn": "made up"}, event.frame_time_s)))
-        return game
-
-    assert Outcome.WRONG in outcomes(tampered(told, change))
-
-
-def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
-    def accept(game: GameRecord) -> GameRecord:
-        game.said = [
-            replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
-            if one.verdict.kind is VerdictKind.ILLEGAL
-            else one
-            for one in game.said
-        ]
-        return game
-
-    def forget(game: GameRecord) -> GameRecord:
-        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.ILLEGAL]
-        return game
-
-    assert Outcome.WRONG in outcomes(tampered(told, accept))
-    assert Outcome.LOST in outcomes(tampered(told, forget))
-
-
-def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
-    turn = next(event for event in told.truth.events if event.kind == "turn")
-
-    def say(kind: VerdictKind) -> Callable[[GameRecord], GameRecord]:
-        def change(game: GameRecord) -> GameRecord:
-            game.said.insert(0, TimedVerdict(0, turn.began_s + 0.1, Verdict(kind, "Really?", turn.began_s + 0.1, 0)))
-            return game
-
-        return change
-
-    assert Outcome.WRONG in outcomes(tampered(told, say(VerdictKind.ILLEGAL)))
-    scored = tampered(told, say(VerdictKind.AMBIGUOUS))
-    assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
-    assert not SoakReport([scored], "").met
 
 
 def test_a_game_of_another_seed_is_another_game() -> None:
@@ -169,47 +108,27 @@ def test_only_what_the_table_shows_counts_as_shown_to_be_finished() -> None:
     assert [item.outcome for item in changed.items if item.what == unfinished[0].what] == [Outcome.LOST]
 
 
-def test_a_block_out_of_sight_is_named_and_the_game_goes_on() -> None:
-    played = play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
-    scored = score(played)
+@pytest.fixture(scope="module")
+def with_coins() -> GameRecord:
+    """A game in which coins lie on blocks."""
+    return play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
+
+
+def test_a_block_out_of_sight_is_named_and_the_game_goes_on(with_coins: GameRecord) -> None:
+    scored = score(with_coins)
     assert not [item for item in scored.items if item.failed]
     stalls = [item for item in scored.items if item.what == "stall"]
     assert [item.outcome for item in stalls] == [Outcome.AT_ONCE] * len(stalls)
     assert stalls
 
 
-def test_a_stall_that_is_not_named_is_lost() -> None:
+def test_a_stall_that_is_not_named_is_lost(with_coins: GameRecord) -> None:
     def keep_quiet(game: GameRecord) -> GameRecord:
         game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.AMBIGUOUS]
         game.disturbances = [replace(one, ended_s=None) for one in game.disturbances]
         return game
 
-    played = play(GamePlan(9, 14, perfect_reader=True, kinds=("coin on a block", "nothing", "nothing", "nothing")))
-    assert Outcome.LOST in outcomes(tampered(played, keep_quiet))
-
-
-def test_computing_that_takes_longer_than_a_frame_adds_up() -> None:
-    frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
-    assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
-
-
-def test_what_is_under_a_thing_and_which_sides_are_in_plain_view() -> None:
-    setting = faulty_setting(3, (1280, 720))
-    layout = setting.layout
-    x_mm, y_mm = layout.centre_mm("c3")
-    assert "c3" in covered_places(
-        setting, setting.pose, (ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm),)
-    )
-    assert covered_places(setting, setting.pose, (ForeignObject("coin", 300.0, 300.0),)) == set()
-
-    oblique = looking_at(600.0, 45.0, -90.0, 0.0)
-    solids = {
-        place: CubeSolid(*layout.centre_mm(place), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)
-        for place in ("d4", "d3")
-    }
-    assert sides_in_plain_view(setting, oblique, {"d4": solids["d4"]}, "d4") == ["south"]
-    assert sides_in_plain_view(setting, oblique, solids, "d4") == []
-    assert sides_in_plain_view(setting, oblique, solids, "d3") == ["south"]
+    assert Outcome.LOST in outcomes(tampered(with_coins, keep_quiet))
 
 
 def test_the_frames_around_a_failure_are_written(tmp_path: Path) -> None:

@@ -1,0 +1,117 @@
+"""What stands for a camera in the soak: switches with faults, ticks of a clock, and what they leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.parts.soak.circumstances import looks_the_same_by_occupancy, misled, seen_as
+from benchmarks.parts.soak.game import GamePlan, GameRecord, plan_of
+from benchmarks.parts.soak.inputs import NoCamera, TableSwitches
+from engine.registry import load
+from referee.wiring.plan import Inputs
+from simulator.faults.answers import FaultyOptions
+from simulator.faults.disturbances import Disturbance
+from simulator.faults.table import FaultyTable, faulty_setting
+from simulator.play.actions import ActionKind
+from simulator.play.ground_truth import TruthEvent, TruthLog
+from simulator.scene.scene import block_on
+from simulator.switches import SwitchFaults, VirtualSwitches
+from vision.errors import CameraError, EndOfFramesError
+
+SIZE = (320, 180)
+
+
+def table(*disturbances: Disturbance) -> FaultyTable:
+    made = FaultyTable(3, FaultyOptions(turns=1, kinds=("nothing",)), setting=faulty_setting(3, SIZE), pictures=False)
+    for one in disturbances:
+        made.disturbances.begin(one)
+    return made
+
+
+def test_sensors_alone_get_the_usual_start_and_no_touch() -> None:
+    plans = [plan_of(seed, 40, SIZE, inputs=Inputs.SENSORS) for seed in range(20)]
+    assert {plan.start for plan in plans} == {"usual"}
+    assert {plan.turn_end for plan in plans} == {"button", "rest"}
+
+
+def test_switches_tell_each_change_once_and_the_last_snapshot_while_the_cable_is_off() -> None:
+    made = table()
+    layout = made.setting.layout
+    source = TableSwitches(made, VirtualSwitches(layout, 1, SwitchFaults(unplugged=((3.0, 4.0),))))
+    made._blocks = (block_on(layout, "b1", "gold", "star", "slider"),)
+    first = source.latest(1.0)
+    made._blocks = (block_on(layout, "c1", "gold", "star", "slider"),)
+    second = source.latest(2.0)
+    off = source.latest(3.5)
+    assert first is not None
+    assert second is not None
+    assert first.changes == ()
+    assert [(one.place, one.put_down) for one in second.changes] == [("b1", False), ("c1", True)]
+    assert off == replace(second, changes=())
+    assert source.sensor_errors == [(3.5, frozenset(layout.places))]
+
+
+def test_without_a_camera_ticks_go_on_while_the_camera_is_unplugged() -> None:
+    unplugged = Disturbance("camera unplugged", 0.0, 1.0, delivery="unplugged")
+    with pytest.raises(CameraError, match="check its cable"):
+        table(unplugged).read(0.0)
+    ticks = NoCamera(table(unplugged))
+    times = [ticks.read(2.0).time_s for _ in range(20)]
+    assert times == pytest.approx([number / 15 for number in range(20)])
+
+
+def test_ticks_end_with_the_game() -> None:
+    ticks = NoCamera(table())
+
+    def all_of_them() -> None:
+        for _ in range(10_000):
+            ticks.read(2.0)
+
+    with pytest.raises(EndOfFramesError):
+        all_of_them()
+
+
+def test_what_a_switch_tells_fits_any_piece() -> None:
+    assert seen_as("a piece", "gold block, x up")
+    assert not seen_as("a piece", "empty")
+    assert seen_as("empty", "empty")
+    assert not seen_as("gold block, x up", "teal block, x up")
+
+
+def test_a_switch_misled_only_about_its_place_and_lately() -> None:
+    played = GameRecord(GamePlan(1, inputs=Inputs.SENSORS), TruthLog())
+    played.sensor_errors = [(10.0, frozenset({"c3"}))]
+    assert misled(played, ("c3", "d4"), 12.0)
+    assert misled(played, (), 12.0)
+    assert not misled(played, ("d4",), 12.0)
+    assert not misled(played, ("c3",), 9.9)
+    assert not misled(played, ("c3",), 20.0)
+
+
+def test_a_question_about_the_very_first_turn_may_be_called_for() -> None:
+    """Nothing went before it, and yet some first turns leave the same squares taken as another, and some don't."""
+    game = load("deblockle")
+    start = game.rules.new()
+    for place, facings in game.side_faces.facings(start).items():
+        start = game.side_faces.narrow(start, {place: facings[0]})
+    before = game.table.appearance(start)
+
+    def taken(looks: Mapping[str, str]) -> frozenset[str]:
+        return frozenset(place for place, look in looks.items() if look != "empty")
+
+    leaving: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    results = [game.table.appearance(game.rules.apply(start, turn)) for turn in game.rules.legal_turns(start)]
+    for looks in results:
+        leaving.setdefault(taken(looks), set()).add(tuple(looks[place] for place in game.places))
+    called_for = set()
+    for looks in results:
+        truth = TruthLog(
+            game.notation.format_state(start), [TruthEvent(ActionKind.TURN, "gold", 1.0, 2.0, before, looks, {})]
+        )
+        called_for.add(looks_the_same_by_occupancy(game, truth, 2.5))
+        came_back = taken(looks) == taken(before)
+        assert looks_the_same_by_occupancy(game, truth, 2.5) == (came_back or len(leaving[taken(looks)]) > 1)
+    assert called_for == {True, False}

@@ -1,0 +1,29 @@
+"""What a camera can see of the virtual table by geometry alone."""
+
+from __future__ import annotations
+
+from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
+from simulator.faults.table import faulty_setting
+from simulator.scene.scene import ForeignObject
+from simulator.scene.viewpoint import looking_at
+from vision.geometry import CubeSolid
+from vision.layout.pieces import BlockPieces
+
+
+def test_what_is_under_a_thing_and_which_sides_are_in_plain_view() -> None:
+    setting = faulty_setting(3, (1280, 720))
+    layout = setting.layout
+    x_mm, y_mm = layout.centre_mm("c3")
+    assert "c3" in covered_places(
+        setting, setting.pose, (ForeignObject("coin", x_mm, y_mm, base_mm=layout.board.height_mm),)
+    )
+    assert covered_places(setting, setting.pose, (ForeignObject("coin", 300.0, 300.0),)) == set()
+
+    oblique = looking_at(600.0, 45.0, -90.0, 0.0)
+    solids = {
+        place: CubeSolid(*layout.centre_mm(place), layout.board.height_mm, BlockPieces.on(layout.board).side_mm)
+        for place in ("d4", "d3")
+    }
+    assert sides_in_plain_view(setting, oblique, {"d4": solids["d4"]}, "d4") == ["south"]
+    assert sides_in_plain_view(setting, oblique, solids, "d4") == []
+    assert sides_in_plain_view(setting, oblique, solids, "d3") == ["south"]

@@ -1,0 +1,94 @@
+"""What the scoring of a game must find when a verdict is taken away or made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.parts.soak.game import GamePlan, GameRecord, TimedVerdict, play
+from benchmarks.parts.soak.outcomes import GameScore, Outcome
+from benchmarks.parts.soak.report import SoakReport
+from benchmarks.parts.soak.score import behind_s, score
+from referee.journal.events import Event
+from referee.judge.verdict import Verdict, VerdictKind
+
+
+@pytest.fixture(scope="module")
+def told() -> GameRecord:
+    """A short game whose reader never errs: honest turns and a violation."""
+    return play(GamePlan(5, turns=3, perfect_reader=True, kinds=("illegal turn", "nothing")))
+
+
+def outcomes(scored: GameScore) -> list[Outcome]:
+    return [item.outcome for item in scored.items]
+
+
+def tampered(played: GameRecord, change: Callable[[GameRecord], GameRecord]) -> GameScore:
+    return score(change(replace(played, said=list(played.said), events=list(played.events))))
+
+
+def test_a_game_that_went_well_is_right(told: GameRecord) -> None:
+    scored = score(told)
+    assert sum(item.what.startswith("illegal") for item in scored.items) >= 1
+    assert set(outcomes(scored)) == {Outcome.AT_ONCE}
+
+
+def test_an_accepted_turn_that_is_not_in_the_journal_is_lost(told: GameRecord) -> None:
+    def change(game: GameRecord) -> GameRecord:
+        last = max(number for number, (_, event) in enumerate(game.events) if event.kind == "turn")
+        del game.events[last]
+        return game
+
+    scored = tampered(told, change)
+    assert outcomes(scored).count(Outcome.LOST) == 1
+    assert not SoakReport([scored], "").met
+
+
+def test_a_turn_nobody_played_is_wrong(told: GameRecord) -> None:
+    def change(game: GameRecord) -> GameRecord:
+        number, event = next((n, e) for n, (_, e) in enumerate(game.events) if e.kind == "turn")
+        game.events.insert(number, (0, Event("turn", {**event.data, "turn": "made up"}, event.frame_time_s)))
+        return game
+
+    assert Outcome.WRONG in outcomes(tampered(told, change))
+
+
+def test_a_violation_that_was_accepted_is_wrong_and_one_that_was_not_named_is_lost(told: GameRecord) -> None:
+    def accept(game: GameRecord) -> GameRecord:
+        game.said = [
+            replace(one, verdict=replace(one.verdict, kind=VerdictKind.ACCEPTED))
+            if one.verdict.kind is VerdictKind.ILLEGAL
+            else one
+            for one in game.said
+        ]
+        return game
+
+    def forget(game: GameRecord) -> GameRecord:
+        game.said = [one for one in game.said if one.verdict.kind is not VerdictKind.ILLEGAL]
+        return game
+
+    assert Outcome.WRONG in outcomes(tampered(told, accept))
+    assert Outcome.LOST in outcomes(tampered(told, forget))
+
+
+def test_a_false_alarm_is_wrong_and_a_question_about_nothing_needless(told: GameRecord) -> None:
+    turn = next(event for event in told.truth.events if event.kind == "turn")
+
+    def say(kind: VerdictKind) -> Callable[[GameRecord], GameRecord]:
+        def change(game: GameRecord) -> GameRecord:
+            game.said.insert(0, TimedVerdict(0, turn.began_s + 0.1, Verdict(kind, "Really?", turn.began_s + 0.1, 0)))
+            return game
+
+        return change
+
+    assert Outcome.WRONG in outcomes(tampered(told, say(VerdictKind.ILLEGAL)))
+    scored = tampered(told, say(VerdictKind.AMBIGUOUS))
+    assert outcomes(scored).count(Outcome.NEEDLESSLY) == 1
+    assert not SoakReport([scored], "").met
+
+
+def test_computing_that_takes_longer_than_a_frame_adds_up() -> None:
+    frames = [(0, 0.0, 0.1), (1, 0.067, 0.1), (2, 0.5, 0.02)]
+    assert behind_s(frames) == pytest.approx({0: 0.1, 1: 0.133, 2: 0.02})
