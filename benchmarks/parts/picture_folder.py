@@ -67,4 +67,4 @@ class PictureFolder:
             position = {block["cell"]: (block["colour"], block["top"]) for block in truth["blocks"]}
             pose = locate(image, camera, self.layout).pose
             pictures.append(EnrolmentPicture(image, camera, pose, position, path.name))
-        return enrol(pictures, self.layout) if pictures else None
+        return enrol(pictures, self.layout.board) if pictures else None
