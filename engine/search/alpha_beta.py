@@ -36,7 +36,7 @@ def best_move(
     most_depth: int = MOST_PLIES,
     window: int | None = None,
     use_history: bool = True,
-    nodes_per_look: int = 8,
+    nodes_per_check: int = 8,
     table: Table[MoveT] | None = None,
     better: Callable[[Found[MoveT]], None] | None = None,
 ) -> Found[MoveT]:
@@ -49,14 +49,14 @@ def best_move(
     and a `budget.CountingClock` the answer is the same. ``table`` may be kept from one turn to the next, while the
     rules and the meaning of scores stay the same.
 
-    Raises ValueError when the game has ended, when there is no move, and for a depth or ``nodes_per_look`` below 1.
+    Raises ValueError when the game has ended, when there is no move, and for a depth or ``nodes_per_check`` below 1.
     """
-    if most_depth < 1 or nodes_per_look < 1:
-        raise ValueError(f"got a depth of {most_depth} and {nodes_per_look} nodes per look; expected at least 1")
+    if most_depth < 1 or nodes_per_check < 1:
+        raise ValueError(f"got a depth of {most_depth} and {nodes_per_check} nodes per check; expected at least 1")
     if rules.ended(position) is not None:
         raise ValueError("there is no move to find: the game has ended")
     # An empty table is false, and may still be the caller's.
-    search = _Search(rules, deadline, Table() if table is None else table, nodes_per_look, use_history, better)
+    search = _Search(rules, deadline, Table() if table is None else table, nodes_per_check, use_history, better)
     return search.run(position, rng, first, min(most_depth, MOST_PLIES), window)
 
 
@@ -72,12 +72,12 @@ class _Search(Generic[PositionT, MoveT]):
         rules: Rules[PositionT, MoveT],
         deadline: Deadline,
         table: Table[MoveT],
-        nodes_per_look: int,
+        nodes_per_check: int,
         use_history: bool,
         better: Callable[[Found[MoveT]], None] | None,
     ) -> None:
         self._rules = rules
-        self._look = PeriodicTimeCheck(deadline, nodes_per_look)
+        self._check_time = PeriodicTimeCheck(deadline, nodes_per_check)
         self._table = table
         self._use_history = use_history
         self._better = better
@@ -96,12 +96,12 @@ class _Search(Generic[PositionT, MoveT]):
         if first is not None:
             self._tell(Found(first, 0, 0, False, 0))
         try:
-            winning = rules.winning_move(position, self._look)
+            winning = rules.winning_move(position, self._check_time)
             if winning is not None:
                 answer = Found(winning, WIN - 1, 1, True, self._nodes, (winning,))
                 self._tell(answer)
                 return answer
-            moves = list(rules.moves(position, self._look))
+            moves = list(rules.moves(position, self._check_time))
         except TimeIsUpError:
             if first is not None:
                 return Found(first, 0, 0, False, self._nodes)
@@ -243,7 +243,7 @@ class _Search(Generic[PositionT, MoveT]):
     def _score(self, position: PositionT, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Score a position for its mover: exact within the window, else a bound (fail-soft)."""
         self._nodes += 1
-        self._look()
+        self._check_time()
         rules = self._rules
         ended = rules.ended(position)
         if ended is not None:
@@ -256,7 +256,7 @@ class _Search(Generic[PositionT, MoveT]):
             known = self._known(entry, depth, alpha, beta, ply)
             if known is not None:
                 return known
-        if rules.winning_move(position, self._look) is not None:
+        if rules.winning_move(position, self._check_time) is not None:
             return WIN - ply - 1
         mover = rules.mover(position)
         guesses = self._guesses
@@ -301,16 +301,16 @@ class _Search(Generic[PositionT, MoveT]):
     def _at_horizon(self, position: PositionT, alpha: int, beta: int, ply: int, plies_left: int) -> int:
         """Guess the score, following noisy moves (each player may also leave them)."""
         rules = self._rules
-        if rules.winning_move(position, self._look) is not None:
+        if rules.winning_move(position, self._check_time) is not None:
             return WIN - ply - 1
         self._guesses += 1
         best = rules.evaluate(position)
         if best >= beta or plies_left == 0:
             return best
         mover = rules.mover(position)
-        for move in rules.noisy_moves(position, self._look):
+        for move in rules.noisy_moves(position, self._check_time):
             self._nodes += 1
-            self._look()
+            self._check_time()
             after = rules.play(position, move)
             ended = rules.ended(after)
             same = rules.mover(after) == mover
@@ -330,7 +330,7 @@ class _Search(Generic[PositionT, MoveT]):
         """Give the moves, the one remembered first (before the others are listed), then killers, then by history."""
         if remembered is not None:
             yield remembered
-        moves = self._rules.moves(position, self._look)
+        moves = self._rules.moves(position, self._check_time)
         history = self._history
         if self._use_history and history:
             moves = sorted(moves, key=lambda move: -history.get(move, 0))

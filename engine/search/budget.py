@@ -1,4 +1,4 @@
-"""When to stop thinking: a deadline by a clock that is handed in, and the look at it that ends a search."""
+"""When to stop thinking: a deadline by a clock that is handed in, and the check of it that ends a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARGIN_SHARE = 0.1
 
 
 class TimeIsUpError(Exception):
-    """The deadline has passed: raised by a look at it, and caught by the search that handed the look out."""
+    """The deadline has passed: raised by a check of it, and caught by the search that handed the check out."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Deadline:
         """Say whether the search must stop."""
         return self.clock() >= self.at_s - self.margin_s
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise TimeIsUpError when the search must stop."""
         if self.passed():
             raise TimeIsUpError
@@ -61,17 +61,17 @@ class Deadline:
 
 @dataclass
 class PeriodicTimeCheck:
-    """A look that reads the clock only each ``calls`` times it is called: for work whose steps cost little."""
+    """A time check that reads the clock only each ``calls`` times it is called: for work whose steps cost little."""
 
     deadline: Deadline
     calls: int
     count: int = 0
 
     def __call__(self) -> None:
-        """Count, and raise TimeIsUpError when it is time to look and the deadline has passed."""
+        """Count, and raise TimeIsUpError when it is time to check and the deadline has passed."""
         self.count += 1
         if self.count % self.calls == 0:
-            self.deadline.look()
+            self.deadline.check()
 
 
 @dataclass

@@ -6,9 +6,9 @@ random numbers: Glasserman & Yao 1992, "Some guidelines and guarantees for commo
 clearly behind is dropped at once (racing: Maron & Moore 1994, "Hoeffding races").
 
 A game plugs in with two functions. ``draw(rng)`` gives one sample of what chance brings, for instance a tuple of the
-next rolls, or a seed. ``value(candidate, sample, look)`` says what comes of the candidate when chance brings that, for
-instance the final score after a quick policy has played on with those rolls; it calls ``look`` now and then if it can
-take more than a millisecond.
+next rolls, or a seed. ``value(candidate, sample, check_time)`` says what comes of the candidate when chance brings
+that, for instance the final score after a quick policy has played on with those rolls; it calls ``check_time`` now and
+then if it can take more than a millisecond.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Race(Generic[CandidateT, SampleT]):
         sample = self._draw(self._rng)
         began_s, left_s = clock(), self._deadline.left_s()
         for place, i in enumerate(self._left):
-            self._put(i, self._value(self._candidates[i], sample, self._deadline.look))
+            self._put(i, self._value(self._candidates[i], sample, self._deadline.check))
             spent_s = clock() - began_s
             each_s = spent_s / (place + 1)
             if each_s * (place + 2) * _FIRST_SAMPLES > left_s * _FIRST_SHARE and place >= 1:
@@ -157,7 +157,7 @@ class _Race(Generic[CandidateT, SampleT]):
                     self._tell(leader)
                 if len(self._values[self._left[0]]) >= self._most_samples:
                     return
-            self._deadline.look()
+            self._deadline.check()
             keep = max(2, (len(self._left) + 1) // 2)
             self._drop(self._left[keep:])
 
@@ -166,8 +166,8 @@ class _Race(Generic[CandidateT, SampleT]):
         sample = self._draw(self._rng)
         row = []
         for i in self._left:
-            self._deadline.look()
-            row.append(self._value(self._candidates[i], sample, self._deadline.look))
+            self._deadline.check()
+            row.append(self._value(self._candidates[i], sample, self._deadline.check))
         for i, got in zip(self._left, row, strict=True):
             self._put(i, got)
         self._left.sort(key=lambda i: (-self._totals[i], i))

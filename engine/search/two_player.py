@@ -49,10 +49,10 @@ class Rules(ABC, Generic[PositionT, MoveT]):
         """Say how the game ended for the mover: 1 won, 0 drawn, -1 lost; ``None`` while it goes on."""
 
     @abstractmethod
-    def moves(self, position: PositionT, look: TimeCheck) -> Sequence[MoveT]:
+    def moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:
         """List all moves, those that look best first; at least one where the game hasn't ended.
 
-        Call ``look`` now and then if it can take more than a millisecond: it ends the search at the deadline.
+        Call ``check_time`` now and then if it can take more than a millisecond: it ends the search at the deadline.
         """
 
     @abstractmethod
@@ -63,14 +63,14 @@ class Rules(ABC, Generic[PositionT, MoveT]):
     def evaluate(self, position: PositionT) -> int:
         """Guess how good the position is for the mover, 0 when level, within ``MOST_GUESS`` either way."""
 
-    def winning_move(self, position: PositionT, look: TimeCheck) -> MoveT | None:  # noqa: ARG002
+    def winning_move(self, position: PositionT, check_time: TimeCheck) -> MoveT | None:  # noqa: ARG002
         """Give a move that wins at once, if that is found at less cost than listing the moves; else ``None``.
 
         It is asked at every position, at the horizon too, where it looks one ply further.
         """
         return None
 
-    def noisy_moves(self, position: PositionT, look: TimeCheck) -> Sequence[MoveT]:  # noqa: ARG002
+    def noisy_moves(self, position: PositionT, check_time: TimeCheck) -> Sequence[MoveT]:  # noqa: ARG002
         """List the moves to be followed beyond the horizon, where a guess now would be rash; none for most games."""
         return ()
 

@@ -121,7 +121,7 @@ def test_a_loss_in_one_is_avoided_once_two_plies_were_looked_at(position: str) -
     """Crosses threaten 2; in the second position noughts lose later all the same, which must not mislead them."""
     deep = 0
     for reads_allowed in range(10, 400):
-        found = best_move(NoughtsAndCrosses(), position, reads(reads_allowed), Random(2), nodes_per_look=1)
+        found = best_move(NoughtsAndCrosses(), position, reads(reads_allowed), Random(2), nodes_per_check=1)
         if found.depth >= 2:
             deep += 1
             assert found.move == 2
@@ -132,7 +132,7 @@ def test_a_move_known_to_lose_gives_way_to_one_not_yet_looked_at() -> None:
     """Where the time ends in the second ply, no move is given that was already seen to lose."""
     for seed in range(20):
         for reads_allowed in range(10, 60):
-            found = best_move(NoughtsAndCrosses(), "xx..o....", reads(reads_allowed), Random(seed), nodes_per_look=1)
+            found = best_move(NoughtsAndCrosses(), "xx..o....", reads(reads_allowed), Random(seed), nodes_per_check=1)
             assert found.loss_in is None
 
 
@@ -159,7 +159,7 @@ def test_it_ends_at_the_first_look_after_the_deadline_with_a_legal_move(reads_al
     clock = CountingClock(1.0)
     rules = RandomGame(7, 30, 5)
     told: list[Found[int]] = []
-    found = best_move(rules, START, Deadline(clock, reads_allowed), Random(5), better=told.append, nodes_per_look=1)
+    found = best_move(rules, START, Deadline(clock, reads_allowed), Random(5), better=told.append, nodes_per_check=1)
     assert found.move in rules.moves(START, lambda: None)
     assert told
     assert told[-1].move == found.move or found.loss_in is None
@@ -172,7 +172,7 @@ def test_an_answer_cut_short_is_true_of_its_move_and_depth(window: int | None) -
     """Also where the last window missed: then the answer of the depth before stands."""
     for reads_allowed in range(20, 700, 5):
         rules = RandomGame(reads_allowed, 8, 3)
-        found = best_move(rules, START, reads(reads_allowed), Random(1), window=window, nodes_per_look=1)
+        found = best_move(rules, START, reads(reads_allowed), Random(1), window=window, nodes_per_check=1)
         if found.depth and not found.proven:
             assert found.score == plain_score_of(rules, START, found.move, found.depth)
 

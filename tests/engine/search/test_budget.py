@@ -24,11 +24,11 @@ def test_a_margin_is_kept_back() -> None:
     assert deadline.left_s() == pytest.approx(0.98)
     clock.now_s = 100.979
     assert not deadline.passed()
-    deadline.look()
+    deadline.check()
     clock.now_s = 100.981
     assert deadline.passed()
     with pytest.raises(TimeIsUpError):
-        deadline.look()
+        deadline.check()
 
 
 def test_of_a_short_time_the_margin_is_a_tenth() -> None:
@@ -46,12 +46,12 @@ def test_a_share_ends_earlier_and_keeps_no_further_margin() -> None:
 
 def test_every_few_calls_the_clock_is_read() -> None:
     clock = CountingClock(1.0)
-    look = PeriodicTimeCheck(Deadline(clock, 2.5), 10)
+    check_time = PeriodicTimeCheck(Deadline(clock, 2.5), 10)
     for _ in range(29):
-        look()
+        check_time()
     assert clock.now_s == 2.0
     with pytest.raises(TimeIsUpError):
-        look()
+        check_time()
 
 
 @pytest.mark.parametrize(("seconds", "margin_s"), [(-1.0, None), (1.0, -0.1)])

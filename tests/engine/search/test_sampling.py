@@ -14,7 +14,7 @@ def no_hurry() -> Deadline:
     return Deadline(CountingClock(0.0), 1.0)
 
 
-def by_dice(candidate: tuple[float, float], sample: float, look: TimeCheck) -> float:
+def by_dice(candidate: tuple[float, float], sample: float, check_time: TimeCheck) -> float:
     """A candidate is a mean and how strongly the dice move it; the sample is what the dice show, 0 on average."""
     mean, swing = candidate
     return mean + swing * sample
@@ -48,8 +48,8 @@ def test_common_chance_tells_apart_what_single_scores_would_hide() -> None:
 def test_nobody_is_dropped_by_bad_luck_alone() -> None:
     """Luck that is each candidate's own: what looks behind after a few samples may be the best."""
 
-    def value(candidate: int, sample: int, look: TimeCheck) -> float:
-        look()
+    def value(candidate: int, sample: int, check_time: TimeCheck) -> float:
+        check_time()
         return candidate / 10 + Random(f"{candidate} {sample}").gauss(0, 1)
 
     right = 0
@@ -63,7 +63,7 @@ def test_nobody_is_dropped_by_bad_luck_alone() -> None:
 def test_all_see_the_same_chance() -> None:
     seen: dict[str, list[float]] = {"a": [], "b": []}
 
-    def value(candidate: str, sample: float, look: TimeCheck) -> float:
+    def value(candidate: str, sample: float, check_time: TimeCheck) -> float:
         seen[candidate].append(sample)
         return sample
 
@@ -78,7 +78,7 @@ def test_all_see_the_same_chance() -> None:
 def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
     held = 0
     for seed in range(400):
-        estimate = race(["x", "y"], gauss, lambda c, s, look: s, no_hurry(), Random(seed), most_samples=100).best
+        estimate = race(["x", "y"], gauss, lambda c, s, check_time: s, no_hurry(), Random(seed), most_samples=100).best
         held += estimate.interval[0] <= 0 <= estimate.interval[1]
     assert 0.92 <= held / 400 <= 0.98
 
@@ -87,8 +87,8 @@ def test_the_interval_holds_the_true_mean_as_often_as_it_says() -> None:
 def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
     clock = CountingClock(1.0)
 
-    def value(candidate: int, sample: float, look: TimeCheck) -> float:
-        look()
+    def value(candidate: int, sample: float, check_time: TimeCheck) -> float:
+        check_time()
         return candidate + sample
 
     raced = race(range(50), gauss, value, Deadline(clock, reads_allowed), Random(3))
@@ -100,7 +100,7 @@ def test_it_ends_in_time_with_a_candidate(reads_allowed: int) -> None:
 
 
 def test_where_time_is_short_the_least_promising_are_left_out() -> None:
-    raced = race(range(1000), gauss, lambda c, s, look: -c + s, Deadline(CountingClock(1.0), 500), Random(4))
+    raced = race(range(1000), gauss, lambda c, s, check_time: -c + s, Deadline(CountingClock(1.0), 500), Random(4))
     assert raced.best.candidate == 0
     assert raced.best.samples >= 8
     assert raced.ranking[-1].samples == 0
@@ -115,7 +115,7 @@ def test_changes_of_mind_are_told() -> None:
 
 
 def test_one_candidate_needs_no_race() -> None:
-    raced = race(["only"], gauss, lambda c, s, look: 1 / 0, no_hurry(), Random(6))
+    raced = race(["only"], gauss, lambda c, s, check_time: 1 / 0, no_hurry(), Random(6))
     assert raced.best.candidate == "only"
     assert raced.sure == 1.0
 
@@ -131,4 +131,4 @@ def test_the_same_clock_and_draw_give_the_same_race() -> None:
 @pytest.mark.parametrize(("candidates", "most_samples"), [([], 10), ([1], 0)])
 def test_nothing_to_race_is_refused(candidates: list[int], most_samples: int) -> None:
     with pytest.raises(ValueError, match="at least 1 of each"):
-        race(candidates, gauss, lambda c, s, look: 0.0, no_hurry(), Random(0), most_samples=most_samples)
+        race(candidates, gauss, lambda c, s, check_time: 0.0, no_hurry(), Random(0), most_samples=most_samples)

@@ -45,7 +45,7 @@ class RandomGame(Rules[tuple[int, int, int], int]):
             return self._draw(position, "end").choice((-1, 0, 1))
         return self._draw(position, "early").choice((-1, 0, 1) + (None,) * 9)
 
-    def moves(self, position: tuple[int, int, int], look: TimeCheck) -> Sequence[int]:
+    def moves(self, position: tuple[int, int, int], check_time: TimeCheck) -> Sequence[int]:
         return range(self._draw(position, "width").randint(1, self.width))
 
     def play(self, position: tuple[int, int, int], move: int) -> tuple[int, int, int]:
@@ -102,7 +102,7 @@ class Nim(Rules[tuple[int, ...], tuple[int, int]]):
     def ended(self, position: tuple[int, ...]) -> int | None:
         return None if any(position[:-1]) else -1
 
-    def moves(self, position: tuple[int, ...], look: TimeCheck) -> Sequence[tuple[int, int]]:
+    def moves(self, position: tuple[int, ...], check_time: TimeCheck) -> Sequence[tuple[int, int]]:
         return [(heap, taken) for heap, size in enumerate(position[:-1]) for taken in range(1, size + 1)]
 
     def play(self, position: tuple[int, ...], move: tuple[int, int]) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ class NoughtsAndCrosses(Rules[str, int]):
             return -1
         return None if "." in position else 0
 
-    def moves(self, position: str, look: TimeCheck) -> Sequence[int]:
+    def moves(self, position: str, check_time: TimeCheck) -> Sequence[int]:
         return [square for square in range(9) if position[square] == "."]
 
     def play(self, position: str, move: int) -> str:
@@ -141,7 +141,7 @@ class NoughtsAndCrosses(Rules[str, int]):
 class WithWinsSeen(NoughtsAndCrosses):
     """The same, finding wins at once without trying the moves."""
 
-    def winning_move(self, position: str, look: TimeCheck) -> int | None:
+    def winning_move(self, position: str, check_time: TimeCheck) -> int | None:
         mine = self.mover(position)
         for line in LINES:
             held = "".join(position[square] for square in line)
@@ -153,10 +153,10 @@ class WithWinsSeen(NoughtsAndCrosses):
 class Slow(NoughtsAndCrosses):
     """Its list of moves takes many looks."""
 
-    def moves(self, position: str, look: TimeCheck) -> Sequence[int]:
+    def moves(self, position: str, check_time: TimeCheck) -> Sequence[int]:
         for _ in range(1_000):
-            look()
-        return super().moves(position, look)
+            check_time()
+        return super().moves(position, check_time)
 
 
 class Takes(Rules[tuple[int, bool, int], str]):
@@ -174,7 +174,7 @@ class Takes(Rules[tuple[int, bool, int], str]):
     def ended(self, position: tuple[int, bool, int]) -> int | None:
         return None
 
-    def moves(self, position: tuple[int, bool, int], look: TimeCheck) -> Sequence[str]:
+    def moves(self, position: tuple[int, bool, int], check_time: TimeCheck) -> Sequence[str]:
         return ["take", "wait"] if not position[1] else ["retake", "wait"]
 
     def play(self, position: tuple[int, bool, int], move: str) -> tuple[int, bool, int]:
@@ -185,5 +185,5 @@ class Takes(Rules[tuple[int, bool, int], str]):
     def evaluate(self, position: tuple[int, bool, int]) -> int:
         return position[0]
 
-    def noisy_moves(self, position: tuple[int, bool, int], look: TimeCheck) -> Sequence[str]:
+    def noisy_moves(self, position: tuple[int, bool, int], check_time: TimeCheck) -> Sequence[str]:
         return ["retake"] if self._follows and position[1] else []

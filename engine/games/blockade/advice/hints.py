@@ -147,7 +147,7 @@ class _HintSearch:
         try:
             self._think(allowed)
         except TimeIsUpError:
-            whole.look()
+            whole.check()
         finally:
             self.deadline = whole
 
@@ -159,7 +159,7 @@ class _HintSearch:
             worth = self._within(terrain, points)
             if not worth(terrain.start, 0):
                 continue
-            reach = explore(terrain, points, self.state.supply[:points], look=self.deadline.look, worth=worth)
+            reach = explore(terrain, points, self.state.supply[:points], check_time=self.deadline.check, worth=worth)
             for reached in reach.ends:
                 moves = reach.moves_to(reached.layout)
                 if reached.wins and not play(self.state, self.player, self.dice, moves).breaches:
@@ -201,8 +201,8 @@ class _HintSearch:
         if len(candidates) < 2:
             return
 
-        def value(candidate: _Candidate, rolls: tuple[Dice, ...], look: TimeCheck) -> float:
-            del look
+        def value(candidate: _Candidate, rolls: tuple[Dice, ...], check_time: TimeCheck) -> float:
+            del check_time
             return played_on(candidate.mine, candidate.theirs, candidate.towers, rolls)
 
         best = race(candidates, _drawn, value, self.deadline, self.rng).best
@@ -226,7 +226,7 @@ class _HintSearch:
             if len(found) >= _COMPARED and alike[built] >= _COMPARED_ALIKE:
                 continue
             alike[built] += 1
-            self.deadline.look()
+            self.deadline.check()
             turn = self._turn(pair)
             if turn is not None:
                 towers = towers_in(stacks)
@@ -244,20 +244,20 @@ class _HintSearch:
     def _ends(self, which: int, points: int, detour: int) -> list[_End]:
         colours = OWNED[self.player]
         terrain = self._terrain(colours[which], colours[1 - which])
-        look = None if self.best is None else self.deadline.look
+        check_time = None if self.best is None else self.deadline.check
         left = progress_after(terrain, terrain.start)[0].steps(self.rivals.walls_against_us)
         worth = self._within(terrain, left + detour)
         caps = self.state.supply[: max(points, 1)]
         gentle = self.strength is Strength.GENTLE
-        reach = explore(terrain, points, caps, look=look, worth=None if gentle else worth)
+        reach = explore(terrain, points, caps, check_time=check_time, worth=None if gentle else worth)
         ends = []
         for reached in reach.ends:
             standing, built = progress_after(terrain, reached.layout)
             steps = 0 if reached.wins else self.rivals.steps(standing)
             gate = 0 if gentle else standing.steps_to_gate(self.rivals.walls_against_us, GATES[colours[which]])
             ends.append(_End(reached, reach, standing, steps, built, gate))
-            if look is not None:
-                look()
+            if check_time is not None:
+                check_time()
         return ends
 
     def _terrain(self, colour: int, friend: int, *, strict: bool = True) -> Terrain:

@@ -31,7 +31,7 @@ _MOST_ORDERS = 24
 
 
 def explain_change(before: BlockadeState, after: Appearance) -> tuple[Breach, ...]:
-    """The breaches of a change, the nearest misdeed first; empty when no change or a legal turn explains it."""
+    """The breaches of a change, the nearest violation first; empty when no change or a legal turn explains it."""
     check_looks(after)
     old = appearance_of(before.stacks)
     new = {**old, **after}

@@ -151,17 +151,19 @@ class TooMuchError(Exception):
 class Endgame:
     """Works out what sheets are worth; what was worked out before is remembered."""
 
-    def __init__(self, finder: PlacementFinder, course: Course, look: TimeCheck, most_nodes: int = MOST_NODES) -> None:
+    def __init__(
+        self, finder: PlacementFinder, course: Course, check_time: TimeCheck, most_nodes: int = MOST_NODES
+    ) -> None:
         self._finder = finder
         self._rounds = course.rounds
-        self._look = look
+        self._check_time = check_time
         self._nodes_left = most_nodes
         self._known: dict[tuple[Prospect, int], float] = {}
 
     def value(self, prospect: Prospect, done: int = 0) -> float:
         """The squares filled at the end that can be expected when ``done`` rounds of the course are over.
 
-        Raises TooMuchError, and TimeIsUpError from the look at the clock.
+        Raises TooMuchError, and TimeIsUpError from the time check.
         """
         key = prospect, done
         if key not in self._known:
@@ -179,7 +181,7 @@ class Endgame:
         self._nodes_left -= 1
         if self._nodes_left < 0:
             raise TooMuchError
-        self._look()
+        self._check_time()
         by_face = [float(filled)] * FACES
         by_strike = float(filled)
         for laid in ways:

@@ -32,7 +32,7 @@ from engine.search.sampling import Estimate, race
 
 _RACED = 12
 _MOST_WEIGHED = 64
-_LOOK_EVERY = 16
+_TIME_CHECKED_EVERY = 16
 _PROMISE_SHARE = 0.2
 _VARIETY_SHARE = 0.3
 _SURE_AT_A_GLANCE = 0.3
@@ -123,8 +123,8 @@ class _HintSearch:
         ways = sum(len(self._finder.ways(own, self._now.filled, self._now.unused)) for own in self._now.colours)
         if ways > _MOST_WAYS_AT_THE_END:
             return None
-        look = PeriodicTimeCheck(self._deadline.share(_ENDGAME_SHARE), _LOOK_EVERY)
-        endgame = Endgame(self._finder, course, look)
+        check_time = PeriodicTimeCheck(self._deadline.share(_ENDGAME_SHARE), _TIME_CHECKED_EVERY)
+        endgame = Endgame(self._finder, course, check_time)
         try:
             values = [endgame.value(candidate.after) for candidate in candidates]
         except (TooMuchError, TimeIsUpError):
@@ -173,7 +173,7 @@ class _HintSearch:
         """The candidates, the best first; those there was no time for follow as they were."""
         looked_at: list[_Candidate] = []
         for number, candidate in enumerate(candidates):
-            if number % _LOOK_EVERY == 0 and number and until.passed():
+            if number % _TIME_CHECKED_EVERY == 0 and number and until.passed():
                 break
             looked_at.append(replace(candidate, worth=worth(candidate)))
         rest = candidates[len(looked_at) :]
@@ -194,9 +194,9 @@ class _HintSearch:
         def draw(rng: Random) -> tuple[Rolls, int]:
             return rolls_drawn(course, rng), rng.getrandbits(32)
 
-        def value(candidate: _Candidate, sample: tuple[Rolls, int], look: TimeCheck) -> float:
+        def value(candidate: _Candidate, sample: tuple[Rolls, int], check_time: TimeCheck) -> float:
             rolls, seed = sample
-            look()
+            check_time()
             # What a sheet is worth at a glance tells apart what too few games to the end can't.
             return played_on(self._finder, candidate.after, course, rolls, Random(seed)) + candidate.worth
 

@@ -15,7 +15,7 @@ _MOST_NAMED = 8
 
 
 def breaches_of_turn(state: BlokusState, turn: BlokusTurn) -> tuple[Breach, ...]:
-    """Say which rules a turn breaks, the nearest misdeed first; empty when it is legal.
+    """Say which rules a turn breaks, the nearest violation first; empty when it is legal.
 
     The turn's player is one of the state's, its squares are squares of the sheet.
     """

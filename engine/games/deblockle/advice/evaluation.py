@@ -43,10 +43,10 @@ class SearchRules(Rules[Position, Move]):
         """``to_go[player][code]``: how many turns a block needs on an empty board; 0 when it has left."""
         self._points: tuple[tuple[int, ...], ...] = ()
 
-    def prepare(self, look: TimeCheck) -> None:
-        """Work out the tables unless they are there; calls ``look`` now and then, and passes on what it raises."""
+    def prepare(self, check_time: TimeCheck) -> None:
+        """Work out the tables unless they are there; calls ``check_time`` now and then, which may raise."""
         if not self.to_go:
-            ways = [_ways_on(self.core, player, look) for player in range(len(PLAYERS))]
+            ways = [_ways_on(self.core, player, check_time) for player in range(len(PLAYERS))]
             to_go = tuple(_turns_to_go(following) for following in ways)
             self._points = tuple(_points(following, turns) for following, turns in zip(ways, to_go, strict=True))
             self.to_go = to_go
@@ -66,7 +66,7 @@ class SearchRules(Rules[Position, Move]):
             return 0 if mover == OVER else None
         return 1 if bool(golds) == bool(mover) else -1
 
-    def moves(self, position: Position, look: TimeCheck) -> Sequence[Move]:  # noqa: ARG002
+    def moves(self, position: Position, check_time: TimeCheck) -> Sequence[Move]:  # noqa: ARG002
         """Every move, those that gain most in the race first."""
         points = self._points[position[0]]
 
@@ -90,7 +90,7 @@ class SearchRules(Rules[Position, Move]):
             ahead -= of_gold[code]
         return (-ahead if mover else ahead) + _TO_MOVE
 
-    def winning_move(self, position: Position, look: TimeCheck) -> Move | None:  # noqa: ARG002
+    def winning_move(self, position: Position, check_time: TimeCheck) -> Move | None:  # noqa: ARG002
         """The last block's way off the board, if it is at its goal's side and the star comes up there."""
         mover, golds, teals = position
         codes = teals if mover else golds
@@ -111,11 +111,11 @@ _Following = tuple[tuple[int, ...], ...]
 """The codes that a block may have after a turn on an empty board, by the code before."""
 
 
-def _ways_on(core: FastRules, player: int, look: Callable[[], None]) -> _Following:
+def _ways_on(core: FastRules, player: int, check_time: Callable[[], None]) -> _Following:
     following = []
     for code in range(SQUARES * ORIENTATIONS):
         if code % ORIENTATIONS == 0:
-            look()
+            check_time()
         alone: Position = (player, (), (code,)) if player else (player, (code,), ())
         following.append(tuple(codes_of(move)[1] for move in core.moves(alone)))
     return tuple(following)

@@ -61,7 +61,7 @@ def find_hint(
     position = known_position(state)
     thinker = _HintSearch(state, deadline, rng, _DEPTH[strength])
     try:
-        thinker.ahead.prepare(deadline.look)
+        thinker.ahead.prepare(deadline.check)
         found = thinker.over_worlds(tell) if position is None else thinker.known(position, tell)
         hint = found or hint
     except TimeIsUpError:

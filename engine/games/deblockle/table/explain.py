@@ -29,7 +29,7 @@ PlayableTurns = set[tuple[int, int, str]]
 def explain_change(
     before: DeblockleState, after: Appearance, facings: Mapping[str, Facing] = MappingProxyType({})
 ) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest misdeed first; empty when none or one legal turn explains it.
+    """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
 
     Places that ``after`` leaves out count as unchanged; side faces seen where no block stands are passed over.
     """

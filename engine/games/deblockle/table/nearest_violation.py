@@ -39,9 +39,9 @@ _MOST_NAMED = 6
 
 
 class _Explanation(NamedTuple):
-    """One way a move may have been done: how bad it is, and what it breaks."""
+    """One way a move may have been done: how far from a legal turn it is, and what it breaks."""
 
-    badness: int
+    distance: int
     breaches: tuple[Breach, ...]
 
 
@@ -66,30 +66,30 @@ def turn_back(state: DeblockleState, square: int) -> str:
 def breaches_of_move(before: DeblockleState, move: Moved, facing: Mapping[str, str]) -> list[Breach]:
     """What a move breaks that no legal turn explains, whoever's block it is; ``facing`` are its side faces now."""
     block = before.by_square()[move.start]
-    told = _MoveWording(before, block, move)
+    wording = _MoveWording(before, block, move)
     if move.start == move.end:
         return [
-            told.breach(
+            wording.breach(
                 "top-changed-in-place",
-                f"The {move.owner} block on {told.start} shows {move.top_after} instead of {move.top_before}, "
+                f"The {move.owner} block on {wording.start} shows {move.top_after} instead of {move.top_before}, "
                 "and didn't move.",
             )
         ]
     if move.landed_on:
-        return _landed_on_block(before, told)
+        return _landed_on_block(before, wording)
     found: list[Breach] = []
     if move.top_after == move.top_before:
         found.append(
-            told.breach(
+            wording.breach(
                 "no-roll",
-                f"The {move.owner} block went from {told.start} to {told.end} without a roll: "
+                f"The {move.owner} block went from {wording.start} to {wording.end} without a roll: "
                 f"{move.top_before} is still up.",
             )
         )
         if STARS >> move.end & 1:
-            found.append(told.landed_on_star())
+            found.append(wording.landed_on_star())
         return found
-    return list(_nearest_explanation(before, block, told, facing).breaches)
+    return list(_nearest_explanation(before, block, wording, facing).breaches)
 
 
 def reason_to_stay(before: DeblockleState, square: int) -> Breach | None:
@@ -124,36 +124,36 @@ class _MoveWording:
         return self.breach("landed-on-star", f"The {self.move.owner} block stopped on {self.end}, a star square.")
 
 
-def _landed_on_block(before: DeblockleState, told: _MoveWording) -> list[Breach]:
-    move = told.move
+def _landed_on_block(before: DeblockleState, wording: _MoveWording) -> list[Breach]:
+    move = wording.move
     owner = move.landed_on[0] if move.landed_on else other(move.owner)
     found = [
-        told.breach(
+        wording.breach(
             "landed-on-block",
-            f"The {move.owner} block went from {told.start} to {told.end}, where a {owner} block stood.",
-            remedy=f"{told.back} {put_back(before, move.end)}",
+            f"The {move.owner} block went from {wording.start} to {wording.end}, where a {owner} block stood.",
+            remedy=f"{wording.back} {put_back(before, move.end)}",
         )
     ]
     if move.top_after == move.top_before:
         found.append(
-            told.breach(
-                "no-roll", f"The {move.owner} block from {told.start} didn't roll: {move.top_before} is still up."
+            wording.breach(
+                "no-roll", f"The {move.owner} block from {wording.start} didn't roll: {move.top_before} is still up."
             )
         )
     return found
 
 
 def _nearest_explanation(
-    before: DeblockleState, block: Block, told: _MoveWording, facing: Mapping[str, str]
+    before: DeblockleState, block: Block, wording: _MoveWording, facing: Mapping[str, str]
 ) -> _Explanation:
     cube = before.settings.cube
-    move = told.move
+    move = wording.move
     sides = []
     for side, results in enumerate(cube.rolls(block.mask)):
         sides += [(side, after) for top, _, after in results if top == move.top_after]
     agreeing = [side for side, after in sides if cube.agreeing(after, facing)]
     candidates = agreeing or [side for side, _ in sides]
-    stories = [_explanation(before, block, told, side) for side in candidates]
+    explanations = [_explanation(before, block, wording, side) for side in candidates]
     apart = columns_and_rows_apart(move.start, move.end)
     if apart == (1, 1) and any(
         RAYS[move.start][side]
@@ -161,26 +161,26 @@ def _nearest_explanation(
         and sum(columns_and_rows_apart(RAYS[move.start][side][0], move.end)) == 1
         for side in candidates
     ):
-        corner = told.breach(
-            "rolled-diagonally", f"The {move.owner} block went from {told.start} over a corner to {told.end}."
+        corner = wording.breach(
+            "rolled-diagonally", f"The {move.owner} block went from {wording.start} over a corner to {wording.end}."
         )
-        stories.append(_Explanation(2, (corner, *((told.landed_on_star(),) if STARS >> move.end & 1 else ()))))
+        explanations.append(_Explanation(2, (corner, *((wording.landed_on_star(),) if STARS >> move.end & 1 else ()))))
     if not candidates and apart in {(0, 2), (2, 0)}:
-        far = told.breach(
-            "rolled-too-far", f"The {move.owner} block rolled two squares, from {told.start} to {told.end}."
+        far = wording.breach(
+            "rolled-too-far", f"The {move.owner} block rolled two squares, from {wording.start} to {wording.end}."
         )
-        stories.append(_Explanation(2, (far,)))
-    impossible = told.breach(
+        explanations.append(_Explanation(2, (far,)))
+    impossible = wording.breach(
         "symbol-not-possible",
-        f"After one roll from {told.start} the {move.owner} block can't show {move.top_after}.",
+        f"After one roll from {wording.start} the {move.owner} block can't show {move.top_after}.",
     )
-    stories.append(_Explanation(9, (impossible,)))
-    return min(stories, key=lambda story: story.badness)
+    explanations.append(_Explanation(9, (impossible,)))
+    return min(explanations, key=lambda one: one.distance)
 
 
-def _explanation(before: DeblockleState, block: Block, told: _MoveWording, side: int) -> _Explanation:
+def _explanation(before: DeblockleState, block: Block, wording: _MoveWording, side: int) -> _Explanation:
     """What was wrong if the block was first rolled towards that side."""
-    move = told.move
+    move = wording.move
     ground = ground_for(before, block)
     ray = RAYS[move.start][side]
     what = f"The {move.owner} block"
@@ -188,9 +188,10 @@ def _explanation(before: DeblockleState, block: Block, told: _MoveWording, side:
         return _Explanation(
             6,
             (
-                told.breach(
+                wording.breach(
                     "roll-blocked",
-                    f"{what} shows {move.top_after} only after a roll {SIDES[side]}, and {told.start} is at that edge.",
+                    f"{what} shows {move.top_after} only after a roll {SIDES[side]}, "
+                    f"and {wording.start} is at that edge.",
                 ),
             ),
         )
@@ -200,7 +201,7 @@ def _explanation(before: DeblockleState, block: Block, told: _MoveWording, side:
         return _Explanation(
             5,
             (
-                told.breach(
+                wording.breach(
                     "roll-blocked",
                     f"{what} shows {move.top_after} only after a roll onto {place}, where a block stands.",
                     also=(place,),
@@ -208,24 +209,24 @@ def _explanation(before: DeblockleState, block: Block, told: _MoveWording, side:
             ),
         )
     if STARS >> target & 1 and not (move.top_after == "star" and move.end != target):
-        return _onto_star(told, target)
+        return _onto_star(wording, target)
     if move.top_after == "star":
-        rolled_up = told.breach(
+        rolled_up = wording.breach(
             "star-rolled-up",
-            f"{what} from {told.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
+            f"{what} from {wording.start} has the star up, but not on its goal {PLACES[GOAL[move.owner]]}.",
         )
         return _Explanation(1 if move.end == target else 3, (rolled_up,))
-    return _bad_hop(before, told, target, ground)
+    return _bad_hop(before, wording, target, ground)
 
 
-def _onto_star(told: _MoveWording, target: int) -> _Explanation:
-    move = told.move
+def _onto_star(wording: _MoveWording, target: int) -> _Explanation:
+    move = wording.move
     place = PLACES[target]
     if move.end == target and move.top_after == "star" and target == GOAL[move.owner]:
         return _Explanation(
             0,
             (
-                told.breach(
+                wording.breach(
                     "not-removed",
                     f"The {move.owner} block reached its goal {place} with the star up, and still stands there.",
                     remedy=f"Take the {move.owner} block off {place}: it has arrived.",
@@ -235,39 +236,40 @@ def _onto_star(told: _MoveWording, target: int) -> _Explanation:
     if move.end == target and move.top_after == "star":
         goal = PLACES[GOAL[move.owner]]
         return _Explanation(
-            1, (told.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
+            1, (wording.breach("wrong-goal", f"{place} is {move.owner}'s own star; its blocks leave on {goal}."),)
         )
     return _Explanation(
         1 if move.end == target else 4,
         (
-            told.breach(
+            wording.breach(
                 "rolled-onto-star",
-                f"The {move.owner} block rolled from {told.start} onto the star square {place}, {move.top_after} up.",
+                f"The {move.owner} block rolled from {wording.start} onto the star square {place}, "
+                f"{move.top_after} up.",
                 also=(place,),
             ),
         ),
     )
 
 
-def _bad_hop(before: DeblockleState, told: _MoveWording, target: int, ground: Ground) -> _Explanation:
+def _bad_hop(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> _Explanation:
     """What was wrong after a good roll to ``target``."""
-    move, settings = told.move, before.settings
+    move, settings = wording.move, before.settings
     place, symbol, end = PLACES[target], move.top_after, move.end
     base = ends_of(symbol, target, ground, replace(settings, side_by_side=True))
     may = ends_of(symbol, target, ground, settings)
-    remedy = "" if not settings.side_by_side and beside(ground.own) & ground.foes else _finish(told, target, may)
+    remedy = "" if not settings.side_by_side and beside(ground.own) & ground.foes else _finish(wording, target, may)
     if base >> end & 1:
-        return _Explanation(0, (_variant_breach(before, told, target, ground),))
+        return _Explanation(0, (_variant_breach(before, wording, target, ground),))
     if STARS >> end & 1:
-        return _Explanation(1, (told.landed_on_star(),))
+        return _Explanation(1, (wording.landed_on_star(),))
     if symbol == "stop":
         return _Explanation(
             3,
             (
-                told.breach(
+                wording.breach(
                     "stop-must-not-hop",
                     f"The {move.owner} block rolled to {place} with the stop up and must stay there; "
-                    f"it went on to {told.end}.",
+                    f"it went on to {wording.end}.",
                     remedy=remedy,
                     also=(place,),
                 ),
@@ -278,7 +280,7 @@ def _bad_hop(before: DeblockleState, told: _MoveWording, target: int, ground: Gr
         return _Explanation(
             1,
             (
-                told.breach(
+                wording.breach(
                     "hop-missing",
                     f"The {move.owner} block on {place} has the {symbol} up, so it {how}; it hasn't hopped yet.",
                     remedy=remedy,
@@ -286,51 +288,51 @@ def _bad_hop(before: DeblockleState, told: _MoveWording, target: int, ground: Gr
             ),
         )
     if not may:
-        stuck = told.breach(
+        stuck = wording.breach(
             "no-hop-possible",
             f"After the roll to {place} the {move.owner} block has the {symbol} up and can't hop anywhere, "
             "so it may not roll there.",
             also=(place,),
         )
         return _Explanation(1 if end == target else 4, (stuck,))
-    wrong = told.breach(
+    wrong = wording.breach(
         rule,
-        f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {told.end}.",
+        f"With the {symbol} up a block {how}; from {place} the {move.owner} block can't get to {wording.end}.",
         remedy=remedy,
         also=(place,),
     )
     return _Explanation(3, (wrong,))
 
 
-def _finish(told: _MoveWording, target: int, may: int) -> str:
+def _finish(wording: _MoveWording, target: int, may: int) -> str:
     """How to finish a turn whose roll was good; empty when it can't be finished."""
     place, places = PLACES[target], [PLACES[end] for end in members(may)]
-    again = f"Or start again: {told.back[:1].lower()}{told.back[1:]}"
+    again = f"Or start again: {wording.back[:1].lower()}{wording.back[1:]}"
     if not places:
         return ""
     if may == 1 << target:
-        return f"Leave it on {place}, {told.move.top_after} up. {again}"
+        return f"Leave it on {place}, {wording.move.top_after} up. {again}"
     if len(places) > _MOST_NAMED:
-        return f"Hop it from {place} by its symbol, the {told.move.top_after}. {again}"
+        return f"Hop it from {place} by its symbol, the {wording.move.top_after}. {again}"
     return f"From {place} it may go to {listed(places, 'or')}. {again}"
 
 
-def _variant_breach(before: DeblockleState, told: _MoveWording, target: int, ground: Ground) -> Breach:
+def _variant_breach(before: DeblockleState, wording: _MoveWording, target: int, ground: Ground) -> Breach:
     """The breach of a turn that only the variant forbids."""
-    move, settings = told.move, before.settings
+    move, settings = wording.move, before.settings
     symbol = move.top_after
     foe = other(move.owner)
     touching = list(members(beside(ground.own | 1 << move.end) & ground.foes))
     if symbol == "slider" and not slide_ends(target, ground, settings) >> move.end & 1 and move.end != target:
-        return told.breach(
+        return wording.breach(
             "slider-stopped-by-opponent",
-            f"The {move.owner} block slid to {told.end} and was stopped there by a {foe} block.",
+            f"The {move.owner} block slid to {wording.end} and was stopped there by a {foe} block.",
             also=(PLACES[target],),
         )
     beside_places = tuple(PLACES[square] for square in touching)
-    return told.breach(
+    return wording.breach(
         "side-by-side",
-        f"The turn from {told.start} to {told.end} ends with a {move.owner} block right beside "
+        f"The turn from {wording.start} to {wording.end} ends with a {move.owner} block right beside "
         f"the {foe} block on {beside_places[0]}.",
         also=beside_places,
     )

@@ -125,7 +125,7 @@ class Searcher:
                 after = position.after(result)
                 if score > LOST_NEXT and not self._doubtful(after):
                     return [*ranked[number:], *lost]
-                self._deadline.look()
+                self._deadline.check()
                 if self.wins_at_once(after) is None:
                     return [(max(score, SEEMS_LOST), result), *ranked[number + 1 :], *lost]
                 lost.append((LOST_NEXT, result))
@@ -145,13 +145,13 @@ class Searcher:
         known = self._opened.get(position)
         if known is not None:
             return known
-        self._deadline.look()
-        found = self._look(position)
+        self._deadline.check()
+        found = self._opened_anew(position)
         if len(self._opened) < _MOST_POSITIONS:
             self._opened[position] = found
         return found
 
-    def _look(self, position: Position) -> Opened:
+    def _opened_anew(self, position: Position) -> Opened:
         if self.wins_at_once(position) is not None:
             return Opened(WIN - 1, ())
         results = self.results(position)

@@ -34,7 +34,7 @@ class Moved(NamedTuple):
 
 
 def explain_change(before: DiaballikState, after: Appearance) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest misdeed first; empty when none or one legal turn explains it.
+    """Say which rules the change breaks, the nearest violation first; empty when none or one legal turn explains it.
 
     Places that ``after`` leaves out count as unchanged. Raises UnreadableError for a place or look that isn't one.
     """

@@ -42,7 +42,7 @@ _RELAXATIONS = (
     _Relaxation(moves=3),
     _Relaxation(passes=2),
 )
-"""From the nearest misdeed to the farthest, among those that take as many actions."""
+"""From the nearest violation to the farthest, among those that take as many actions."""
 
 
 class _RelaxedTurn(NamedTuple):

@@ -22,7 +22,7 @@ from engine.games.number_drop.text.turns import turn_of_marks
 
 
 def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:
-    """Say which rules the change breaks, the nearest misdeed first, players clockwise from the first.
+    """Say which rules the change breaks, the nearest violation first, players clockwise from the first.
 
     Places that ``after`` leaves out count as unchanged. Several players may have written at once, each rightly; a drop
     and the loop after it may be seen together. Raises UnreadableError for a place or look that isn't one.

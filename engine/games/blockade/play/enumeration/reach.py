@@ -112,18 +112,18 @@ def explore(
     *,
     covered: bool = False,
     edges: bool = False,
-    look: TimeCheck | None = None,
+    check_time: TimeCheck | None = None,
     worth: Callable[[Layout, int], bool] | None = None,
 ) -> Reach:
     """Find everything the colour can reach with so many points, its new towers capped with ``caps`` in turn.
 
     When ``caps`` run out, towers stay open. With ``covered`` a small may also wait where it would make a tower, as if
     a piece of another colour lay below it (written ``C``; it must leave again): never less than the other colour's help
-    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for. ``look`` is
+    makes possible. ``edges`` keeps all moves, also those that this colour alone has no use for. ``check_time`` is
     called now and then, and what it raises ends the search. ``worth`` says whether a layout is worth following after
     so many points; the others are left out.
     """
-    return _Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(look)
+    return _Search(terrain, points, caps, covered=covered, edges=edges, worth=worth).run(check_time)
 
 
 class _Search:
@@ -153,15 +153,15 @@ class _Search:
         self.buckets: list[list[Node]] = [[] for _ in range((points + 1) * _BY_COST)]
         self.buckets[0].append(start)
 
-    def run(self, look: TimeCheck | None) -> Reach:
+    def run(self, check_time: TimeCheck | None) -> Reach:
         visited: list[Node] = []
         cost, won = self.cost, self.won
         for bucket, nodes in enumerate(self.buckets):
             for node in nodes:
                 if cost[node] == bucket:
                     visited.append(node)
-                    if look is not None:
-                        look()
+                    if check_time is not None:
+                        check_time()
                     if node[0] not in won:
                         self._expand(node, bucket)
         ends = tuple(self._reached(node) for node in visited if not self.need[node])
