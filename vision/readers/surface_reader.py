@@ -14,7 +14,8 @@ from vision.readers.probabilities import bare_place, place_with_piece
 from vision.readers.protocols import AnyPieceReader, Sighting, SurfaceView
 from vision.reading import Hindrance, HindranceKind, PlaceReading, even_reading
 from vision.surface.emptiness import emptiness
-from vision.surface.occlusion import HiddenPlaces, Occlusion, OcclusionDetector, SurfaceEvidence
+from vision.surface.hidden import HiddenPlaces
+from vision.surface.occlusion import Occlusion, OcclusionDetector, SurfaceEvidence
 from vision.surface.plan import SurfacePlan
 from vision.surface.view import RectifiedView
 

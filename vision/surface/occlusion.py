@@ -24,27 +24,80 @@ from vision.surface.plan import BESIDE_MM, SurfacePlan, disc_mm
 from vision.surface.rim import RimEvidence
 from vision.surface.view import PX_PER_MM, RectifiedView, SurfaceSampler
 
-SMALLEST_OCCLUSION_MM2, SMALLEST_REACHING_MM2 = 260.0, 100.0
-HAND_CELLS = 1.3
-AT_EDGE_MM = 6.0
-STRONG_HUE = 0.35
-BLEACHED = 0.93
-MIDDLE_MM = 26.0
-PIECE_POINTS, LEAST_OPEN = 5, 0.6
-BAND_MM = 12.0
-CLOSING_MM, OPENING_MM = 7.0, 7.0
-SEEN, GONE = -1.0, 1.0
-LIT_PARTS, LIT_SHARE = 3, 0.7
-WIDE_CELLS = 5.0
-FEWEST_GONE = 2
-GLOW = 0.2
-FINGER_CELLS, SHARP_SHARE = 2.5, 0.45
-LEAST_DEEP = 0.3
-SOFT_SHARE, VERY_SOFT_SHARE, DARK = 0.35, 0.12, -1.0
-LEAST_STRANGE = 0.2
-LEAST_BLEACHED, MOST_BLEACHED = 0.1, 0.9
-GLOW_MM = 16.0
-NEAR_GLARE_MM = 40.0
+
+@dataclass(frozen=True)
+class OcclusionSettings:
+    """What is taken to cover a surface, and as what.
+
+    Lengths are in mm and areas in mm² of the surface, or in squares of it; shares go from 0 to 1. All were set by hand
+    until the virtual table's stress pictures and the ray-traced pictures came out right; none is fitted.
+    ``benchmarks/stress.py`` shows what a change does.
+    """
+
+    smallest_mm2: float = 260.0
+    """Area of surface, in mm², that a thing must hide. Larger: specks and small things are let pass."""
+    smallest_reaching_mm2: float = 100.0
+    """The same for what reaches over the rim, as a finger does."""
+    hand_cells: float = 1.3
+    """Area, in squares, from which a thing at the rim may be a hand."""
+    at_edge_mm: float = 6.0
+    """How near to the rim, in mm, a thing lies at it."""
+    strong_hue: float = 0.35
+    """How far off the board's a hue must be, in log units, to prove a thing by itself. Higher: coloured light is let
+    pass, and pale things.
+    """
+    bleached: float = 0.93
+    """Linear light of the middle channel, of 1, from which a pixel is too bright for the camera."""
+    middle_mm: float = 26.0
+    """Side of the square in a place's middle that is looked at, in mm."""
+    piece_points: int = 5
+    """Points along each edge of a piece at which its hue would be seen. More: finer, slower."""
+    least_open: float = 0.6
+    """Share of those points that must be in sight for their hue to count fully."""
+    band_mm: float = 12.0
+    """Width, in mm, of the band that a line which is gone is taken to be covered in."""
+    closing_mm: float = 7.0
+    """Gaps up to that many mm are closed within one thing."""
+    opening_mm: float = 7.0
+    """What is narrower than that many mm is no thing."""
+    seen: float = -1.0
+    """Log-odds of being gone below which a line part is seen."""
+    gone: float = 1.0
+    """Log-odds above which it is gone."""
+    lit_parts: int = 3
+    """Line parts that must be seen in a region for light to explain it."""
+    lit_share: float = 0.7
+    """Share of the decidable ones that must be."""
+    wide_cells: float = 5.0
+    """Area, in squares, above which a relit region is no piece's doing."""
+    fewest_gone: int = 2
+    """Line parts that must be gone for what is only odd to be part of a thing."""
+    glow: float = 0.2
+    """Log brightness above the board's from which a region may be a lamp's mirror image."""
+    finger_cells: float = 2.5
+    """Area, in squares, up to which something that comes in over the rim may be a finger."""
+    sharp_share: float = 0.45
+    """Share of an outline that must be sharp for a thing; no light's is."""
+    least_deep: float = 0.3
+    """Share of a hand that lies well inside the rim, where a pose that is a little off shows no table."""
+    soft_share: float = 0.35
+    """Share of a bright region's outline below which it is a glow."""
+    very_soft_share: float = 0.12
+    """The same for one that is no brighter than the board."""
+    dark: float = -1.0
+    """Log brightness below the board's from which nothing is a glow: a sleeve."""
+    least_strange: float = 0.2
+    """Share of a hand's pixels that must look strange, unless the rim is gone under it."""
+    least_bleached: float = 0.1
+    """Share of a region too bright for the camera from which the glare is cut out of it."""
+    most_bleached: float = 0.9
+    """Share from which all of it is glare."""
+    glow_mm: float = 16.0
+    """Width, in mm, of the glow around what is too bright that goes with it."""
+    near_glare_mm: float = 40.0
+    """Distance, in mm, within which a place counts as near glare."""
+    many_gone: int = 7
+    """Line parts that must be gone to prove a thing of the board's own hue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +153,10 @@ class _ViewEvidence:
 class OcclusionDetector:
     """Finds what covers one board, seen from one place of the camera."""
 
-    def __init__(self, camera: CameraModel, pose: Pose, plan: SurfacePlan) -> None:
+    def __init__(
+        self, camera: CameraModel, pose: Pose, plan: SurfacePlan, settings: OcclusionSettings = OcclusionSettings()
+    ) -> None:
+        self._settings = settings
         self.sampler = SurfaceSampler(camera, pose, plan.surface, margin_mm=BESIDE_MM)
         self._cell_mm2 = plan.surface.cell_mm**2
         self._lines, self._rim = plan.lines, plan.rim
@@ -114,7 +170,7 @@ class OcclusionDetector:
     def _hidden_by_pieces(self, surface: GridSurface) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Rows and columns, (places, points), of coarse pixels that points of a piece on each place would hide."""
         solids = [surface.solid_at(place) for place in surface.places]
-        points = [solid.inner_points_mm(PIECE_POINTS) for solid in solids if solid is not None]
+        points = [solid.inner_points_mm(self._settings.piece_points) for solid in solids if solid is not None]
         if len(points) < len(solids):
             return np.zeros((len(solids), 0), dtype=np.intp), np.zeros((len(solids), 0), dtype=np.intp)
         column, row = self.sampler.seen_at(np.concatenate(points))
@@ -138,7 +194,9 @@ class OcclusionDetector:
         glare = np.zeros(evidence.known.shape, dtype=np.bool_)
         for pixels in self._candidates(evidence):
             area = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2
-            least = SMALLEST_REACHING_MM2 if evidence.rim.crossed_by(pixels) else SMALLEST_OCCLUSION_MM2
+            least = (
+                self._settings.smallest_reaching_mm2 if evidence.rim.crossed_by(pixels) else self._settings.smallest_mm2
+            )
             if area < least or not self._proven(evidence, pixels):
                 continue
             rows, columns = view.hidden_by_pieces.shape
@@ -154,11 +212,15 @@ class OcclusionDetector:
         lines, colours = evidence.lines, evidence.colours
         around = self._around * lines.judged
         count = around.sum(axis=1)
-        seen, gone = around @ (lines.gone < SEEN), around @ (lines.gone > GONE)
+        seen, gone = around @ (lines.gone < self._settings.seen), around @ (lines.gone > self._settings.gone)
         clearness = np.where(count > 0, around @ lines.clearness / np.maximum(count, 1.0), 1.0)
-        near = cv2.dilate(glare.astype(np.uint8), disc_mm(2 * NEAR_GLARE_MM)) if glare.any() else np.zeros_like(glare)
+        near = (
+            cv2.dilate(glare.astype(np.uint8), disc_mm(2 * self._settings.near_glare_mm))
+            if glare.any()
+            else np.zeros_like(glare)
+        )
         row, column = self._middles
-        wide = round(MIDDLE_MM * PX_PER_MM / COARSER)
+        wide = round(self._settings.middle_mm * PX_PER_MM / COARSER)
         # what light makes strange is no piece's doing
         by_light = evidence.bleached | self._widely(evidence.relit)
         own_strange = evidence.strange & ~by_light
@@ -168,7 +230,9 @@ class OcclusionDetector:
         )
         off_hue = (colours.off_hue > colours.hue_limit) & ~(evidence.known | by_light)
         is_open = (~evidence.known[self._hidden]).sum(axis=1)
-        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(is_open, LEAST_OPEN * PIECE_POINTS**3)
+        off_hue_shares = off_hue[self._hidden].sum(axis=1) / np.maximum(
+            is_open, self._settings.least_open * self._settings.piece_points**3
+        )
         return {
             place: PlaceEvidence(
                 int(seen[index]),
@@ -186,8 +250,8 @@ class OcclusionDetector:
     def _widely(self, mask: BoolImage) -> BoolImage:
         """The regions of a mask that are larger than any piece."""
         wide = np.zeros_like(mask)
-        least = WIDE_CELLS * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
-        for part in _regions(mask):
+        least = self._settings.wide_cells * self._cell_mm2 * (PX_PER_MM / COARSER) ** 2
+        for part in self._regions(mask):
             if part.sum() > least:
                 wide |= part
         return wide
@@ -202,59 +266,71 @@ class OcclusionDetector:
         coarse = cv2.resize(known.astype(np.uint8), self._coarse_shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
         lines = self._lines.look(grey, known, colours.brighter, colours.bright > NEARLY_BLEACHED)
         strange, lit = self._unlit(colours, lines, rim)
-        return _ViewEvidence(colours, np.asarray(coarse), colours.bright > BLEACHED, strange, lit, lines, rim)
+        return _ViewEvidence(
+            colours, np.asarray(coarse), colours.bright > self._settings.bleached, strange, lit, lines, rim
+        )
 
     def _candidates(self, evidence: _ViewEvidence) -> list[BoolImage]:
         """Connected regions of strange pixels and of lines that are gone."""
         gone, strange = evidence.lines.gone, evidence.strange
         bands = np.zeros(strange.shape, dtype=np.uint8)
-        for ends in self._lines.parts.ends[gone > GONE] // COARSER:
-            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(BAND_MM * PX_PER_MM / COARSER))
+        for ends in self._lines.parts.ends[gone > self._settings.gone] // COARSER:
+            cv2.line(bands, ends[0].tolist(), ends[1].tolist(), 1, round(self._settings.band_mm * PX_PER_MM / COARSER))
         joined = (strange | ((bands > 0) & ~evidence.known)).astype(np.uint8)
-        joined = np.asarray(cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(CLOSING_MM)), dtype=np.uint8)
-        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(OPENING_MM)) > 0
-        return [part for region in _regions(found) for part in self._without_glare(evidence, region)]
+        joined = np.asarray(
+            cv2.morphologyEx(joined, cv2.MORPH_CLOSE, disc_mm(self._settings.closing_mm)), dtype=np.uint8
+        )
+        found = cv2.morphologyEx(joined, cv2.MORPH_OPEN, disc_mm(self._settings.opening_mm)) > 0
+        return [part for region in self._regions(found) for part in self._without_glare(evidence, region)]
 
     def _without_glare(self, evidence: _ViewEvidence, region: BoolImage) -> list[BoolImage]:
         """A region, or where light too bright for the camera takes up some of it, that part and what else there is."""
         bleached = region & evidence.bleached
         share = float(bleached.sum()) / float(region.sum())
-        if not LEAST_BLEACHED < share < MOST_BLEACHED:
+        if not self._settings.least_bleached < share < self._settings.most_bleached:
             return [region]
-        glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(GLOW_MM)) > 0)
-        rest = cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(OPENING_MM)) > 0
-        return [glare, *_regions(rest)]
+        glare = region & (cv2.dilate(bleached.astype(np.uint8), disc_mm(self._settings.glow_mm)) > 0)
+        rest = (
+            cv2.morphologyEx((region & ~glare).astype(np.uint8), cv2.MORPH_OPEN, disc_mm(self._settings.opening_mm)) > 0
+        )
+        return [glare, *self._regions(rest)]
 
     def _unlit(self, colours: SurfaceColours, lines: LineEvidence, rim: RimEvidence) -> tuple[BoolImage, BoolImage]:
         """Strange pixels without what light alone explains, and regions of which light explains much.
 
         Where the lines are seen, a hue that is only a little off is light; so is any, if it goes on over many lines.
         """
-        lit = lines.gone[self._nearest] < SEEN
+        lit = lines.gone[self._nearest] < self._settings.seen
         relit = np.zeros_like(lit)
-        for part in _regions(colours.strange):
+        for part in self._regions(colours.strange):
             inside = self._inside(part)
-            seen = int((lines.gone[inside] < SEEN).sum())
-            if seen >= LIT_PARTS and seen > LIT_SHARE * int(lines.decidable[inside].sum()):
+            seen = int((lines.gone[inside] < self._settings.seen).sum())
+            if seen >= self._settings.lit_parts and seen > self._settings.lit_share * int(
+                lines.decidable[inside].sum()
+            ):
                 relit |= part
-        strange = colours.strange & ~(lit & (relit | (colours.off_hue < STRONG_HUE)))
+        strange = colours.strange & ~(lit & (relit | (colours.off_hue < self._settings.strong_hue)))
         # nothing is seen where the light is too bright for the camera
-        strange |= (colours.bright > BLEACHED) & ~lit & ~colours.known
+        strange |= (colours.bright > self._settings.bleached) & ~lit & ~colours.known
         # what is only odd is part of a thing where it hides lines
-        for part in _regions(colours.odd & ~lit) if (lines.gone > GONE).any() else ():
+        for part in self._regions(colours.odd & ~lit) if (lines.gone > self._settings.gone).any() else ():
             seen, missing = self._parts_in(lines, part)
-            if missing >= FEWEST_GONE and missing > 2 * seen:
+            if missing >= self._settings.fewest_gone and missing > 2 * seen:
                 strange |= part
         # and a finger may reach in between two lines
-        for part in _regions(colours.odd & ~relit) if rim.entered.any() else ():
-            if rim.entered_by(part) and self._parts_in(lines, part)[0] < FEWEST_GONE and self._is_finger(colours, part):
+        for part in self._regions(colours.odd & ~relit) if rim.entered.any() else ():
+            if (
+                rim.entered_by(part)
+                and self._parts_in(lines, part)[0] < self._settings.fewest_gone
+                and self._is_finger(colours, part)
+            ):
                 strange |= part
         return np.asarray(strange), relit
 
     def _parts_in(self, lines: LineEvidence, pixels: BoolImage) -> tuple[int, int]:
         """How many line parts inside a region are seen, and how many are gone."""
         own = lines.gone[self._inside(pixels)]
-        return int((own < SEEN).sum()), int((own > GONE).sum())
+        return int((own < self._settings.seen).sum()), int((own > self._settings.gone).sum())
 
     def _inside(self, pixels: BoolImage) -> BoolImage:
         """Which line parts lie inside a region."""
@@ -273,7 +349,7 @@ class OcclusionDetector:
         seen, gone = self._parts_in(evidence.lines, pixels)
         if float(evidence.bleached[judged].mean()) > 0.5:
             return True
-        if seen > 2 * gone and seen >= LIT_PARTS:
+        if seen > 2 * gone and seen >= self._settings.lit_parts:
             return False
         # a rim that is not seen bears out what the lines say, but may be the table's doing
         gone += evidence.rim.gone_at(pixels) if gone else 0
@@ -286,15 +362,19 @@ class OcclusionDetector:
         area_cells = float(judged.sum()) * mm2 / self._cell_mm2
         if relit:
             # another light changes hues, too: only lines that are gone tell there
-            return gone > LIT_PARTS and gone > 2 * seen
-        if float((off_hue > STRONG_HUE).mean()) > 0.4:
+            return gone > self._settings.lit_parts and gone > 2 * seen
+        if float((off_hue > self._settings.strong_hue).mean()) > 0.4:
             return True
         if gone >= 2 and gone > seen and weak_cells > 0.4:
             return True
-        if seen < FEWEST_GONE and evidence.rim.entered_by(pixels) and self._is_finger(evidence.colours, pixels):
+        if (
+            seen < self._settings.fewest_gone
+            and evidence.rim.entered_by(pixels)
+            and self._is_finger(evidence.colours, pixels)
+        ):
             return True
         # many lines gone at once: something of the board's own hue lies on it
-        return (gone >= 7 and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
+        return (gone >= self._settings.many_gone and gone > 2 * seen) or (area_cells > 3 and weak_cells > 2)
 
     def _kind(self, evidence: _ViewEvidence, pixels: BoolImage, area_mm2: float) -> HindranceKind:
         entered = evidence.rim.entered_by(pixels)
@@ -303,104 +383,53 @@ class OcclusionDetector:
         if white or (not entered and self._is_soft_glow(evidence, pixels)):
             return HindranceKind.GLARE
         # along the rim only, where a pose that is a little off shows the table, is no hand
-        deep = float((pixels & self._deep).sum()) > LEAST_DEEP * float(pixels.sum())
-        large = deep and area_mm2 > HAND_CELLS * self._cell_mm2
+        deep = float((pixels & self._deep).sum()) > self._settings.least_deep * float(pixels.sum())
+        large = deep and area_mm2 > self._settings.hand_cells * self._cell_mm2
         crossed = entered or (evidence.rim.crossed_by(pixels) if large else False)
         if crossed is not None:
-            odd = float(evidence.strange[pixels].mean()) > LEAST_STRANGE or evidence.rim.gone_at(pixels)
+            odd = float(evidence.strange[pixels].mean()) > self._settings.least_strange or evidence.rim.gone_at(pixels)
             if crossed and not entered and not evidence.rim.continues_at(pixels):
                 # a light that ends on the board may go on beside it, too, but not in one piece
                 outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
-                odd = odd and outlined is not None and outlined > SHARP_SHARE
+                odd = odd and outlined is not None and outlined > self._settings.sharp_share
             return HindranceKind.HAND if crossed and odd else HindranceKind.OBJECT
         return HindranceKind.HAND if large and self._at_edge(pixels) else HindranceKind.OBJECT
 
     def _is_white_board(self, evidence: _ViewEvidence) -> bool:
         """Whether most of what is too bright for the camera shows the board's lines all the same."""
         white = evidence.bleached & ~evidence.known
-        seen = evidence.lines.gone[self._nearest] < SEEN
+        seen = evidence.lines.gone[self._nearest] < self._settings.seen
         return bool(white.any() and float(seen[white].mean()) > 0.5)
 
     def _is_finger(self, colours: SurfaceColours, pixels: BoolImage) -> bool:
         """Whether a region that reaches in over the rim is small and sharply outlined, as no light is."""
         cells = float(pixels.sum()) * (COARSER / PX_PER_MM) ** 2 / self._cell_mm2
         outlined = sharp_share(colours, pixels, self._beside_coarse)
-        return cells < FINGER_CELLS and outlined is not None and outlined > SHARP_SHARE
+        return cells < self._settings.finger_cells and outlined is not None and outlined > self._settings.sharp_share
 
     def _is_soft_glow(self, evidence: _ViewEvidence, pixels: BoolImage) -> bool:
         """Whether a region has no outline and isn't dark: a lamp's mirror image, no sleeve."""
         outlined = sharp_share(evidence.colours, pixels, evidence.known | evidence.bleached)
         brighter = float(np.median(evidence.colours.brighter[pixels]))
-        if outlined is None or brighter < DARK:
+        if outlined is None or brighter < self._settings.dark:
             return False
-        return outlined < (SOFT_SHARE if brighter > GLOW else VERY_SOFT_SHARE)
+        return outlined < (
+            self._settings.soft_share if brighter > self._settings.glow else self._settings.very_soft_share
+        )
 
     def _at_edge(self, pixels: BoolImage) -> bool:
         inside = pixels & ~self._beside_coarse
         if not inside.any():
             return False
-        near = cv2.dilate(inside.astype(np.uint8), disc_mm(2 * AT_EDGE_MM)) > 0
+        near = cv2.dilate(inside.astype(np.uint8), disc_mm(2 * self._settings.at_edge_mm)) > 0
         return bool((near & self._beside_coarse).any())
 
-
-def _regions(mask: BoolImage) -> list[BoolImage]:
-    """The connected regions of a mask that are not mere specks."""
-    if not mask.any():
-        return []
-    count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-    least = SMALLEST_REACHING_MM2 * (PX_PER_MM / COARSER) ** 2
-    return [np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least]
-
-
-HIDDEN_SHARE = 0.1
-HIDDEN_SQUARE_SHARE = 0.3
-SEEN_THROUGH_SHARE = 0.35
-
-Pixels = npt.NDArray[np.intp]
-
-
-class HiddenPlaces:
-    """Knows which pixels of a view each place needs, bare and with a piece on it."""
-
-    def __init__(self, surface: GridSurface, sampler: SurfaceSampler) -> None:
-        self._surface = surface
-        self._sampler = sampler
-        self._needed: dict[str, tuple[Pixels, Pixels]] = {}
-
-    def share(self, solid: Solid, occlusions: Sequence[Occlusion]) -> float:
-        """How much of what a piece would hide of the board is covered, from 0 to 1."""
-        if not occlusions:
-            return 0.0
-        mask = self._sampler.hidden_by(solid)
-        covered = sum(float((occlusion.pixels & mask).sum()) for occlusion in occlusions)
-        return covered / max(1.0, float(mask.sum()))
-
-    def hidden(self, occlusions: Sequence[Occlusion], clear: Mapping[str, bool]) -> dict[str, HindranceKind]:
-        """Hidden places and the kind of occlusion that hides each; ``clear`` marks places whose piece is seen well."""
-        hidden: dict[str, HindranceKind] = {}
-        for place in self._surface.places if occlusions else ():
-            piece, square = self._pixels(place)
-            seen = clear.get(place, False)
-            for occlusion in occlusions:
-                flat = occlusion.pixels.reshape(-1)
-                over_piece = float(flat[piece].mean()) if len(piece) else 0.0
-                over_square = float(flat[square].mean()) if len(square) else 0.0
-                if over_piece > (SEEN_THROUGH_SHARE if seen else HIDDEN_SHARE) or (
-                    not seen and over_square > HIDDEN_SQUARE_SHARE
-                ):
-                    hidden[place] = occlusion.kind
-                    break
-        return hidden
-
-    def _pixels(self, place: str) -> tuple[Pixels, Pixels]:
-        """Indices, into the flat view, of what a piece on the place hides and of the bare place."""
-        if place not in self._needed:
-            window, solid = self._sampler.window, self._surface.solid_at(place)
-            outline = self._surface.outline_mm(place)
-            column, row = window.to_pixels(outline[:, 0], outline[:, 1])
-            left, right, top, bottom = column.min(), column.max(), row.min(), row.max()
-            square = np.zeros(window.shape, dtype=np.bool_)
-            square[max(0, round(top)) : round(bottom) + 1, max(0, round(left)) : round(right) + 1] = True
-            hidden = square if solid is None else self._sampler.hidden_by(solid)
-            self._needed[place] = (np.flatnonzero(hidden), np.flatnonzero(square))
-        return self._needed[place]
+    def _regions(self, mask: BoolImage) -> list[BoolImage]:
+        """The connected regions of a mask that are not mere specks."""
+        if not mask.any():
+            return []
+        count, labels, statistics, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+        least = self._settings.smallest_reaching_mm2 * (PX_PER_MM / COARSER) ** 2
+        return [
+            np.asarray(labels == label) for label in range(1, count) if statistics[label, cv2.CC_STAT_AREA] >= least
+        ]
