@@ -37,7 +37,7 @@ def turns_showing(game: Game[StateT, TurnT], state: StateT, could_be: CouldBe) -
     >>> game = load("diaballik")
     >>> found = turns_showing(game, game.rules.new(), {"a1": ["empty"], "a2": ["empty"], "b2": ["black piece"]})
     >>> game.notation.format_turn(next(found))
-    'a1-b1 b1-b2'
+    'a1-a2 a2-b2'
     """
     if isinstance(game.rules, FindsTurns):
         return game.rules.turns_showing(state, could_be)
