@@ -23,7 +23,7 @@ from hardware.grid import PlaceGrid
 from hardware.lights.light_map import LightMap, StripLayout
 from hardware.lights.panel import DriverSource
 from hardware.lights.signals import MOOD_STYLES, Colour, Mood, Signal, most_urgent_lights
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pins.pin_map import BUTTON_ROLES, ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.controller import Controller
 from referee.wiring.link import as_sentence
@@ -92,7 +92,7 @@ class DemoController:
         watched = _StripWatcher(self, hear)
         return (*self.board.driver_sources(), DriverSource("players", lambda: watched))
 
-    def press(self, role: str) -> list[str]:
+    def press(self, role: ButtonRole) -> list[ButtonRole]:
         """Press a button as a person does who sees that nothing happened: again, once the board is back."""
         button = BUTTON_ROLES.index(role)
         for _ in range(3):

@@ -266,9 +266,9 @@ def _ask_hint(commands: CommandQueue, press: Press) -> None:
         commands.submit(press)
 
 
-def _presses(table: VirtualTable, board: DemoController | None) -> list[str]:
+def _presses(table: VirtualTable, board: DemoController | None) -> list[ButtonRole]:
     """The virtual players end their turns, by the board's button where there is one."""
-    pressed = [press.button for press in table.take_presses()]
+    pressed = [ButtonRole(press.button) for press in table.take_presses()]
     return pressed if board is None else [role for button in pressed for role in board.press(button)]
 
 

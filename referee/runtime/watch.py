@@ -20,6 +20,7 @@ from engine.registry import load
 from hardware.factory import driver_sources, make_buttons
 from hardware.grid import PlaceGrid
 from hardware.lights.panel import LivePanel, Panel
+from hardware.pins.pin_map import ButtonRole
 from referee.commands.command_socket import open_command_socket
 from referee.commands.keyboard import KEYS_HELP, listen_to_keys
 from referee.commands.queue import CommandQueue
@@ -186,7 +187,7 @@ def _debug_pictures(options: WatchOptions, layout: TableLayout | None) -> DebugP
 @contextmanager
 def _buttons(
     options: WatchOptions, devices: OpenedDevices, say: Callable[[str], None]
-) -> Iterator[Callable[[], list[str]]]:
+) -> Iterator[Callable[[], list[ButtonRole]]]:
     """Give what tells the buttons pressed on the board and on pins."""
     if not options.lights.pins.buttons:
         yield devices.presses

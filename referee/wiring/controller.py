@@ -29,6 +29,7 @@ from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import CHANNELS, PixelDriver
 from hardware.lights.sounds import ToneDriver
+from hardware.pins.pin_map import ButtonRole
 from referee.sensing.values import SensorSnapshot
 from referee.wiring.plan import SwitchSource, WiringPlan
 from referee.wiring.sensor_map import by_place
@@ -89,7 +90,7 @@ class Controller:
         self._plan = plan
         self._say = say
         self._said: set[str] = set()
-        self._presses: list[str] = []
+        self._presses: list[ButtonRole] = []
         self._report: SensorsReported | None = None
         self._moved: list[SwitchChanged] = []
 
@@ -107,7 +108,7 @@ class Controller:
             DriverSource("board buzzer", partial(ToneDriver, "board buzzer", self._connection)),
         )
 
-    def presses(self) -> list[str]:
+    def presses(self) -> list[ButtonRole]:
         """Give the roles of the buttons pressed since the last time, in order."""
         self._take()
         roles, self._presses = self._presses, []

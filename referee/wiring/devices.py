@@ -21,6 +21,7 @@ from hardware.inputs.switches import GpioSwitches
 from hardware.lights.light_map import LightMap
 from hardware.lights.panel import DriverSource
 from hardware.lights.pixels import PixelDriver, PixelOutput
+from hardware.pins.pin_map import ButtonRole
 from referee.errors import CorrectionError
 from referee.sensing.health_file import HealthFile, load_health
 from referee.sensing.values import SensorSource
@@ -46,7 +47,7 @@ class OpenedDevices:
     health: HealthFile | None = None
     sensor_lag_s: float = 0.0
 
-    def presses(self) -> list[str]:
+    def presses(self) -> list[ButtonRole]:
         """Give the roles of the board's buttons pressed since the last time."""
         return [] if self.controller is None else self.controller.presses()
 

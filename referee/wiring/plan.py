@@ -16,7 +16,7 @@ from firmware_bridge.wled.adalight import BAUDS
 from hardware.errors import HardwareError
 from hardware.inputs.switches import SwitchPins
 from hardware.lights.light_map import LightMap, read_light_map
-from hardware.pins.pin_map import BUTTON_ROLES
+from hardware.pins.pin_map import BUTTON_ROLES, ButtonRole
 from referee.errors import ConfigError
 from referee.sensing.values import SensorSettings
 from referee.settings.conversions import sensor_pins, wanted_board
@@ -61,7 +61,7 @@ class WiringPlan:
     drivers: tuple[str, ...] = ()
     wanted: WantedBoard = field(default_factory=WantedBoard)
     configure: Configure = field(default_factory=Configure)
-    roles: tuple[str, ...] = BUTTON_ROLES
+    roles: tuple[ButtonRole, ...] = BUTTON_ROLES
     pin_map: PinMap | None = None
     light_map: LightMap | None = None
     strip_lights: int | None = None
@@ -225,12 +225,12 @@ def _sensor_map(
     return sensor_map
 
 
-def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -> tuple[str, ...]:
+def _button_roles(settings: Settings, pin_map: PinMap | None, faults: _Faults) -> tuple[ButtonRole, ...]:
     roles = settings.board.buttons if pin_map is None else pin_map.button_roles
     twice = sorted({role for role in roles if roles.count(role) > 1})
     if twice:
         faults.add("board.buttons", [f"two buttons are for {' and '.join(twice)}; each needs a use of its own"])
-    return roles
+    return tuple(ButtonRole(role) for role in roles)
 
 
 def _configure(settings: Settings) -> Configure:

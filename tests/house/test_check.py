@@ -175,6 +175,8 @@ ALLOWED = {
         ({"hardware/pins/extra.py": "import hardware.inputs\n"}, False),
         ({"firmware_bridge/install/extra.py": "import firmware_bridge.protocol\n"}, True),
         ({"firmware_bridge/protocol/extra.py": "import firmware_bridge.install\n"}, False),
+        ({"referee/cli/extra.py": "import referee.judge\n"}, True),
+        ({"referee/judge/extra.py": "import referee.session\n"}, False),
         ({"referee/extra.py": "import engine.games.deblockle.board\n"}, False),
         ({"engine/registry.py": "import engine.games.deblockle\n"}, True),
     ],
