@@ -166,14 +166,15 @@ class PooledReading:
 
 
 def _pool_distributions(
-    distributions: Sequence[Mapping[str, float]], names: Sequence[str], floor: float
-) -> dict[str, float]:
-    table = np.array([[distribution.get(name, 0.0) for name in names] for distribution in distributions])
+    distributions: Sequence[Sequence[Mapping[str, float]]], names: Sequence[str], floor: float
+) -> list[dict[str, float]]:
+    """Pool the distributions over the same names of several things, each seen equally often; one of logs for each."""
+    table = np.array([[[one.get(name, 0.0) for name in names] for one in given] for given in distributions])
     # The median of the logs ignores a minority of bad frames; frames of one resting table err together, so a long
     # look may not make the sum any surer than one frame.
-    logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=0)
-    logs = logs - np.logaddexp.reduce(logs)
-    return {name: float(value) for name, value in zip(names, np.maximum(logs, math.log(floor)), strict=True)}
+    logs = np.median(np.log(np.clip(np.nan_to_num(table), floor, 1.0)), axis=1)
+    logs = np.maximum(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True), math.log(floor))
+    return [dict(zip(names, values, strict=True)) for values in logs.tolist()]
 
 
 def pool(
@@ -198,10 +199,11 @@ def pool(
     hidden: set[str] = set()
     disputed: dict[str, Dispute] = {}
     says: dict[str, bool] = {}
+    given = {place: [reading.places[place] for reading in readings if place in reading.places] for place in places}
+    by_camera = _pool_seen(given, len(readings), looks, floor)
     for place in places:
-        given = [reading.places[place] for reading in readings if place in reading.places]
-        seen = _pool_seen([one for one in given if one.hidden_by is None], len(readings), looks, floor)
-        sensed = _pool_sensed(given, len(readings), floor)
+        seen = by_camera.get(place)
+        sensed = _pool_sensed(given[place], len(readings), floor)
         if sensed is not None:
             says[place] = sensed > 0
             if (doubted or {}).get(place) == says[place]:
@@ -228,20 +230,35 @@ def pool(
     )
 
 
-def _pool_seen(seen: Sequence[PlaceReading], readings: int, looks: Sequence[str], floor: float) -> PooledPlace | None:
-    """Give what a camera says of a place, ``None`` when it was hidden too often."""
-    if 2 * len(seen) <= readings:
-        return None
+def _pool_seen(
+    given: Mapping[str, Sequence[PlaceReading]], readings: int, looks: Sequence[str], floor: float
+) -> dict[str, PooledPlace]:
+    """Give what a camera says of each place that was not hidden too often."""
+    by_count: dict[int, dict[str, list[PlaceReading]]] = {}
+    for place, every in given.items():
+        seen = [one for one in every if one.hidden_by is None]
+        if 2 * len(seen) > readings:
+            by_count.setdefault(len(seen), {})[place] = seen
+    pooled = {}
+    for alike in by_count.values():
+        distributions = [[one.probabilities for one in seen] for seen in alike.values()]
+        logs = _pool_distributions(distributions, looks, floor)
+        for (place, seen), log_probabilities in zip(alike.items(), logs, strict=True):
+            pooled[place] = PooledPlace(log_probabilities, _pool_sides(seen, floor))
+    return pooled
+
+
+def _pool_sides(seen: Sequence[PlaceReading], floor: float) -> dict[str, dict[str, float]]:
+    """Give the symbols on each side that was seen in most of these readings of one place."""
     symbols_by_side: dict[str, list[Mapping[str, float]]] = {}
     for one in seen:
         for side, symbols in one.sides.items():
             symbols_by_side.setdefault(side, []).append(symbols)
-    sides = {
-        side: _pool_distributions(given, sorted({name for one in given for name in one}), floor)
+    return {
+        side: _pool_distributions([given], sorted({name for one in given for name in one}), floor)[0]
         for side, given in sorted(symbols_by_side.items())
         if 2 * len(given) > len(seen) and any(given)
     }
-    return PooledPlace(_pool_distributions([one.probabilities for one in seen], looks, floor), sides)
 
 
 def _pool_sensed(given: Sequence[PlaceReading], readings: int, floor: float) -> float | None:

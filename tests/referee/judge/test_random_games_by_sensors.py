@@ -9,38 +9,39 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.parts.sensed_games import EYES, ErrorRates, Eyes, play
+from benchmarks.parts.sensed_games import ErrorRates, play
 from benchmarks.sensing import main, scaled
 from engine.registry import load
+from referee.wiring.plan import Inputs
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@pytest.mark.parametrize("eyes", EYES)
+@pytest.mark.parametrize("inputs", list(Inputs))
 @given(seed=SEEDS, times=st.floats(0, 4))
 @settings(max_examples=6)
-def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, eyes: Eyes, seed: int, times: float) -> None:
-    played = play("deblockle", deblockle, eyes, seed, scaled(ErrorRates(), times), 6)
+def test_no_turn_is_accepted_that_was_not_played(deblockle: Any, inputs: Inputs, seed: int, times: float) -> None:
+    played = play("deblockle", deblockle, inputs, seed, scaled(ErrorRates(), times), 6)
     assert not played.wrong
 
 
 @given(seed=SEEDS)
 @settings(max_examples=3)
 def test_nothing_is_asked_by_camera_and_sensors_that_never_err(deblockle: Any, seed: int) -> None:
-    played = play("deblockle", deblockle, "both", seed, scaled(ErrorRates(), 0), 8)
+    played = play("deblockle", deblockle, Inputs.BOTH, seed, scaled(ErrorRates(), 0), 8)
     assert played.counts["asked"] == 0
     assert played.counts["accepted"] == played.turns
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("eyes", EYES)
+@pytest.mark.parametrize("inputs", list(Inputs))
 @pytest.mark.parametrize("name", ["deblockle", "diaballik"])
 @pytest.mark.parametrize("times", [1.0, 4.0])
-def test_thousands_of_turns_none_of_them_accepted_wrong(name: str, eyes: Eyes, times: float) -> None:
+def test_thousands_of_turns_none_of_them_accepted_wrong(name: str, inputs: Inputs, times: float) -> None:
     game: Any = load(name)
     wrong = []
     for seed in range(40 if name == "diaballik" else 120):
-        wrong += play(name, game, eyes, 10_000 + seed, scaled(ErrorRates(), times), 12).wrong
+        wrong += play(name, game, inputs, 10_000 + seed, scaled(ErrorRates(), times), 12).wrong
     assert not wrong
 
 
