@@ -62,10 +62,12 @@ def step_event(step: AcceptedTurn | AcceptedRoll, verdict: Verdict) -> Event:
 
 
 def before_seen_roll(game: Game[StateT, Any], recorded: Sequence[tuple[int, Event]]) -> tuple[StateT, ...]:
-    """Give what was believed before a roll that was seen, nothing where no such roll is the last that counts.
+    """Give what was believed before the roll that is being played, if it was seen; nothing otherwise.
 
     A person who types a roll is believed more than the camera, so theirs takes its place.
     """
+    if any(game.awaits_roll(state) for state in fold(game, recorded).states):
+        return ()
     for index in range(len(recorded) - 1, -1, -1):
         event = recorded[index][1]
         if event.kind == EventKind.ROLLED and event.data.get("source") == SEEN:

@@ -69,7 +69,7 @@ class GameLog(Generic[StateT, TurnT]):
         return fold(self._game, self.events())
 
     def before_seen_roll(self) -> tuple[StateT, ...]:
-        """Give what was believed before a roll that was seen, nothing where no such roll came last."""
+        """Give what was believed before the roll that is being played, if it was seen; nothing otherwise."""
         return event_records.before_seen_roll(self._game, self.events())
 
     def hold(self, event: Event, state: Any, time_s: float) -> None:

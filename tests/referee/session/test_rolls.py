@@ -1,0 +1,109 @@
+"""Rolls that are seen on the table: recorded, taken back, and outranked by a person who types one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.registry import load
+from engine.search.budget import CountingClock
+from hardware.lights.signals import Mood
+from referee.commands.values import EnterRoll, EnterTurn, TakeBack
+from referee.journal import Journal, fold
+from referee.judge.verdict import Verdict, VerdictKind
+from referee.session.idle import IdleSession
+from referee.session.settings import ServiceSettings
+from tests.referee.judge.drawn import drawn
+from tests.referee.service_table import Table, kinds_of
+
+BLOCKADE: Any = load("blockade")
+OPTIONS = {"starts": "warm"}
+
+
+def see(on: Table, dice: str, seconds: float = 2.0) -> list[Verdict]:
+    """Let the table lie as it is believed, with these dice on it."""
+    verdicts: list[Verdict] = []
+    state = on.service.belief[0] if on.service.belief else BLOCKADE.rules.new(OPTIONS)
+    for _ in range(round(seconds * 10)):
+        frame = on.frame()
+        (reading,) = drawn(BLOCKADE, state, dice=dice, readings=1)
+        on.reader.following = replace(reading, time_s=frame.time_s, sequence=frame.sequence)
+        verdicts += on.service.step(frame)
+    return verdicts
+
+
+def at_first_roll(journal: Journal, **options: Any) -> Table:
+    """A game of Blockade that is set up, before its first roll."""
+    table = Table(BLOCKADE, None, journal, ServiceSettings(rest_s=1.0, options=options))
+    table.service.start()
+    assert kinds_of(see(table, "")) == [VerdictKind.SET_UP]
+    return table
+
+
+@pytest.fixture
+def on(new_journal: Callable[[], Journal]) -> Table:
+    return at_first_roll(new_journal(), **OPTIONS)
+
+
+def test_a_roll_that_is_seen_is_recorded_and_the_game_goes_on(on: Table) -> None:
+    (verdict,) = see(on, "red:4 yellow:1")
+    assert (verdict.kind, verdict.roll) == (VerdictKind.ACCEPTED, "4,1")
+    event = on.journal.events()[-1][1]
+    assert (event.kind, event.data["roll"], event.data["source"]) == ("rolled", "4,1", "camera")
+    assert "by" not in event.data
+    assert fold(BLOCKADE, on.journal.events()).states == on.service.belief
+    assert not BLOCKADE.awaits_roll(on.service.belief[0])
+    assert (on.lamp.moods[-1], on.lamp.signals[-1].words) == (Mood.ACCEPTED, "4,1 is rolled.")
+    assert on.snapshots[-1].evidence == on.snapshots[-1].event_number == on.journal.events()[-1][0]
+    assert see(on, "red:4 yellow:1", 3) == [], "the same dice are no second roll"
+
+
+def test_a_roll_that_is_seen_is_taken_back_and_survives_a_restart(on: Table) -> None:
+    see(on, "red:4 yellow:1")
+    again = Table(BLOCKADE, None, on.journal, on.settings)
+    again.service.start()
+    assert again.service.belief == on.service.belief
+    again.tell(TakeBack("Ann"))
+    assert BLOCKADE.awaits_roll(again.service.belief[0])
+    assert again.said[-1] == "4,1 is taken back."
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_a_roll_that_a_person_types_outranks_one_that_was_seen(on: Table, running: bool) -> None:
+    see(on, "red:4 yellow:1")
+    if running:
+        assert on.tell(EnterRoll("5,1", "Ann")).words == "5,1 is rolled."
+        assert see(on, "red:4 yellow:1", 3) == [], "what lies there is not looked at again"
+        assert BLOCKADE.dice.roll_of(on.service.belief[0]).faces == ("5", "1")
+    else:
+        assert IdleSession(on.journal, CountingClock(0.01)).enter(EnterRoll("5,1", "Ann")) == "5,1 is rolled."
+    events = on.journal.events()
+    assert [event.kind for _, event in events][-3:] == ["rolled", "take back", "rolled"]
+    assert [event.data.get("by") for _, event in events][-2:] == ["Ann", "Ann"]
+    assert [step.text for step in fold(BLOCKADE, events).steps] == ["5,1"]
+
+
+def test_a_typed_roll_stands_against_a_second_one(on: Table) -> None:
+    on.tell(EnterRoll("5,1", "Ann"))
+    assert on.tell(EnterRoll("4,1", "Ben")).refused
+    assert on.kinds() == ["new game", "set up", "rolled"]
+
+
+def test_where_the_next_roll_is_awaited_a_typed_one_is_that(new_journal: Callable[[], Journal]) -> None:
+    on = at_first_roll(new_journal(), starts="roll")
+    see(on, "red:4 yellow:1")
+    assert BLOCKADE.awaits_roll(on.service.belief[0])
+    assert not on.tell(EnterRoll("5,1", "Ann")).refused
+    assert on.kinds() == ["new game", "set up", "rolled", "rolled"]
+
+
+def test_after_the_turn_a_roll_is_past(on: Table) -> None:
+    see(on, "red:1 yellow:1")
+    turn = BLOCKADE.rules.legal_turns(on.service.belief[0])[0]
+    assert not on.tell(EnterTurn(BLOCKADE.notation.format_turn(turn), "Ann")).refused
+    before = on.kinds()
+    on.tell(EnterRoll("4,1", "Ann"))
+    assert on.kinds() == [*before, "rolled"], "it is the next player's own"
