@@ -6,12 +6,11 @@ same verdicts and the same events. Every event is in the journal before a snapsh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 from typing import Generic
 
-from engine.api import Game, OptionValue, StateT, TurnT
-from hardware.lights.signals import Signal, Sound
+from engine.api import Game, OptionValue, Outcome, StateT, TurnT
+from hardware.lights.signals import Signal
 from referee.commands.corrections import Corrected, corrected
 from referee.commands.entries import entered
 from referee.commands.values import (
@@ -30,43 +29,21 @@ from referee.commands.values import (
 )
 from referee.errors import CorrectionError
 from referee.hints.requests import HintMessage, HintRequests, HintSource
+from referee.journal import Folded
 from referee.judge import Belief, Bench, Ruling, StableView, Trigger, begin, believe_person, judge
-from referee.judge.sentences import override_holds
-from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict, VerdictKind
+from referee.judge.verdict import AcceptedRoll, AcceptedTurn, Verdict
 from referee.session import event_records as events
-from referee.session.feed import Snapshot, Subscriber
+from referee.session.announcer import Announcer
+from referee.session.feed import Subscriber
 from referee.session.log import GameLog
 from referee.session.news import is_before_set_up, is_news, stall_verdict
 from referee.session.ports import Reader, Recorder, RestoreSensorAt, no_sensors, read_or_hindered, tell_reader
 from referee.session.recovery import belief_from
 from referee.session.settings import ServiceSettings
-from referee.session.signals import (
-    corrected_signal,
-    entered_signal,
-    finished_signal,
-    hint_signal,
-    lasts,
-    looking_signal,
-    resumed_signal,
-    signal_for,
-    waiting_signal,
-    with_trouble,
-)
+from referee.session.signals import corrected_signal, entered_signal, finished_signal, resumed_signal, waiting_signal
 from referee.session.view import TableView
 from vision.frame import Frame
 from vision.reading import Hindrance, HindranceKind, Reading
-
-_WAITING_FOR_SET_UP = "Waiting for the set-up."
-
-
-@dataclass(frozen=True)
-class _OnShow:
-    """The signal that holds, and the verdict behind it: in full, and the event that has its pictures."""
-
-    signal: Signal = field(default_factory=lambda: looking_signal(_WAITING_FOR_SET_UP))
-    verdict: Verdict | None = None
-    words: str = ""
-    evidence: int | None = None
 
 
 class Service(Generic[StateT, TurnT]):
@@ -90,9 +67,7 @@ class Service(Generic[StateT, TurnT]):
     ) -> None:
         self._game = game
         self._reader = reader
-        self._publish = publish
         self._settings = settings
-        self._say = say
         self._restore = restore
         self._options: dict[str, OptionValue] = dict(settings.options)
         self._bench: Bench[StateT, TurnT] = Bench.of(game, settings.judge)
@@ -100,10 +75,7 @@ class Service(Generic[StateT, TurnT]):
         self._log: GameLog[StateT, TurnT] = GameLog(game, journal, reader)
         self._view = TableView(settings)
         self._hints: HintRequests = HintRequests(game, settings.hints, hints)
-        self._on_show = _OnShow()
-        self._notices: frozenset[str] = frozenset()
-        self._against: tuple[str, ...] = ()
-        self._time_s = 0.0
+        self._announcer: Announcer[StateT, TurnT] = Announcer(game, self._log, publish, say)
 
     @property
     def belief(self) -> tuple[StateT, ...]:
@@ -118,7 +90,7 @@ class Service(Generic[StateT, TurnT]):
     @property
     def shown(self) -> Verdict | None:
         """The verdict on show."""
-        return self._on_show.verdict
+        return self._announcer.shown
 
     @property
     def finished(self) -> bool:
@@ -136,20 +108,27 @@ class Service(Generic[StateT, TurnT]):
         Raises FoldError when the journal's game does not add up, JournalError when it can't be written.
         """
         folded = self._log.open_latest() if resume else None
-        if folded is None or folded.outcome is not None:
-            end = None if folded is None else events.missing_end(folded, self._log.events())
-            if end is not None and folded is not None and folded.outcome is not None:
-                self._log.append(end)
-                self._say(finished_signal(folded.outcome).words)
-            without_hints = self._settings.hints.strength == "none"
-            begun = NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed)
-            self._log.append(events.new_game_event(begun))
-        else:
+        if folded is not None and folded.outcome is None:
             self._options = dict(folded.options)
             self._belief = belief_from(self._bench, self._log.events(), folded)
             if folded.states:
-                self._hold_signal(resumed_signal(self._game, folded.states[0], len(folded.turns)))
-        self._tell(self._on_show.signal)
+                resumed = resumed_signal(self._game, folded.states[0], len(folded.turns))
+                self._announcer.show(self._belief, resumed)
+                return
+        else:
+            if folded is not None and folded.outcome is not None:
+                self._end_cut_off(folded, folded.outcome)
+            without_hints = self._settings.hints.strength == "none"
+            begun = NewGame(self._game.name, self._options, without_hints=without_hints, seed=seed)
+            self._log.append(events.new_game_event(begun))
+        self._announcer.begin(self._belief)
+
+    def _end_cut_off(self, folded: Folded[StateT], outcome: Outcome) -> None:
+        """Record the end of a game that was cut off between its last turn and that."""
+        end = events.missing_end(folded, self._log.events())
+        if end is not None:
+            self._log.append(end)
+            self._announcer.say(finished_signal(outcome).words)
 
     def begin(self, command: NewGame | Resume) -> str:
         """Begin another game of the same rules; one that is under way goes on by itself."""
@@ -161,23 +140,22 @@ class Service(Generic[StateT, TurnT]):
         self._options = dict(command.options)
         self._belief = Belief()
         self._view = TableView(self._settings)
-        self._on_show, self._against = _OnShow(), ()
-        self._tell(self._on_show.signal)
+        self._announcer.begin(self._belief)
         return f"Game {self._log.number} of {self._game.title} begins. Set up the pieces."
 
     def step(self, frame: Frame) -> list[Verdict]:
         """Take one frame; give the verdicts that are new."""
-        self._time_s = frame.time_s
+        self._announcer.time_s = frame.time_s
         self._view.frame = frame
         if self._log.caught_up(frame.time_s):
-            self._publish(self._snapshot(replace(self._on_show.signal, sound=Sound.SILENCE), frame.time_s))
+            self._announcer.show_again(self._belief)
         return self._take(read_or_hindered(self._reader, frame))
 
     def bad_frame(self, message: str) -> list[Verdict]:
         """Take a frame that the camera could not even hand over; ``message`` says why."""
         self._view.frame = None
         sequence = self.reading.sequence if self.reading else 0
-        return self._take(Reading(sequence, self._time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
+        return self._take(Reading(sequence, self._announcer.time_s, {}, (Hindrance(HindranceKind.BAD_FRAME, message),)))
 
     def finish(self) -> list[Verdict]:
         """Judge what the last frames showed, since no more will come."""
@@ -194,22 +172,22 @@ class Service(Generic[StateT, TurnT]):
         """Undo the last turn, roll or announcement that counts, on a person's word; raises CorrectionError."""
         folded = self._log.folded()
         if folded.last_played is None:
-            self._say("There is no turn to take back.")
+            self._announcer.say("There is no turn to take back.")
             raise CorrectionError("there is no turn to take back")
-        self._log.append(events.take_back_event(command.by, self._time_s))
+        self._log.append(events.take_back_event(command.by, self._announcer.time_s))
         states = self._log.folded().states
         self._belief = believe_person(self._bench, self._belief, states, undone=events.undone(folded))
-        self._say(f"{folded.steps[folded.last_played].text} is taken back.")
+        self._announcer.say(f"{folded.steps[folded.last_played].text} is taken back.")
         self._show_word(waiting_signal(self._game, states[0]))
         return "The last turn is taken back."
 
     def correct(self, command: Correct) -> Corrected:
         """Let a person say what holds from here; it outranks the camera. Raises CorrectionError for what can't be."""
         done = corrected(self._game, self.belief, command, self._options)
-        event = events.corrected_event(self._game, done, command, self._time_s)
-        self._log.hold(event, done.states[0], self._time_s)
+        event = events.corrected_event(self._game, done, command, self._announcer.time_s)
+        self._log.hold(event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._bench, self._belief, done.states, done.places)
-        self._say(done.sentence)
+        self._announcer.say(done.sentence)
         self._show_word(corrected_signal(self._game, done.states[0], done.places, done.sentence))
         return done
 
@@ -221,19 +199,19 @@ class Service(Generic[StateT, TurnT]):
         rules forbid.
         """
         before = self._log.before_seen_roll() if isinstance(command, EnterRoll) else ()
-        done = entered(self._game, before or self.belief, command, self._time_s)
+        done = entered(self._game, before or self.belief, command, self._announcer.time_s)
         if before:
-            self._log.append(events.take_back_event(command.by, self._time_s))
-        self._log.hold(done.event, done.states[0], self._time_s)
+            self._log.append(events.take_back_event(command.by, self._announcer.time_s))
+        self._log.hold(done.event, done.states[0], self._announcer.time_s)
         self._belief = believe_person(self._bench, self._belief, done.states, done.places)
-        self._say(done.sentence)
+        self._announcer.say(done.sentence)
         self._show_word(entered_signal(self._game, done.states[0], done.places, done.sentence))
         return done.sentence
 
     def overrule(self, command: Overrule) -> str:
         """Let a person say that these places are as believed; they are left out until they look so again."""
         self._belief = self._belief.overruled(command.places)
-        event = events.overruled_event(command.places, command.by, self._time_s)
+        event = events.overruled_event(command.places, command.by, self._announcer.time_s)
         self._log.append(event)
         self._view.look_anew()
         return str(event.data["sentence"])
@@ -241,50 +219,37 @@ class Service(Generic[StateT, TurnT]):
     def restore_sensor(self, command: RestoreSensor) -> str:
         """Go by a sensor again that was taken out; raises CorrectionError where none was."""
         said = self._restore(command.place)
-        self.remark(events.restored_sentence(said, command.by))
+        self._announcer.remark(events.restored_sentence(said, command.by))
         return said
 
     def hint(self, command: AskHint, respond: Respond = unheard) -> None:
         """Take a wish for a hint; it is shown when it is found. ``respond`` hears of it, or why there is none."""
         fault = self._belief.fault is not None
         self._tell_hint(
-            self._hints.ask(self.belief, self._log.events(), command.by, respond, self._time_s, fault=fault)
+            self._hints.ask(self.belief, self._log.events(), command.by, respond, self._announcer.time_s, fault=fault)
         )
 
     def look_for_hint(self) -> None:
         """Show the hint that was asked for, if it was found by now."""
         fault = self._belief.fault is not None
-        for said in self._hints.poll(self.belief, self._log.events, self._time_s, fault=fault):
+        for said in self._hints.poll(self.belief, self._log.events, self._announcer.time_s, fault=fault):
             self._tell_hint(said)
 
     def close(self) -> None:
         """Let go of what works hints out; whoever waits for one is told."""
         self._hints.close()
 
-    def remark(self, sentence: str) -> None:
-        """Say something that is no verdict, and keep it in the journal."""
-        self._say(sentence)
-        if self._log.number:
-            self._log.append(events.note_event(sentence, self._time_s))
-
     def say_trouble(self, sentence: str) -> None:
         """Show trouble that is not the table's, such as a camera that went away; what is open stays lit."""
-        self._say(sentence)
-        signal = with_trouble(replace(self._lasting(), sound=Sound.SILENCE, words=""), sentence)
-        self._publish(replace(self._snapshot(signal, self._time_s), trouble=sentence))
+        self._announcer.show_trouble(self._belief, sentence)
 
     def end_trouble(self, sentence: str) -> None:
         """Say that trouble is over, and show again what holds."""
-        self._say(sentence)
-        lasting = self._lasting()
-        if lasting is not self._on_show.signal:
-            self._on_show = _OnShow()
         self._view.look_anew()
-        self._hold_signal(replace(lasting, sound=Sound.SILENCE))
-        self._tell(self._on_show.signal)
+        self._announcer.end_trouble(self._belief, sentence)
 
     def _take(self, reading: Reading) -> list[Verdict]:
-        self._remark_once(reading.notices)
+        self._announcer.remark_once(reading.notices)
         stable = self._view.add(reading)
         if stable is None:
             unclear = self._view.unclear()
@@ -322,7 +287,7 @@ class Service(Generic[StateT, TurnT]):
         question = self._view.question
         if ruling.withdrawn:
             why = "a side face had been misread"
-            self._log.append(events.correction_event(ruling.withdrawn, "button", why, self._time_s))
+            self._log.append(events.correction_event(ruling.withdrawn, "button", why, self._announcer.time_s))
         steps, rolls = list(ruling.steps), list(ruling.rolls)
         for verdict in ruling.verdicts:
             asking = bool(self._belief.set_aside) or question.is_open(self._view.stable)
@@ -332,89 +297,25 @@ class Service(Generic[StateT, TurnT]):
             taken: list[AcceptedTurn | AcceptedRoll] = [steps.pop(0) for _ in verdict.turns]
             if verdict.roll:
                 taken.append(rolls.pop(0))
-            self._show(verdict, self._log.record(verdict, taken, self.belief, self._view.frame))
+            evidence = self._log.record(verdict, taken, self.belief, self._view.frame)
+            self._announcer.show_verdict(self._belief, verdict, evidence)
             question.take(verdict, self._view.stable)
             news.append(verdict)
-        self._remark_once([*ruling.notes, *self._notices])
+        self._announcer.remark_also(ruling.notes)
         tell_reader(self._reader, self._game, self._belief, ruling)
-        against = self._bench.in_order(self._belief.override.left_out)
-        if against and against != self._against:
-            self._say(override_holds(against))
-        self._against = against
+        self._announcer.holds_against(self._bench.in_order(self._belief.override.left_out))
         return news
-
-    def _show(self, verdict: Verdict, evidence: int | None) -> None:
-        state = self.belief[0] if self.belief else None
-        signal = signal_for(verdict, self._game, state)
-        words = signal.words
-        if verdict.kind is VerdictKind.UNCHANGED and state is not None:
-            signal = waiting_signal(self._game, state)
-        self._on_show = _OnShow(signal, verdict, words, evidence)
-        self._tell(signal, verdict.time_s)
 
     def _show_word(self, signal: Signal) -> None:
         """Show what a person's word led to, and look at the table anew."""
         self._view.look_anew()
         self._view.question.close()
-        self._on_show = _OnShow(signal)
-        self._tell(signal)
+        self._announcer.show(self._belief, signal)
 
     def _tell_hint(self, said: HintMessage) -> None:
-        """Record a hint, then show it; what is no hint leaves the lights as they are."""
+        """Record a hint, then show it, then tell whoever asked."""
         if said.event is not None and not said.repeated:
             self._log.append(said.event)
-        self._say(said.words)
-        signal = hint_signal(said.places, said.words) if said.event else replace(self._on_show.signal, words=said.words)
-        self._hold_signal(replace(signal, sound=Sound.SILENCE))
-        self._tell(self._on_show.signal, hint=said.words if said.event else "")
+        self._announcer.show_hint(self._belief, said)
         for respond in said.waiting:
             respond(Reply(said.words, said.refused))
-
-    def _remark_once(self, notices: Sequence[str]) -> None:
-        """Say each remark once while it holds, and keep it in the journal."""
-        for notice in notices:
-            if notice not in self._notices:
-                self.remark(notice)
-        self._notices = frozenset(notices)
-
-    def _lasting(self) -> Signal:
-        """What may be lit though the table was not looked at: an open question, a fault or the end, else who plays."""
-        if lasts(self._on_show.signal):
-            return self._on_show.signal
-        return waiting_signal(self._game, self.belief[0]) if self.belief else looking_signal(_WAITING_FOR_SET_UP)
-
-    def _hold_signal(self, signal: Signal) -> None:
-        self._on_show = replace(self._on_show, signal=signal)
-
-    def _tell(self, signal: Signal, time_s: float | None = None, hint: str = "") -> None:
-        """Publish what holds now, with the journal's trouble if there is any."""
-        trouble = "" if self._log.trouble is None else str(self._log.trouble)
-        snapshot = self._snapshot(
-            with_trouble(signal, trouble) if trouble else signal, self._time_s if time_s is None else time_s
-        )
-        self._publish(replace(snapshot, hint=hint, trouble=trouble))
-
-    def _snapshot(self, signal: Signal, time_s: float) -> Snapshot:
-        shown = self._on_show
-        snapshot = Snapshot(
-            self._game.name,
-            self._log.number,
-            self._log.last_event,
-            signal,
-            time_s,
-            verdict=shown.verdict,
-            words=shown.words,
-            evidence=shown.evidence,
-            set_aside=frozenset(self._belief.set_aside),
-        )
-        if not self.belief:
-            return snapshot
-        state = self.belief[0]
-        return replace(
-            snapshot,
-            states=self.belief,
-            appearance=self._game.table.appearance(state),
-            to_move=state.to_move,
-            scores={} if self._game.scores is None else self._game.scores(state),
-            outcome=self._game.rules.outcome(state),
-        )

@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.commands.command_socket import ask, socket_path
-from referee.commands.messages import SentCommand
-from referee.commands.values import Reply
 from referee.errors import CorrectionError, JournalBusyError, UnreachableError
 
 if TYPE_CHECKING:
     from engine.api import Game
     from referee.cli.context import CommandContext
+    from referee.commands.messages import SentCommand
+    from referee.commands.values import Reply
     from referee.hints.advice import HintSettings
 
 STARTING_S = 5.0
@@ -71,6 +70,8 @@ def tell_referee(
     running: str = RUNNING,
 ) -> str:
     """Have a command carried out by whoever has the journal, as ``submit`` does."""
+    from referee.commands.command_socket import socket_path
+
     deadline_s = time.monotonic() + STARTING_S
     while True:
         try:
@@ -98,6 +99,8 @@ def _carried_out(context: CommandContext, journal: Path, command: SentCommand, h
 
 
 def _asked(journal: Path, command: SentCommand) -> Reply:
+    from referee.commands.command_socket import ask
+
     try:
         return ask(journal, command)
     except UnreachableError as error:
