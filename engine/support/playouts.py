@@ -1,12 +1,43 @@
-"""Random games played by a game's rules alone: slow and plain, the yardstick for every faster way."""
+"""Random games by a game's rules alone: slow and plain, the yardstick for every faster way; and counting endings."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from random import Random
+from typing import NamedTuple
 
-from engine.api import Game, Player, StateT, Tally, TurnT
+from engine.api import Game, Outcome, Player, StateT, Tally, TurnT
 from engine.support.dice import drawn
+
+
+class Ending(NamedTuple):
+    """How one game ended: the turns played, and who won it alone, ``None`` for a draw or where it was cut off."""
+
+    plies: int
+    winner: Player | None
+    is_over: bool = True
+
+    @classmethod
+    def by(cls, outcome: Outcome | None, plies: int) -> Ending:
+        """The ending by an outcome, ``None`` where the game was cut off."""
+        return cls(plies, None if outcome is None else outcome.winner, outcome is not None)
+
+
+def tally(endings: Iterable[Ending]) -> Tally:
+    """Count how games ended."""
+    wins: Counter[Player] = Counter()
+    games = plies = draws = unfinished = 0
+    for ending in endings:
+        games += 1
+        plies += ending.plies
+        if ending.winner is not None:
+            wins[ending.winner] += 1
+        elif ending.is_over:
+            draws += 1
+        else:
+            unfinished += 1
+    return Tally(games, plies, dict(wins), draws, unfinished)
 
 
 def play_random_games(
@@ -16,23 +47,16 @@ def play_random_games(
 
     A game that hasn't ended after ``most_plies`` turns is cut off.
     """
-    wins: Counter[Player] = Counter()
-    plies = draws = unfinished = 0
-    for _ in range(count):
-        now, played = state, 0
-        while now.to_move is not None and played < most_plies:
-            if game.dice is not None and game.dice.awaits_roll(now):
-                now = game.dice.rolled(now, drawn(game.dice.possible_rolls(now), rng))
-                continue
-            turns = game.rules.legal_turns(now)
-            now = game.rules.apply(now, turns[rng.randrange(len(turns))])
-            played += 1
-        plies += played
-        outcome = game.rules.outcome(now)
-        if outcome is None:
-            unfinished += 1
-        elif outcome.winner is None:
-            draws += 1
-        else:
-            wins[outcome.winner] += 1
-    return Tally(count, plies, dict(wins), draws, unfinished)
+    return tally(_played_out(game, state, rng, most_plies) for _ in range(count))
+
+
+def _played_out(game: Game[StateT, TurnT], state: StateT, rng: Random, most_plies: int) -> Ending:
+    played = 0
+    while state.to_move is not None and played < most_plies:
+        if game.dice is not None and game.dice.awaits_roll(state):
+            state = game.dice.rolled(state, drawn(game.dice.possible_rolls(state), rng))
+            continue
+        turns = game.rules.legal_turns(state)
+        state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+        played += 1
+    return Ending.by(game.rules.outcome(state), played)

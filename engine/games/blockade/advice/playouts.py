@@ -35,6 +35,7 @@ from engine.games.blockade.play.moves import SHARED_AT_MOST
 from engine.games.blockade.play.options import EXACT
 from engine.games.blockade.play.stacks import is_blockade, makes_tower, supply, towers_of
 from engine.games.blockade.play.state import BlockadeState, Dice, outcome_of, rolled_state
+from engine.support.playouts import Ending, tally
 
 _MOST_POINTS = 6
 
@@ -196,39 +197,30 @@ class MutableBoard:
 
 def play_random_games(state: BlockadeState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play games to their end; who starts is rolled for where it is open."""
-    wins = dict.fromkeys(PLAYERS, 0)
-    plies = draws = unfinished = 0
     ended = outcome_of(state)
-    most_passes = state.settings.draw_after_passes
-    for _ in range(count):
-        if ended is not None:
-            draws += ended.winner is None
-            if ended.winner is not None:
-                wins[ended.winner] += 1
-            continue
-        starting = state
-        while starting.opening is not None:
-            starting = rolled_state(starting, _two_dice(rng))
-        player = starting.to_move
-        assert player is not None
-        table = MutableBoard(state)
-        played, passes = 0, state.passes
-        while played < most_plies:
-            dice = starting.roll if starting.roll is not None and not played else _two_dice(rng)
-            moved, won = table.random_turn(player, dice, rng)
-            played += 1
-            passes = 0 if moved else passes + 1
-            if won:
-                wins[player] += 1
-                break
-            if 0 < most_passes <= passes:
-                draws += 1
-                break
-            player = other(player)
-        else:
-            unfinished += 1
-        plies += played
-    return Tally(count, plies, {player: won for player, won in wins.items() if won}, draws, unfinished)
+    if ended is not None:
+        return tally([Ending.by(ended, 0)] * count)
+    return tally(_played_out(state, rng, most_plies) for _ in range(count))
+
+
+def _played_out(state: BlockadeState, rng: Random, most_plies: int) -> Ending:
+    starting = state
+    while starting.opening is not None:
+        starting = rolled_state(starting, _two_dice(rng))
+    player = starting.to_move
+    assert player is not None
+    table = MutableBoard(state)
+    passes, most_passes = state.passes, state.settings.draw_after_passes
+    for played in range(1, most_plies + 1):
+        dice = starting.roll if starting.roll is not None and played == 1 else _two_dice(rng)
+        moved, won = table.random_turn(player, dice, rng)
+        passes = 0 if moved else passes + 1
+        if won:
+            return Ending(played, player)
+        if 0 < most_passes <= passes:
+            return Ending(played, None)
+        player = other(player)
+    return Ending(most_plies, None, is_over=False)
 
 
 def _two_dice(rng: Random) -> Dice:

@@ -280,9 +280,6 @@ class TurnList(LazySequence[BlockadeTurn]):
         first, second = divmod(at - self._starts[number], len(block.ends[1]))
         return self.turn(self._moves(block, (block.ends[0][first], block.ends[1][second])))
 
-    def __iter__(self) -> Iterator[BlockadeTurn]:
-        return (self[index] for index in range(len(self)))
-
     def nearest_first(self) -> Iterator[BlockadeTurn]:
         """The turns by rising steps, but those with alternating moves come last."""
         for block in sorted(self.blocks, key=lambda block: block.steps):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from engine.api import Player, Tally
+from engine.api import Tally
 from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
 from engine.games.blokus_dice.play.sheet import FACES, Sheet
 from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, FilledSheet, places_passed_from
 from engine.games.blokus_dice.play.turns import outcome_of
+from engine.support.playouts import Ending, tally
 
 
 class _MutableSheet:
@@ -67,19 +67,8 @@ class _MutableSheet:
 def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games from ``state``, every turn and roll drawn evenly; cut off after ``most_plies`` turns."""
     finder = finder_of(state.settings.sheet)
-    wins: Counter[Player] = Counter()
-    plies = draws = unfinished = 0
-    for _ in range(count):
-        played, final = play_random_game(state, finder, rng, most_plies)
-        plies += played
-        outcome = outcome_of(final)
-        if outcome is None:
-            unfinished += 1
-        elif outcome.winner is None:
-            draws += 1
-        else:
-            wins[outcome.winner] += 1
-    return Tally(count, plies, dict(wins), draws, unfinished)
+    games = (play_random_game(state, finder, rng, most_plies) for _ in range(count))
+    return tally(Ending.by(outcome_of(final), played) for played, final in games)
 
 
 def play_random_game(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Generic, NamedTuple, TypeVar, overload
+from typing import NamedTuple
 
 from engine.api import Outcome
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
@@ -22,33 +22,7 @@ from engine.games.blokus_dice.play.state import (
     passed,
 )
 from engine.support.grid import members
-
-ItemT = TypeVar("ItemT")
-
-
-class LazyList(Sequence[ItemT], Generic[ItemT]):
-    """A sequence whose items are made when they are asked for."""
-
-    def __init__(self, length: int, make: Callable[[int], ItemT]) -> None:
-        self._length = length
-        self._make = make
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> ItemT: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ItemT]: ...
-    def __getitem__(self, index: int | slice) -> ItemT | Sequence[ItemT]:
-        if isinstance(index, slice):
-            return [self._make(each) for each in range(*index.indices(self._length))]
-        if not -self._length <= index < self._length:
-            raise IndexError(f"there is no item {index}; expected one of {self._length}")
-        return self._make(index % self._length)
-
-    def __iter__(self) -> Iterator[ItemT]:
-        return map(self._make, range(self._length))
+from engine.support.lazy import LazyList
 
 
 class Choice(NamedTuple):

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from engine.api import Unfinished
 from engine.games.blokus_dice.play.options import COLOURS
 from engine.games.blokus_dice.play.state import BlokusState, appearance_of, colour_in_hand
-from engine.games.blokus_dice.play.turns import LazyList, choices
+from engine.games.blokus_dice.play.turns import choices
 from engine.games.blokus_dice.play.violations import places_on
 from engine.support.grid import members
+from engine.support.lazy import LazyList
 
 
 def unfinished_positions(state: BlokusState) -> Sequence[Unfinished]:

@@ -9,7 +9,6 @@ proposal is legal, and one look at the board says whether it is.
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from random import Random
 from typing import NamedTuple
 
@@ -39,6 +38,7 @@ from engine.games.deblockle.play.fast_rules import (
 from engine.games.deblockle.play.state import DeblockleState
 from engine.games.deblockle.play.turns import outcome_of
 from engine.support.grid import members
+from engine.support.playouts import Ending, tally
 
 _MOST_PROPOSALS = 48
 
@@ -143,31 +143,26 @@ def play_random_games(state: DeblockleState, count: int, rng: Random, *, most_pl
 
     Where faces are hidden, each game is played in a world of its own, every world as likely as any other.
     """
-    wins: Counter[str] = Counter()
-    plies = draws = unfinished = 0
     outcome = outcome_of(state)
     if outcome is not None:
-        return Tally(count, 0, {outcome.winner: count} if outcome.winner else {}, 0 if outcome.winner else count, 0)
+        return tally([Ending.by(outcome, 0)] * count)
     core = fast_rules_of(state.settings)
     lots = turn_sampler_of(core)
     known = known_position(state)
-    for _ in range(count):
-        position = known or world_of(state, rng)
-        left = most_plies
-        while left and position[1] and position[2]:
-            move = lots.drawn(position, rng)
-            if move is None:
-                position = core.settled(position)
-                if position[0] == OVER:
-                    break
-            else:
-                position = moved(position, move)
-                left -= 1
-        plies += most_plies - left
-        mover, golds, teals = core.settled(position)
-        if golds and teals:
-            draws += mover == OVER
-            unfinished += mover != OVER
+    return tally(_played_out(core, lots, known or world_of(state, rng), rng, most_plies) for _ in range(count))
+
+
+def _played_out(core: FastRules, lots: TurnSampler, position: Position, rng: Random, most_plies: int) -> Ending:
+    left = most_plies
+    while left and position[1] and position[2]:
+        move = lots.drawn(position, rng)
+        if move is None:
+            position = core.settled(position)
+            if position[0] == OVER:
+                break
         else:
-            wins[PLAYERS[bool(golds)]] += 1
-    return Tally(count, plies, dict(wins), draws, unfinished)
+            position = moved(position, move)
+            left -= 1
+    mover, golds, teals = core.settled(position)
+    winner = None if golds and teals else PLAYERS[bool(golds)]
+    return Ending(most_plies - left, winner, winner is not None or mover == OVER)

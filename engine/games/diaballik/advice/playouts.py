@@ -50,6 +50,7 @@ from engine.games.diaballik.play.turns import (
 )
 from engine.games.diaballik.play.violations import between_squares
 from engine.support.grid import ORTHOGONAL, members
+from engine.support.playouts import Ending, tally
 
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
@@ -118,10 +119,7 @@ def play_random_games(state: DiaballikState, count: int, rng: Random, *, most_pl
     """
     count = max(0, count)
     if state.to_move is None or most_plies <= 0:
-        outcome = outcome_of(state)
-        wins = {outcome.winner: count} if outcome is not None and outcome.winner is not None else {}
-        drawn = count if outcome is not None and outcome.winner is None else 0
-        return Tally(count, 0, wins, drawn, count if outcome is None else 0)
+        return tally([Ending.by(outcome_of(state), 0)] * count)
     if count < _FEW or not state.settings.pass_over_own or state.settings.automatic:
         return play_games_one_by_one(state, count, rng, most_plies)
     drawing = np.random.Generator(np.random.PCG64(rng.getrandbits(64)))
@@ -375,16 +373,8 @@ class RandomGames:
 
 def play_games_one_by_one(state: DiaballikState, count: int, rng: Random, most_plies: int) -> Tally:
     """Play ``count`` games to their end from ``state``; see engine.api.Advice.playouts."""
-    wins: Counter[str] = Counter()
-    plies = unfinished = 0
-    for _ in range(count):
-        winner, played = _one_game(state, rng, most_plies)
-        plies += played
-        if winner is None:
-            unfinished += 1
-        else:
-            wins[winner] += 1
-    return Tally(count, plies, dict(wins), 0, unfinished)
+    games = (_one_game(state, rng, most_plies) for _ in range(count))
+    return tally(Ending(played, winner, winner is not None) for winner, played in games)
 
 
 def _one_game(state: DiaballikState, rng: Random, most_plies: int) -> tuple[str | None, int]:

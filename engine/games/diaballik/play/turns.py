@@ -294,9 +294,6 @@ class LegalTurns(LazySequence[DiaballikTurn]):
             return self._made(self._results[index], claims=False)
         return self._made(self._claimed[index - plain], claims=True)
 
-    def __iter__(self) -> Iterator[DiaballikTurn]:
-        return (self[index] for index in range(len(self)))
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from random import Random
 
-from engine.api import Player, Tally
+from engine.api import Tally
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import found_in
 from engine.games.number_drop.play.components import NUMBER_DICE, STAR
@@ -26,6 +25,7 @@ from engine.games.number_drop.play.sheet import (
 )
 from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.play.turns import legal_turns, played
+from engine.support.playouts import Ending, tally
 from engine.support.polyomino import Shape
 
 
@@ -35,19 +35,7 @@ class _CutOffError(Exception):
 
 def play_random_games(state: NumberDropState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
     """Play ``count`` games to their end, each turn and roll drawn evenly among the legal ones."""
-    wins: Counter[Player] = Counter()
-    plies = draws = unfinished = 0
-    for _ in range(count):
-        game = _RandomGame(state, rng, most_plies)
-        winner = game.play()
-        plies += game.plies
-        if winner is None:
-            unfinished += 1
-        elif winner:
-            wins[winner] += 1
-        else:
-            draws += 1
-    return Tally(count, plies, dict(wins), draws, unfinished)
+    return tally(_RandomGame(state, rng, most_plies).ending() for _ in range(count))
 
 
 class _RandomGame:
@@ -58,6 +46,11 @@ class _RandomGame:
         self._most = most_plies
         self._rng = rng
         self._state = state
+
+    def ending(self) -> Ending:
+        """Play to the end and say how it ended."""
+        winner = self.play()
+        return Ending(self.plies, winner or None, winner is not None)
 
     def play(self) -> str | None:
         """Play to the end; give the winner, an empty text when nobody wins alone, ``None`` when cut off."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import accumulate
 
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import combinations
@@ -22,7 +21,7 @@ from engine.games.number_drop.play.state import (
     Slide,
     names_of,
 )
-from engine.support.lazy import ItemT_co, LazySequence
+from engine.support.lazy import Concatenated, LazySequence
 
 
 class Drops(LazySequence[Drop]):
@@ -47,28 +46,10 @@ class Drops(LazySequence[Drop]):
         return any(tuple(GRID.names[square] for square in place) == turn.squares for place in self._places)
 
 
-class OneAfterAnother(LazySequence[ItemT_co]):
-    """Several sequences read as one."""
-
-    def __init__(self, parts: Sequence[Sequence[ItemT_co]]) -> None:
-        self._parts = [part for part in parts if len(part)]
-        self._ends = list(accumulate(len(part) for part in self._parts))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def _item(self, index: int) -> ItemT_co:
-        part = bisect_right(self._ends, index)
-        return self._parts[part][index - (self._ends[part - 1] if part else 0)]
-
-    def __contains__(self, item: object) -> bool:
-        return any(item in part for part in self._parts)
-
-
 def legal_turns(state: NumberDropState) -> Sequence[NumberDropTurn]:
     """Every turn of everyone who may play now, player by player clockwise from the first; none twice."""
     parts = [turns_of(state, player) for player in state.busy()]
-    return parts[0] if len(parts) == 1 else OneAfterAnother(parts)
+    return parts[0] if len(parts) == 1 else Concatenated(parts)
 
 
 def turns_of(state: NumberDropState, player: int) -> Sequence[NumberDropTurn]:
