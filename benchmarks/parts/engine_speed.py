@@ -127,7 +127,15 @@ class RandomGames:
         most_plies = 1
         while True:
             tally, taken_s = timed(
-                partial(play_random_games, self._game, self._start, 1, self._rng, most_plies=most_plies)
+                partial(
+                    play_random_games,
+                    self._game.rules,
+                    self._start,
+                    1,
+                    self._rng,
+                    dice=self._game.dice,
+                    most_plies=most_plies,
+                )
             )
             if taken_s >= least_s or tally.plies < most_plies:
                 return float(tally.plies / taken_s)

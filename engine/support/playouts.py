@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
 
-from engine.api import Game, Outcome, Player, StateT, Tally, TurnT
+from engine.api import Dice, Outcome, Player, Rules, StateT, Tally, TurnT
 from engine.support.dice import drawn
 
 
@@ -41,22 +41,30 @@ def tally(endings: Iterable[Ending]) -> Tally:
 
 
 def play_random_games(
-    game: Game[StateT, TurnT], state: StateT, count: int, rng: Random, *, most_plies: int = 10_000
+    rules: Rules[StateT, TurnT],
+    state: StateT,
+    count: int,
+    rng: Random,
+    *,
+    dice: Dice[StateT] | None = None,
+    most_plies: int = 10_000,
 ) -> Tally:
     """Play games at random: every turn drawn evenly among the legal ones of whoever may play, rolls by probability.
 
     A game that hasn't ended after ``most_plies`` turns is cut off.
     """
-    return tally(_played_out(game, state, rng, most_plies) for _ in range(count))
+    return tally(_played_out(rules, state, rng, dice, most_plies) for _ in range(count))
 
 
-def _played_out(game: Game[StateT, TurnT], state: StateT, rng: Random, most_plies: int) -> Ending:
+def _played_out(
+    rules: Rules[StateT, TurnT], state: StateT, rng: Random, dice: Dice[StateT] | None, most_plies: int
+) -> Ending:
     played = 0
     while state.to_move is not None and played < most_plies:
-        if game.dice is not None and game.dice.awaits_roll(state):
-            state = game.dice.rolled(state, drawn(game.dice.possible_rolls(state), rng))
+        if dice is not None and dice.awaits_roll(state):
+            state = dice.rolled(state, drawn(dice.possible_rolls(state), rng))
             continue
-        turns = game.rules.legal_turns(state)
-        state = game.rules.apply(state, turns[rng.randrange(len(turns))])
+        turns = rules.legal_turns(state)
+        state = rules.apply(state, turns[rng.randrange(len(turns))])
         played += 1
-    return Ending.by(game.rules.outcome(state), played)
+    return Ending.by(rules.outcome(state), played)

@@ -89,7 +89,9 @@ def test_fast_playouts_are_as_long_as_plain_ones(name):
     game = load(name)
     cut = 100
     plain = [
-        play_random_games(game, game.rules.new(), 1, Random(f"{name} {seed}"), most_plies=cut).plies
+        play_random_games(
+            game.rules, game.rules.new(), 1, Random(f"{name} {seed}"), dice=game.dice, most_plies=cut
+        ).plies
         for seed in range(60)
     ]
     fast = [

@@ -186,7 +186,7 @@ class HarvestNotation:
 
 class HarvestAdvice:
     def playouts(self, state, count, rng, *, most_plies=10_000):
-        return play_random_games(GAME, state, count, rng, most_plies=most_plies)
+        return play_random_games(GAME.rules, state, count, rng, dice=GAME.dice, most_plies=most_plies)
 
     def hint(self, state, deadline_s, rng, *, clock, strength=None, better=None):
         turns = HarvestRules().perft_turns(state)

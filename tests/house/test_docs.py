@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 import click
 import pytest
 
+from engine.registry import games, load
 from referee.cli.root import COMMANDS, root
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -281,6 +282,15 @@ def test_nothing_private_is_told(page: Path) -> None:
 
 
 ROOMS = ("common", "engine", "vision", "hardware", "firmware_bridge", "referee", "simulator")
+
+
+def test_lists_of_games_leave_none_out() -> None:
+    titles = {load(name).title for name in games()}
+    for page in PAGES:
+        named = {title for title in titles if title in page.read_text(encoding="utf-8")}
+        assert named == titles or len(named) < len(titles) - 1, f"{page.name} leaves out {titles - named}"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in games() if f"(docs/games/{name}.md)" not in readme] == []
 
 
 def test_pages_that_the_program_names_are_there() -> None:

@@ -1,4 +1,4 @@
-"""Play a game of Pebbles through the whole service on made-up readings and print what came of it as JSON."""
+"""Play a game of Breakthrough through the whole service on made-up readings and print what came of it as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from engine.api import EMPTY
 from engine.records.playthrough import playthrough, replayed
 from engine.records.record import make, read, replay, write
 from engine.registry import load
@@ -54,8 +53,8 @@ class ScriptedReader:
 
 
 def main(journal_path: Path) -> dict[str, Any]:
-    game = load("pebbles")
-    layout = default_layout("pebbles")
+    game = load("breakthrough")
+    layout = default_layout("breakthrough")
     grid = PlaceGrid.of_squares(layout.board.columns, layout.board.rows)
     screen = io.StringIO()
     console = Console(file=screen, width=100)
@@ -74,30 +73,31 @@ def main(journal_path: Path) -> dict[str, Any]:
             for verdict in service.step(Frame(picture, sequence / FPS, sequence)):
                 verdicts.append((verdict.kind.value, verdict.sentence, tuple(one.rule for one in verdict.breaches)))
 
-    reader.shown = dict.fromkeys(game.places, EMPTY)
+    reader.shown = game.table.appearance(game.rules.new())
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         service: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
         service.start()
         show(service)
-        show(service, b2="blue pebble")
-        show(service, a1="blue pebble")
-        show(service, a1="empty")
-        show(service, a1="red pebble")
-        show(service, b1="blue pebble", c1="red pebble")
+        show(service, b5="empty", b4="blue disc")
+        show(service, c2="empty", c4="red disc")
+        show(service, c4="empty", c2="red disc")
+        show(service, c2="empty", c3="red disc")
+        show(service, b4="empty", c3="blue disc")
+        show(service, f2="empty", f3="red disc", a5="empty", a4="blue disc")
         service.take_back(TakeBack("Ann"))
         believed = service.belief[0]
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        amended = game.notation.format_state(game.table.amend(believed, {"c3": "red pebble"}, "blue"))
-        journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it fell off"}))
+        amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue disc"}, "blue"))
+        journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it slid"}))
         again: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
         again.start()
-        show(again, c1="empty", c3="red pebble")
-        show(again, b3="blue pebble")
+        show(again, a4="empty", a5="blue disc", c3="empty", b2="blue disc")
+        show(again, b2="empty", a1="blue disc")
         finished = again.finished
     panel.close()
 
-    text = playthrough("pebbles", [4, 1, 2, 0, 3])
+    text = playthrough("breakthrough", [4, 1, 2, 0, 3])
     start = game.rules.new()
     turn = game.rules.legal_turns(start)[3]
     record = write(make(game, start, [(turn, game.rules.apply(start, turn), "")]))

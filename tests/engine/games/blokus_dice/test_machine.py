@@ -127,7 +127,7 @@ def test_fast_random_games_are_like_slow_ones(options):
     start = GAME.rules.new(options)
     fast, slow = (
         GAME.advice.playouts(start, 150, random.Random(1)),
-        play_random_games(GAME, start, 60, random.Random(2), most_plies=1000),
+        play_random_games(GAME.rules, start, 60, random.Random(2), dice=GAME.dice, most_plies=1000),
     )
     assert (fast.games, fast.unfinished) == (150, 0)
     assert sum(fast.wins.values()) + fast.draws == 150

@@ -133,7 +133,7 @@ def test_there_is_no_turn_to_draw_after_the_end():
 def test_games_at_random_end_as_they_do_by_the_interface(options):
     state = GAME.rules.new({"blocks_gold": 1, "blocks_teal": 1, **options})
     quick = GAME.advice.playouts(state, 200, random.Random(1))
-    plain = play_random_games(GAME, state, 8, random.Random(1))
+    plain = play_random_games(GAME.rules, state, 8, random.Random(1))
     assert quick.unfinished == plain.unfinished == 0
     assert sum(quick.wins.values()) + quick.draws == quick.games == 200
     assert quick.plies / 200 == pytest.approx(plain.plies / 8, rel=0.8)

@@ -71,7 +71,7 @@ def test_every_result_is_proposed_exactly_once(state):
 def test_random_games_are_those_of_the_interface_on_the_whole(text):
     """Wins, lengths and games cut off come out alike, within what chance explains (five standard errors)."""
     state = GAME.notation.parse_state(f"w.bWww./...w..w/.b...../......./..w..../.b...b./...Bb.b {text}")
-    plain = play_random_games(GAME, state, 150, Random(1), most_plies=12)
+    plain = play_random_games(GAME.rules, state, 150, Random(1), most_plies=12)
     quick = GAME.advice.playouts(state, 6000, Random(2), most_plies=12)
     for one, two in [
         (plain.wins.get("black", 0), quick.wins.get("black", 0)),
@@ -95,7 +95,7 @@ def test_claims_come_up_in_random_games_as_often_as_they_are_legal():
 @pytest.mark.parametrize("text", ["pass_over_own=false null_turn=false", "antiplay=automatic"])
 def test_single_games_are_those_of_the_interface(text):
     state = GAME.notation.parse_state(f"......./..W..w./.w.ww.w/w...b.b/......./b....../.bB..bb {text}")
-    plain = play_random_games(GAME, state, 40, Random(1), most_plies=4)
+    plain = play_random_games(GAME.rules, state, 40, Random(1), most_plies=4)
     quick = GAME.advice.playouts(state, 40, Random(2), most_plies=4)
     assert abs(plain.wins.get("black", 0) - quick.wins.get("black", 0)) <= 5 * 40**0.5 / 2
     assert abs(plain.plies - quick.plies) <= 5 * 2 * 40**0.5

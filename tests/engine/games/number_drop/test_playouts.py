@@ -75,7 +75,10 @@ def test_every_arrangement_of_digits_is_drawn_equally_often():
 )
 def test_games_take_as_many_turns_as_by_the_rules(text):
     state = GAME.notation.parse_state(text)
-    fast, slow = GAME.advice.playouts(state, 400, Random(2)), play_random_games(GAME, state, 60, Random(3))
+    fast, slow = (
+        GAME.advice.playouts(state, 400, Random(2)),
+        play_random_games(GAME.rules, state, 60, Random(3), dice=GAME.dice),
+    )
     assert fast.unfinished == slow.unfinished == 0
     assert fast.plies / 400 == pytest.approx(slow.plies / 60, rel=0.12)
     assert abs(fast.wins.get("p1", 0) / 400 - slow.wins.get("p1", 0) / 60) < 0.3

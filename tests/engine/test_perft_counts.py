@@ -1,0 +1,26 @@
+"""Every registered game has counts of its turns in ``tests/engine/perft``: a missing move changes them."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from engine.perft import perft, start_of_count
+from engine.registry import games, load
+
+HERE = Path(__file__).parent / "perft"
+
+
+@pytest.mark.parametrize("name", games())
+def test_the_turns_counted_are_those_written_down(name):
+    path = HERE / f"{name}.toml"
+    assert path.exists(), f"write {path.name}: positions of {name}, and their turns to depth 1, 2, …"
+    game = load(name)
+    counts = tomllib.loads(path.read_text(encoding="utf-8"))["count"]
+    assert len(counts) > 1, "one position is not enough"
+    for count in counts:
+        known = count.get("state")
+        state = game.rules.new(count.get("options")) if known is None else game.notation.parse_state(known)
+        start, roll = start_of_count(game, state, count.get("roll"), count.get("colour"))
+        counted = [perft(game, start, depth, roll) for depth in range(1, len(count["turns"]) + 1)]
+        assert counted == count["turns"], f"{known or count.get('options')}: {counted}"

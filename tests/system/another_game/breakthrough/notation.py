@@ -1,0 +1,103 @@
+"""Texts, such as the state ``over red:a1,b1 blue:a6,b6 starts=blue announced=red:resign``, and the turn ``c2xd3``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.games.breakthrough import rules
+from engine.games.breakthrough.rules import GRID, PLACES, PLAYERS, BreakthroughState, BreakthroughTurn
+from engine.games.breakthrough.table import checked
+
+from engine.api import OptionValue
+from engine.errors import EngineError, UnreadableError
+from engine.options import differing_options
+from engine.support.announcements import format_announcement, parse_announcement
+from engine.support.breaches import not_legal
+from engine.support.grid import set_of
+from engine.support.notation import unreadable, words
+
+_WORD = re.compile(r"(?P<mover>red|blue|over)|(?P<name>\w+)[:=](?P<value>\S+)")
+_TURN = re.compile(r"\s*([a-z][0-9])\s*(?:-|x|to|\s)\s*([a-z][0-9])\s*")
+_EXPECTED = "red, blue or over, discs such as red:a1,b2, an option or announced=, each once"
+
+
+def format_state(state: BreakthroughState) -> str:
+    """Write a state in its strict form."""
+    words = [state.to_move or "over"]
+    words += [f"{player}:{','.join(GRID.names_of(state.of(player))) or '-'}" for player in PLAYERS]
+    words += differing_options(rules.OPTIONS, state)
+    words += [] if state.announced is None else [f"announced={format_announcement(state.announced)}"]
+    return " ".join(words)
+
+
+def parse_state(text: str) -> BreakthroughState:
+    """Read a state leniently (spaces, case, order); raises UnreadableError."""
+    said: dict[str, str] = {}
+    for word in words(text):
+        match = _WORD.fullmatch(word.text)
+        name = "to move" if match is None or match["mover"] else match["name"]
+        value = "" if match is None else match["mover"] or match["value"]
+        squares_read = name not in PLAYERS or value == "-" or set(value.split(",")) <= set(PLACES)
+        if match is None or name in said or not squares_read:
+            raise unreadable(text, word.text, word.column, _EXPECTED)
+        said[name] = value
+    if not {"to move", *PLAYERS} <= said.keys():
+        raise UnreadableError(f"the state {text!r} leaves something out; expected {_EXPECTED}")
+    mover, announced = said.pop("to move"), said.pop("announced", "")
+    red, blue = (set_of(*(GRID.index[at] for at in said.pop(each).split(",") if at != "-")) for each in PLAYERS)
+    try:
+        state = checked(replace(rules.new(said), discs=(red, blue), to_move=PLAYERS[0] if mover == "over" else mover))
+        if announced:
+            state = rules.announce(state, parse_announcement(announced, PLAYERS))
+    except EngineError as error:
+        raise UnreadableError(f"the state {text!r} can't be read: {error}") from error
+    if (mover == "over") != (state.to_move is None):
+        raise UnreadableError(f"the state {text!r} says {mover!r}, which doesn't agree with the rest")
+    return state
+
+
+def format_turn(turn: BreakthroughTurn) -> str:
+    """Write a turn in its strict form: ``c2-c3``, ``c2xd3`` where a disc is taken."""
+    return f"{turn.start}{'x' if turn.takes else '-'}{turn.end}"
+
+
+def parse_turn(state: BreakthroughState, text: str, player: str | None = None) -> BreakthroughTurn:
+    """Read a turn leniently; raises UnreadableError, or IllegalTurnError with the breach."""
+    match = _TURN.fullmatch(text.lower())
+    if match is None or not {match[1], match[2]} <= set(PLACES):
+        raise unreadable(text, text, 1, "two squares such as c2-c3")
+    mover = player or state.to_move or PLAYERS[0]
+    turn = rules.turn_of(state, mover, GRID.index[match[1]], GRID.index[match[2]])
+    breach = rules.breach_of(state, turn)
+    if breach is not None:
+        raise not_legal(repr(text), (breach,))
+    return turn
+
+
+def describe(turn: BreakthroughTurn) -> str:
+    """Say the turn in a short sentence."""
+    return f"{turn.player.capitalize()} {'takes' if turn.takes else 'moves'} {turn.start} to {turn.end}."
+
+
+def diagram(state: BreakthroughState) -> str:
+    """Draw the board, the far row first, and say who is to move or how the game ended."""
+    marks = [".rb"[(state.discs[0] >> at & 1) + 2 * (state.discs[1] >> at & 1)] for at in range(GRID.squares)]
+    rows = [
+        f"{row + 1} {' '.join(marks[row * rules.SIZE : (row + 1) * rules.SIZE])}" for row in reversed(range(rules.SIZE))
+    ]
+    end = rules.outcome(state)
+    told = f"{state.to_move} to move" if end is None else f"{end.winner or 'nobody'} wins: {end.reason}"
+    return "\n".join([*rows, "  a b c d e f", told])
+
+
+def summary(options: Mapping[str, OptionValue] | None = None) -> str:
+    """Tell the rules in short with these options in force; raises OptionError for a bad one."""
+    return (
+        f"Each player has two rows of discs at their own edge. {rules.new(options).starts.capitalize()} begins.\n\n"
+        "In a turn you move one disc one square forward, straight or diagonally, onto an empty square. Diagonally it "
+        "may also take a disc of the other player's, never straight ahead.\n\n"
+        "Whoever brings a disc to the far row, or takes every disc of the other player's, wins. Players may resign or "
+        "agree on a draw at any time."
+    )
