@@ -1,0 +1,83 @@
+"""What lasts between looks: what a person settled, what sensors are known to say wrongly, what is set aside."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from referee.judge import Belief, Bench, believe_person
+from referee.judge.belief import Override, Senses
+from referee.judge.pooled_reading import PooledReading
+from tests.referee.judge.drawn import seen_as
+
+BELIEVED = {"a1": "black piece", "b1": "empty", "c1": "empty"}
+
+
+def sensed(**says: bool) -> PooledReading:
+    return PooledReading({}, frozenset(), 7.0, 0, sensed=says)
+
+
+def test_sensors_that_contradict_what_is_believed_are_doubted_until_they_say_something_else() -> None:
+    senses = Senses().doubting({"a1": False, "b1": True, "c1": False}, BELIEVED)
+    assert senses.doubted == {"a1": False, "b1": True}
+    later = senses.after_sensing(sensed(a1=True, c1=False))
+    assert later.doubted == {"b1": True}
+    assert later.sensed == {"a1": True, "c1": False}
+    assert later.doubting({"a1": False}, BELIEVED).doubted == {"a1": False, "b1": True}
+
+
+def test_what_sensors_noticed_before_a_belief_belongs_to_the_one_before() -> None:
+    belief: Belief[Any, Any] = Belief.of(())
+    assert belief.senses.since_s == -math.inf
+    looked = Belief(senses=Senses().after_looking(sensed()))
+    assert (looked.senses.looked_s, looked.senses.since_s) == (7.0, -math.inf)
+    assert looked.believing(()).senses.since_s == 7.0
+
+
+def test_a_place_named_unseen_is_asked_about_once_it_looks_otherwise() -> None:
+    override = Override(frozenset({"a1", "b1"}), {"b1": "white piece", "c1": "white piece"}, frozenset({"a1", "b1"}))
+    assert override.to_ask == {"b1"}
+    assert Override(against={"b1": "x"}, unseen=frozenset({"b1"}), asked=frozenset({"b1"})).to_ask == frozenset()
+    assert override.without(["b1"]) == Override(frozenset({"a1"}), {"c1": "white piece"}, frozenset({"a1"}))
+
+
+def test_overruling_adds_to_what_is_set_aside_and_ends_a_fault() -> None:
+    belief: Belief[Any, Any] = Belief(set_aside=frozenset({"a1"}))
+    assert belief.overruled(["b1"]).set_aside == {"a1", "b1"}
+    assert belief.overruled(["b1"]).fault is None
+
+
+def test_a_person_needs_to_say_what_holds(diaballik: Any) -> None:
+    with pytest.raises(ValueError, match="at least one state"):
+        believe_person(Bench.of(diaballik), Belief(), ())
+
+
+def test_what_was_believed_before_a_correction_is_refused_and_places_are_held_against_the_camera(
+    diaballik: Any,
+) -> None:
+    bench: Bench[Any, Any] = Bench.of(diaballik)
+    state = diaballik.rules.new()
+    after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
+    seen = seen_as(diaballik, after, {"c1": "hidden"})
+    belief: Belief[Any, Any] = Belief.of((after,))
+    looked = Belief(belief.states, belief.states, senses=Senses().after_looking(seen))
+    told = believe_person(bench, looked, (state,), ("a1", "b1", "c1"))
+    assert told.states == (state,)
+    assert told.conversation.refused == {frozenset({("a1", "empty"), ("a3", "black piece")})}
+    # The camera saw b1 as it was said to be, and could not see c1.
+    assert told.override == Override(frozenset({"a1", "c1"}), unseen=frozenset({"c1"}))
+    again = believe_person(bench, told, (state,))
+    assert again.conversation.refused == frozenset()
+    taken_back = believe_person(bench, told, (state,), undone=(after,))
+    assert taken_back.conversation.refused == told.conversation.refused
+
+
+def test_sensors_that_contradicted_what_was_believed_before_a_correction_are_no_news(diaballik: Any) -> None:
+    state = diaballik.rules.new()
+    after = diaballik.rules.apply(state, diaballik.notation.parse_turn(state, "a1-a2 a2-a3"))
+    stuck = Belief((state,), (state,), senses=Senses(sensed={"a1": True, "a3": False, "d4": True, "b1": True}))
+    told = believe_person(Bench.of(diaballik), stuck, (after,))
+    # d4 was wrong before and is wrong now; a1 and a3 were right and may follow.
+    assert told.senses.doubted == {"d4": True}
