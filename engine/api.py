@@ -183,6 +183,10 @@ class Hint(Generic[TurnT]):
     die: int | None = None
 
 
+HintListener = Callable[[Hint[TurnT]], None]
+"""What hears of the hints of a search, each better than the one before."""
+
+
 class Rules(Protocol[StateT, TurnT]):
     """What may be played and said, and what comes of it. Stateless: every method is a function of its arguments."""
 
@@ -314,7 +318,7 @@ class Advice(Protocol[StateT_contra, TurnT]):
         *,
         clock: Clock,
         strength: Strength = Strength.STRONG,
-        better: Callable[[Hint[TurnT]], None] | None = None,
+        better: HintListener[TurnT] | None = None,
     ) -> Hint[TurnT]:
         """Find a good turn of ``state.to_move`` within ``deadline_s`` seconds by ``clock``.
 

@@ -11,7 +11,8 @@ from engine.games.blockade.play.state import LOOKS, BlockadeState, appearance_of
 from engine.games.blockade.rules import DICE, BlockadeRules
 from engine.games.blockade.table.explain import explain_change
 from engine.games.blockade.table.set_up import amended, set_up_state
-from engine.games.blockade.text.display import diagram_of, summary_of, unfinished_positions
+from engine.games.blockade.table.unfinished import unfinished_positions
+from engine.games.blockade.text.display import diagram_of, summary_of
 from engine.games.blockade.text.states import format_state, parse_state
 from engine.games.blockade.text.turns import describe_turn, format_turn, parse_turn, turn_as_written
 

@@ -10,7 +10,7 @@ from engine.games.blokus_dice.play import rolls, violations
 from engine.games.blokus_dice.play import turns as playing
 from engine.games.blokus_dice.play.catalogue import RULES
 from engine.games.blokus_dice.play.options import PLAYERS, options_from
-from engine.games.blokus_dice.play.state import RESIGNED, BlokusState, BlokusTurn
+from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, PlayerStatus
 from engine.games.blokus_dice.table.set_up import new_state
 from engine.games.blokus_dice.table.showing import turns_showing
 from engine.games.blokus_dice.text.turns import format_turn
@@ -59,7 +59,7 @@ class BlokusDiceRules(OneAtATime[BlokusState, BlokusTurn]):
             breach = Breach(rule, f"{player} is no longer in the game, and can't resign from it.", "Leave it.")
             raise IllegalTurnError(f"{said} can't be said here: {breach.sentence}", (breach,))
         seat = PLAYERS.index(player)
-        return playing.settled(state.with_sheet(seat, state.sheets[seat].standing_as(RESIGNED)))
+        return playing.settled(state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.RESIGNED)))
 
     def certainty(self, state: BlokusState, turn: BlokusTurn) -> Certainty:
         """Say whether the turn is legal; nothing is hidden here."""

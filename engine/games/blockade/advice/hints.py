@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Clock, Hint, Strength
+from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blockade.advice.evaluation import (
     GATES,
@@ -32,7 +32,6 @@ from engine.games.blockade.play.state import BlockadeState, BlockadeTurn, Dice, 
 from engine.search.budget import Deadline, TimeCheck, TimeIsUpError
 from engine.search.sampling import race
 
-HintListener = Callable[[Hint[BlockadeTurn]], None]
 Moves = tuple[tuple[int, int], ...]
 
 _KEPT = {Strength.GENTLE: 6, Strength.FAIR: 8, Strength.STRONG: 24}
@@ -64,7 +63,7 @@ def find_hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    better: HintListener | None = None,
+    better: HintListener[BlockadeTurn] | None = None,
 ) -> Hint[BlockadeTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over or a roll is awaited."""
     if state.to_move is None or state.roll is None:
@@ -106,7 +105,7 @@ class _HintSearch:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
-        better: HintListener | None,
+        better: HintListener[BlockadeTurn] | None,
     ) -> None:
         assert state.to_move is not None
         self.state = state

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from engine.api import Clock, Hint, Strength
+from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.blokus_dice.advice.evaluation import (
     Course,
@@ -25,7 +25,7 @@ from engine.games.blokus_dice.advice.evaluation import (
 from engine.games.blokus_dice.advice.placements import finder_of
 from engine.games.blokus_dice.play.options import COLOURS
 from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import PLAYING, RESIGNED, BlokusState, BlokusTurn, colour_in_hand
+from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
 from engine.games.blokus_dice.play.turns import Choice, choices, turn_of
 from engine.search.budget import Deadline, PeriodicTimeCheck, TimeCheck, TimeIsUpError
 from engine.search.sampling import Estimate, race
@@ -60,7 +60,7 @@ def find_hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    better: Callable[[Hint[BlokusTurn]], None] | None = None,
+    better: HintListener[BlokusTurn] | None = None,
 ) -> Hint[BlokusTurn]:
     """Find a good turn of the player to move by the deadline; raises IllegalTurnError when there is none to play.
 
@@ -83,7 +83,7 @@ class _HintSearch:
         seat: int,
         rng: Random,
         deadline: Deadline,
-        better: Callable[[Hint[BlokusTurn]], None] | None,
+        better: HintListener[BlokusTurn] | None,
     ) -> None:
         self._state = state
         self._seat = seat
@@ -156,8 +156,8 @@ class _HintSearch:
         others = [filled for seat, filled in enumerate(self._state.sheets) if seat != self._seat]
         rank, most = (after.filled.bit_count(), after.strikes_left), self._sheet.strikes
         return all(
-            filled.standing != PLAYING
-            and (filled.standing == RESIGNED or rank > (filled.filled.bit_count(), most - filled.strikes))
+            filled.status != PlayerStatus.PLAYING
+            and (filled.status == PlayerStatus.RESIGNED or rank > (filled.filled.bit_count(), most - filled.strikes))
             for filled in others
         )
 

@@ -9,7 +9,7 @@ from random import Random
 from engine.api import Tally
 from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
 from engine.games.blokus_dice.play.sheet import FACES, Sheet
-from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, FilledSheet, places_passed_from
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
 from engine.games.blokus_dice.play.turns import outcome_of
 from engine.support.playouts import Ending, tally
 
@@ -17,7 +17,7 @@ from engine.support.playouts import Ending, tally
 class _MutableSheet:
     """One sheet under way: each colour's squares, all squares, shapes not used yet, strikes."""
 
-    __slots__ = ("colours", "every", "filled", "most_strikes", "standing", "strikes", "unused")
+    __slots__ = ("colours", "every", "filled", "most_strikes", "status", "strikes", "unused")
 
     def __init__(self, sheet: Sheet, start: FilledSheet) -> None:
         self.colours = list(start.colours)
@@ -26,7 +26,7 @@ class _MutableSheet:
         self.unused = self.every & ~start.used
         self.strikes = start.strikes
         self.most_strikes = sheet.strikes
-        self.standing = start.standing
+        self.status = start.status
 
     def plays(self, finder: PlacementFinder, colour: int, dice: list[int], rng: Random) -> bool:
         """Take a die and draw, all that is legal being equally likely; ``False`` and out when there is nothing."""
@@ -40,7 +40,7 @@ class _MutableSheet:
             shapes &= within
         ways = finder.ways(self.colours[colour], self.filled, shapes)
         if not ways:
-            self.standing = OUT
+            self.status = PlayerStatus.OUT
             return False
         laid = ways[int(rng.random() * len(ways))]
         shape = laid >> finder.squares
@@ -61,7 +61,7 @@ class _MutableSheet:
     def sheet(self) -> FilledSheet:
         """The sheet as the rules keep it."""
         red, blue, yellow, green = self.colours
-        return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.standing)
+        return FilledSheet((red, blue, yellow, green), self.every & ~self.unused, self.strikes, self.status)
 
 
 def play_random_games(state: BlokusState, count: int, rng: Random, *, most_plies: int = 10_000) -> Tally:
@@ -87,7 +87,11 @@ def play_random_game(
     played = 0
     while played < most_plies:
         if not waiting:
-            waiting = [seat for step in range(count) if players[seat := (starter + step) % count].standing == PLAYING]
+            waiting = [
+                seat
+                for step in range(count)
+                if players[seat := (starter + step) % count].status == PlayerStatus.PLAYING
+            ]
             if not waiting:
                 break
             starter = waiting[0]
@@ -97,6 +101,6 @@ def play_random_game(
         if not waiting:
             markers = [markers[place] for place in places_passed_from(state.settings, starter)]
             starter = (starter + 1) % count
-    over = all(player.standing != PLAYING for player in players)
+    over = all(player.status != PlayerStatus.PLAYING for player in players)
     sheets = tuple(player.sheet() for player in players)
     return played, replace(state, sheets=sheets, seat=None if over else state.seat)

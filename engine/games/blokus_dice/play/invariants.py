@@ -6,7 +6,7 @@ from engine.errors import UnreadableError
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
 from engine.games.blokus_dice.play.shapes import names_by_shape
 from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, FilledSheet
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus
 from engine.support.grid import Grid, members
 from engine.support.polyomino import Shape, fixed, free
 
@@ -78,8 +78,8 @@ def check_position(state: BlokusState) -> None:
         _check_strikes(state, seat, filled)
     if state.seat is None:
         return
-    if state.sheets[state.seat].standing != PLAYING:
-        raise UnreadableError(f"{state.to_move} is to move but is {state.sheets[state.seat].standing}")
+    if state.sheets[state.seat].status != PlayerStatus.PLAYING:
+        raise UnreadableError(f"{state.to_move} is to move but is {state.sheets[state.seat].status}")
     waiting = state.still_to_play() if state.dice else state.active()
     if not state.dice and state.starter != state.seat:
         raise UnreadableError(
@@ -109,8 +109,8 @@ def _check_rounds(state: BlokusState) -> None:
     rounds = state.sheets[state.seat].shapes_drawn
     for seat, filled in enumerate(state.sheets):
         before = (seat - state.starter) % count < (state.seat - state.starter) % count
-        most = rounds + (before and filled.standing != OUT)
-        least = most if filled.standing == PLAYING else 0
+        most = rounds + (before and filled.status != PlayerStatus.OUT)
+        least = most if filled.status == PlayerStatus.PLAYING else 0
         if not least <= filled.shapes_drawn <= most:
             expected = str(most) if least == most else f"{most} at most"
             raise UnreadableError(

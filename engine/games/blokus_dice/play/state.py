@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,22 +14,24 @@ from engine.support.grid import members
 
 LOOKS: tuple[LookName, ...] = (EMPTY, *COLOURS)
 
-PLAYING = "playing"
-OUT = "out"
-RESIGNED = "resigned"
+
+class PlayerStatus(enum.StrEnum):
+    """Whether a player is still in the game; the values stand in texts."""
+
+    PLAYING = "playing"
+    OUT = "out"
+    """The player could place nothing."""
+    RESIGNED = "resigned"
 
 
 @dataclass(frozen=True)
 class FilledSheet:
-    """One player's sheet: the squares of each colour, the shapes crossed off (both as sets), strikes crossed out.
-
-    ``standing`` is ``playing``, ``out`` (could place nothing) or ``resigned``.
-    """
+    """One player's sheet: the squares of each colour, the shapes crossed off (both as sets), strikes crossed out."""
 
     colours: tuple[int, int, int, int] = (0, 0, 0, 0)
     used: int = 0
     strikes: int = 0
-    standing: str = PLAYING
+    status: PlayerStatus = PlayerStatus.PLAYING
 
     @property
     def filled(self) -> int:
@@ -46,11 +49,11 @@ class FilledSheet:
         colours = list(self.colours)
         colours[colour] |= squares
         red, blue, yellow, green = colours
-        return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.standing)
+        return FilledSheet((red, blue, yellow, green), self.used | 1 << shape, self.strikes + strike, self.status)
 
-    def standing_as(self, standing: str) -> FilledSheet:
+    def with_status(self, status: PlayerStatus) -> FilledSheet:
         """The sheet of a player who is out or has resigned."""
-        return replace(self, standing=standing)
+        return replace(self, status=status)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class BlokusState:
         return [
             seat
             for seat in ((self.starter + step) % count for step in range(count))
-            if self.sheets[seat].standing == PLAYING
+            if self.sheets[seat].status == PlayerStatus.PLAYING
         ]
 
     def still_to_play(self) -> list[int]:

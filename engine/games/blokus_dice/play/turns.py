@@ -12,12 +12,10 @@ from engine.api import Outcome
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
 from engine.games.blokus_dice.play.sheet import Sheet
 from engine.games.blokus_dice.play.state import (
-    OUT,
-    PLAYING,
-    RESIGNED,
     BlokusState,
     BlokusTurn,
     FilledSheet,
+    PlayerStatus,
     colour_in_hand,
     passed,
 )
@@ -166,7 +164,7 @@ def next_in_round(state: BlokusState) -> BlokusState:
 
 def is_over(state: BlokusState) -> bool:
     """Whether nobody is left to play, or all but one have resigned."""
-    resigned = sum(sheet.standing == RESIGNED for sheet in state.sheets)
+    resigned = sum(sheet.status == PlayerStatus.RESIGNED for sheet in state.sheets)
     return not state.active() or resigned >= len(state.sheets) - 1
 
 
@@ -177,12 +175,12 @@ def settled(state: BlokusState) -> BlokusState:
         if not state.dice:
             starter = state.active()[0]
             return replace(state, starter=starter, seat=starter)
-        if filled.standing == PLAYING:
+        if filled.status == PlayerStatus.PLAYING:
             sheet = state.settings.sheet
             within = shapes_within_reach(sheet, filled, state.dice)
             if can_lay(sheet, filled, colour_in_hand(state, state.seat), within):
                 return state
-            state = state.with_sheet(state.seat, filled.standing_as(OUT))
+            state = state.with_sheet(state.seat, filled.with_status(PlayerStatus.OUT))
             continue
         state = next_in_round(state)
     return replace(state, seat=None, dice=())
@@ -205,7 +203,7 @@ def outcome_of(state: BlokusState) -> Outcome | None:
     ranked: dict[str, tuple[int, int]] = {
         PLAYERS[seat]: (filled.filled.bit_count(), -filled.strikes)
         for seat, filled in enumerate(state.sheets)
-        if filled.standing != RESIGNED
+        if filled.status != PlayerStatus.RESIGNED
     }
     best = max(ranked.values())
     winners = tuple(player for player, rank in ranked.items() if rank == best)

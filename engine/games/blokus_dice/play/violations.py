@@ -8,7 +8,7 @@ from common.phrases import listed
 from engine.api import Breach, Place
 from engine.games.blokus_dice.play.invariants import name_on, pieces
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.play.state import OUT, PLAYING, BlokusState, BlokusTurn, colour_in_hand, place_of
+from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand, place_of
 from engine.support.grid import members
 
 _MOST_NAMED = 8
@@ -39,9 +39,9 @@ def breach_of_playing(state: BlokusState, seat: int, places: tuple[Place, ...]) 
     player, wipe = PLAYERS[seat], f"Wipe {_named(places)} clean."
     if state.seat is None:
         return Breach("game-over", "The game is over, so nothing is drawn any more.", wipe, places)
-    standing = state.sheets[seat].standing
-    if standing != PLAYING:
-        why = "is out" if standing == OUT else "has resigned"
+    standing = state.sheets[seat].status
+    if standing != PlayerStatus.PLAYING:
+        why = "is out" if standing == PlayerStatus.OUT else "has resigned"
         return Breach("not-in-the-game", f"{player} {why}, and draws nothing more.", wipe, places)
     if not state.dice:
         sentence = f"{player} drew before {state.to_move} has rolled the dice of this round."

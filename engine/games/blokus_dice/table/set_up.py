@@ -9,7 +9,7 @@ from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
 from engine.errors import UnreadableError
 from engine.games.blokus_dice.play.invariants import check_position, crossed_off
 from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions, options_from
-from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, read_looks
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, read_looks
 from engine.games.blokus_dice.play.turns import settled
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
@@ -60,7 +60,7 @@ def amended(state: BlokusState, looks: Mapping[Place, LookName], to_move: Player
         state = state.with_sheet(seat, replace(filled, colours=(red, blue, yellow, green), used=used, strikes=strikes))
     if to_move is not None:
         seat = PLAYERS.index(to_move)
-        state = state.with_sheet(seat, state.sheets[seat].standing_as(PLAYING))
+        state = state.with_sheet(seat, state.sheets[seat].with_status(PlayerStatus.PLAYING))
         state = replace(state, seat=seat, starter=state.starter if state.dice else seat)
     check_position(state)
     return settled(state)

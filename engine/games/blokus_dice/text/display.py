@@ -8,7 +8,7 @@ from engine.api import OptionValue
 from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, options_from
 from engine.games.blokus_dice.play.shapes import shape_of
 from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import PLAYING, BlokusState, FilledSheet, colour_in_hand
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, colour_in_hand
 from engine.support.grid import members
 from engine.support.polyomino import picture
 
@@ -45,7 +45,7 @@ def diagram_of(state: BlokusState) -> str:
 
 def _block(state: BlokusState, seat: int) -> list[str]:
     sheet, filled = state.settings.sheet, state.sheets[seat]
-    standing = "" if filled.standing == PLAYING else f", {filled.standing}"
+    standing = "" if filled.status == PlayerStatus.PLAYING else f", {filled.status}"
     left = sheet.strikes - filled.strikes
     lines = [f"{PLAYERS[seat]} holds {COLOURS[colour_in_hand(state, seat)]}{standing}"]
     lines += squares_drawn(sheet, filled)

@@ -22,7 +22,7 @@ from engine.errors import OptionError, UnreadableError
 from engine.games.blokus_dice.play.invariants import check_position, crossed_off
 from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, BlokusOptions, options_from
 from engine.games.blokus_dice.play.sheet import HOUSE, Sheet, format_sheet
-from engine.games.blokus_dice.play.state import OUT, PLAYING, RESIGNED, BlokusState, FilledSheet
+from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus
 from engine.games.blokus_dice.play.turns import is_over, settled
 from engine.support.notation import Word, unreadable, words
 
@@ -54,7 +54,7 @@ def format_state(state: BlokusState) -> str:
 
 
 def _format_sheet(sheet: Sheet, filled: FilledSheet) -> str:
-    standing = "" if filled.standing == PLAYING else f":{filled.standing}"
+    standing = "" if filled.status == PlayerStatus.PLAYING else f":{filled.status}"
     return f"{format_squares(sheet, filled)}:{filled.strikes}{standing}"
 
 
@@ -177,7 +177,9 @@ class _Reader:
         word = self._named.get(player)
         if word is None:
             return FilledSheet()
-        match = re.fullmatch(rf"([^:]+)(?::([0-9]{{1,2}})(?::({OUT}|{RESIGNED}))?)?", word.text)
+        match = re.fullmatch(
+            rf"([^:]+)(?::([0-9]{{1,2}})(?::({PlayerStatus.OUT}|{PlayerStatus.RESIGNED}))?)?", word.text
+        )
         if match is None:
             raise self._bad(word, _SHEET)
         colours = self._squares(Word(match[1], word.column))
@@ -185,7 +187,7 @@ class _Reader:
             used = crossed_off(self._settings.sheet, player, colours)
         except UnreadableError as error:
             raise UnreadableError(f"the state {self._text!r} is impossible: {error}", word.column) from error
-        return FilledSheet(colours, used, int(match[2] or 0), match[3] or PLAYING)
+        return FilledSheet(colours, used, int(match[2] or 0), PlayerStatus(match[3] or PlayerStatus.PLAYING))
 
     def _squares(self, word: Word) -> tuple[int, int, int, int]:
         sheet = self._settings.sheet

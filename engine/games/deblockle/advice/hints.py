@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 
-from engine.api import Certainty, Clock, Hint, Strength
+from engine.api import Certainty, Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
 from engine.games.deblockle.play.board import PLACES, PLAYERS, other
@@ -24,7 +24,6 @@ from engine.games.deblockle.play.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeIsUpError
 
-HintListener = Callable[[Hint[DeblockleTurn]], None]
 _Roll = tuple[str, tuple[str, ...]]
 """Where a block starts, and where it rolls to."""
 
@@ -43,7 +42,7 @@ def find_hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    better: HintListener | None = None,
+    better: HintListener[DeblockleTurn] | None = None,
 ) -> Hint[DeblockleTurn]:
     """A turn of the player to move, and why; raises IllegalTurnError when the game is over.
 
@@ -97,7 +96,7 @@ class _HintSearch:
         self._rng = rng
         self._most_depth = most_depth
 
-    def known(self, position: Position, tell: HintListener) -> Hint[DeblockleTurn]:
+    def known(self, position: Position, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn]:
         """The best turn where every face is known."""
 
         def pass_on(found: Found[Move]) -> None:
@@ -107,7 +106,7 @@ class _HintSearch:
         found = best_move(self.ahead, position, self._deadline, self._rng, most_depth=self._most_depth, better=pass_on)
         return self._hint(position, found)
 
-    def over_worlds(self, tell: HintListener) -> Hint[DeblockleTurn] | None:
+    def over_worlds(self, tell: HintListener[DeblockleTurn]) -> Hint[DeblockleTurn] | None:
         """The roll that is best in most of the worlds drawn, with the hop that goes best with it.
 
         ``None`` when in no world drawn the player can move.

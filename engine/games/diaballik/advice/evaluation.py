@@ -15,10 +15,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, EVERY, GOAL, GRID, NEAR, PLAYERS, RAYS, SIZE, touching
+from engine.games.diaballik.play.board import (
+    CONTACTS_TO_CLAIM,
+    EVERY,
+    GOAL,
+    GRID,
+    NEAR,
+    PLAYERS,
+    RAYS,
+    SIZE,
+    between_squares,
+    touching,
+)
 from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, visible
 from engine.games.diaballik.play.turns import MOST_MOVES
-from engine.games.diaballik.play.violations import between_squares
 from engine.support.grid import members
 
 Integers = NDArray[np.int64]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
 
 from common.phrases import listed
-from engine.api import Clock, Hint, Strength
+from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
 from engine.games.diaballik.advice.search import Line, Searcher, best_line
@@ -24,8 +23,6 @@ from engine.support.grid import members
 _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
 _SUREST_GUESS = 0.9
-
-HintListener = Callable[[Hint[DiaballikTurn]], None]
 
 
 def position_of(state: DiaballikState) -> Position:
@@ -42,7 +39,7 @@ def find_hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    better: HintListener | None = None,
+    better: HintListener[DiaballikTurn] | None = None,
 ) -> Hint[DiaballikTurn]:
     """Find a good turn; see engine.api.Advice.hint. Raises IllegalTurnError when the game is over."""
     if state.to_move is None:

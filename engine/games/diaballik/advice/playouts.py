@@ -33,6 +33,7 @@ from engine.games.diaballik.play.board import (
     PLAYERS,
     RAYS,
     SIZE,
+    between_squares,
     is_wall,
     other,
     touching,
@@ -48,7 +49,6 @@ from engine.games.diaballik.play.turns import (
     packed_results,
     unpacked,
 )
-from engine.games.diaballik.play.violations import between_squares
 from engine.support.grid import ORTHOGONAL, members
 from engine.support.playouts import Ending, tally
 

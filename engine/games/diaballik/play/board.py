@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from engine.api import Player
-from engine.support.grid import KING, ORTHOGONAL, Grid
+from engine.support.grid import KING, ORTHOGONAL, Grid, set_of
 from engine.support.players import opponent
 
 GRID = Grid(7, 7)
@@ -65,3 +65,11 @@ def seen_from(square: int, blockers: int) -> int:
             if blockers >> passed & 1:
                 break
     return seen
+
+
+def between_squares(start: int, end: int) -> int:
+    """The squares strictly between two; none when they aren't in line."""
+    for ray in RAYS[start]:
+        if end in ray:
+            return set_of(*ray[: ray.index(end)])
+    return 0

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from engine.api import Breach
 from engine.games.diaballik.play.announcements import contacts, due
-from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GOAL, GRID, NEAR, PLACES, RAYS, other, seen_from
+from engine.games.diaballik.play.board import (
+    CONTACTS_TO_CLAIM,
+    GOAL,
+    GRID,
+    NEAR,
+    PLACES,
+    between_squares,
+    other,
+    seen_from,
+)
 from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn
 from engine.games.diaballik.play.turns import MOST_MOVES, TurnInProgress, begun, can_act
 from engine.support.breaches import game_over
-from engine.support.grid import members, set_of
+from engine.support.grid import members
 
 TAKE_BACK = "Put everything back as it was and play another turn."
 
@@ -158,11 +167,3 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
         sentence = f"The pass from {places[0]} to {places[1]} goes over {now.player}'s own piece on {named[0]}."
         return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))
     return None
-
-
-def between_squares(start: int, end: int) -> int:
-    """The squares strictly between two; none when they aren't in line."""
-    for ray in RAYS[start]:
-        if end in ray:
-            return set_of(*ray[: ray.index(end)])
-    return 0

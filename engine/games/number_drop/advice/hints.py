@@ -5,11 +5,11 @@ Combinations are looked at one by one; the solo tiles are worked out to the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from random import Random
 
-from engine.api import Clock, Hint, Strength
+from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice.candidates import (
     Candidate,
@@ -40,7 +40,6 @@ from engine.games.number_drop.play.state import (
 from engine.games.number_drop.play.turns import combinations_of, digits_at, played, squares_of, turns_of
 from engine.search.budget import Deadline
 
-HintListener = Callable[[Hint[NumberDropTurn]], None]
 _FIRST_TURNS = 24
 _CHUNK = 200
 _MOST_SWEPT = 6000
@@ -63,7 +62,7 @@ def find_hint(
     *,
     clock: Clock,
     strength: Strength = Strength.STRONG,
-    better: HintListener | None = None,
+    better: HintListener[NumberDropTurn] | None = None,
 ) -> Hint[NumberDropTurn]:
     """Give a good turn of the player to move; raises IllegalTurnError when there is none to play."""
     busy = state.busy()
@@ -83,7 +82,7 @@ class _HintSearch:
         deadline: Deadline,
         rng: Random,
         strength: Strength,
-        better: HintListener | None,
+        better: HintListener[NumberDropTurn] | None,
     ) -> None:
         self._state = state
         self._player = player

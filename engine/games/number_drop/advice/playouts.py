@@ -7,8 +7,15 @@ from random import Random
 from engine.api import Tally
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import found_in
-from engine.games.number_drop.play.components import NUMBER_DICE, STAR
-from engine.games.number_drop.play.drops import Cells, Falling, assignments, falling, squares_at, turned_shapes
+from engine.games.number_drop.play.components import STAR
+from engine.games.number_drop.play.drops import (
+    Cells,
+    Falling,
+    any_digits,
+    falling,
+    squares_at,
+    turned_shapes,
+)
 from engine.games.number_drop.play.rolls import tile_draws
 from engine.games.number_drop.play.sheet import (
     COLUMNS,
@@ -259,15 +266,3 @@ class MutableSheet:
                 points += FULL_LINE_POINTS
             filled >>= COLUMNS
         return points + GAME_OVER_POINTS * self.above_the_line(x_counts)
-
-
-def any_digits(faces: tuple[str, ...], rng: Random) -> str:
-    """One of the different ways to arrange the number dice, each equally likely."""
-    numbers = tuple(sorted(faces[:NUMBER_DICE]))
-    if STAR not in numbers:
-        # Shuffled dice give every different arrangement equally often.
-        order = list(numbers)
-        rng.shuffle(order)
-        return "".join(order)
-    arranged = assignments(numbers)
-    return arranged[int(rng.random() * len(arranged))]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations_with_replacement, permutations
+from random import Random
 from typing import NamedTuple
 
-from engine.games.number_drop.play.components import DIGITS, SHAPES, STAR, Components
+from engine.games.number_drop.play.components import DIGITS, NUMBER_DICE, SHAPES, STAR, Components
 from engine.games.number_drop.play.sheet import COLUMNS, LINES
 from engine.support.polyomino import Shape
 
@@ -100,3 +101,15 @@ def fits_dice(digits: str, faces: Sequence[str]) -> bool:
                 return False
             left.remove(face)
     return len(digits) == len(faces)
+
+
+def any_digits(faces: tuple[str, ...], rng: Random) -> str:
+    """One of the different ways to arrange the number dice, each equally likely."""
+    numbers = tuple(sorted(faces[:NUMBER_DICE]))
+    if STAR not in numbers:
+        # Shuffled dice give every different arrangement equally often.
+        order = list(numbers)
+        rng.shuffle(order)
+        return "".join(order)
+    arranged = assignments(numbers)
+    return arranged[int(rng.random() * len(arranged))]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import combinations
 from engine.games.number_drop.play.drops import Cells, assignments, landings, turned_shapes
-from engine.games.number_drop.play.sheet import EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.play.sheet import CROSS, EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
 from engine.games.number_drop.play.state import (
     PLAYERS,
     Combination,
@@ -148,3 +148,19 @@ def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:
     digits = digits_at(state.sheets[player].cells, squares_looped)
     box = box_of(str(kind_of_digits(digits)), len(digits))
     return flow.looped(state, player, box, squares_looped, letter=turn.letter is not None)
+
+
+def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:
+    """The turn that writes these marks, legal or not: what kind it is follows from what the table waits for."""
+    squares = in_order(list(marks))
+    digits = "".join(marks[square] for square in squares)
+    if state.phase is Phase.SETUP and len(squares) == 1 and digits != CROSS:
+        return SetUpDigit(player, squares[0], digits)
+    if set(digits) == {CROSS}:
+        return PenaltyDrop(player, squares)
+    return Drop(player, squares, digits)
+
+
+def in_order(squares: Sequence[str]) -> tuple[str, ...]:
+    """The names of squares in rising order, none twice."""
+    return GRID.names_of(squares_of(squares))

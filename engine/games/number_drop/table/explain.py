@@ -17,8 +17,8 @@ from engine.games.number_drop.play.state import (
     read_look,
     read_place,
 )
+from engine.games.number_drop.play.turns import turn_of_marks
 from engine.games.number_drop.play.violations import breaches_of
-from engine.games.number_drop.text.turns import turn_of_marks
 
 
 def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:

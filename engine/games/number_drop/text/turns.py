@@ -14,11 +14,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from engine.api import Player
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.number_drop.play.sheet import CROSS, GRID
+from engine.games.number_drop.play.sheet import CROSS
 from engine.games.number_drop.play.state import (
     PLAYERS,
     Combination,
@@ -30,10 +29,9 @@ from engine.games.number_drop.play.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.play.turns import is_legal, squares_of
+from engine.games.number_drop.play.turns import in_order, is_legal, turn_of_marks
 from engine.games.number_drop.play.violations import breaches_of
 from engine.support.breaches import told
-from engine.support.grid import members
 from engine.support.notation import unreadable
 
 NONE, SLIDE, LOOP = "none", "slide", "loop"
@@ -107,7 +105,7 @@ def _read_loop(text: str, lowered: str, position: int, player: str) -> Combinati
         position = _after_gap(lowered, match.end())
     if not squares:
         raise unreadable(text, text, len(text) + 1, "squares such as a1+b1+b2 after the word")
-    return Combination(player, _in_order(squares), letter)
+    return Combination(player, in_order(squares), letter)
 
 
 def _read_written(state: NumberDropState, text: str, lowered: str, position: int, player: str) -> NumberDropTurn:
@@ -130,26 +128,11 @@ def _read_written(state: NumberDropState, text: str, lowered: str, position: int
     return turn_of_marks(state, player, marks)
 
 
-def turn_of_marks(state: NumberDropState, player: str, marks: dict[str, str]) -> NumberDropTurn:
-    """The turn that writes these marks, legal or not: what kind it is follows from what the table waits for."""
-    squares = _in_order(list(marks))
-    digits = "".join(marks[square] for square in squares)
-    if state.phase is Phase.SETUP and len(squares) == 1 and digits != CROSS:
-        return SetUpDigit(player, squares[0], digits)
-    if set(digits) == {CROSS}:
-        return PenaltyDrop(player, squares)
-    return Drop(player, squares, digits)
-
-
 def _after_gap(text: str, position: int) -> int:
     """Where the next thing begins."""
     while position < len(text) and text[position] in _GAP:
         position += 1
     return position
-
-
-def _in_order(squares: Sequence[str]) -> tuple[str, ...]:
-    return tuple(GRID.names[square] for square in members(squares_of(squares)))
 
 
 def _example(state: NumberDropState) -> str:

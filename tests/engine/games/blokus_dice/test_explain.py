@@ -212,7 +212,7 @@ def test_putting_a_position_right():
     rolling = GAME.notation.parse_state(ROLLING)
     assert GAME.table.amend(rolling, {}, "p2").to_move == "p2"
     again = GAME.table.amend(GAME.notation.parse_state(OVER), {}, "p2")
-    assert (again.to_move, again.sheets[1].standing) == ("p2", "playing")
+    assert (again.to_move, again.sheets[1].status) == ("p2", "playing")
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_who_can_place_nothing_is_out_at_once_and_passes_markers():
     # p2 takes the 1 for the two squares that are left; the 2 gives nothing that fits.
     assert {turn.die for turn in GAME.rules.legal_turns(state)} == {1}
     state = GAME.rules.apply(state, GAME.notation.parse_turn(state, "1:2:d5,e5"))
-    assert [filled.standing for filled in state.sheets] == ["out", "playing"]
+    assert [filled.status for filled in state.sheets] == ["out", "playing"]
     assert (state.to_move, len(GAME.dice.possible_rolls(state)), state.markers) == ("p2", 6, (2, 3, 0, 1))
     assert GAME.rules.announcements(state) == (Announcement("resign", "p2"),)
     over = GAME.dice.rolled(state, roll("1"))
@@ -127,7 +127,7 @@ def test_the_strikes_that_are_left_keep_a_player_in():
     assert {turn.strike for turn in GAME.rules.legal_turns(with_strike)} == {True}
     none_left = GAME.dice.rolled(GAME.rules.new({**begin, "sheet": only_open("a1 b1")}), roll("6,6"))
     assert none_left.to_move is None
-    assert [filled.standing for filled in none_left.sheets] == ["out", "out"]
+    assert [filled.status for filled in none_left.sheets] == ["out", "out"]
     assert GAME.rules.outcome(none_left).shared_by == ("p1", "p2")
     assert not len(GAME.rules.legal_turns(none_left))
 
