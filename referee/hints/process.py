@@ -23,6 +23,10 @@ _END_S = 5.0
 _GONE = "the hint could not be worked out: the process for it ended"
 
 
+def _ignore() -> None:
+    """Leave it to whoever polls to find out that there is an answer."""
+
+
 class HintProcess:
     """Answers questions, each by its number, without keeping whoever asks waiting.
 
@@ -31,7 +35,7 @@ class HintProcess:
     own, when there is something to poll.
     """
 
-    def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] | None = None) -> None:
+    def __init__(self, command: Sequence[str] = _WORKER, on_answer: Callable[[], object] = _ignore) -> None:
         self._command = tuple(command)
         self._on_answer = on_answer
         self._process: subprocess.Popen[str] | None = None
@@ -115,12 +119,11 @@ class HintProcess:
             answer = json.loads(line)
             advice = answer["advice"]
             self._answers.put(Answer(answer["number"], None if advice is None else Advice(**advice), answer["refused"]))
-            if self._on_answer is not None:
-                self._on_answer()
+            self._on_answer()
 
 
 def _environment() -> dict[str, str]:
-    """Give the surroundings in which the process finds the same packages as we do, wherever we were started."""
+    """Give the environment in which the process finds the same packages as we do, wherever we were started."""
     ours = str(Path(referee.__file__).resolve().parent.parent)
     others = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": ours if not others else os.pathsep.join((ours, others))}

@@ -61,7 +61,7 @@ def open_inputs(
     game: Game[Any, Any],
     layout: TableLayout | None,
     journal: BufferedJournal,
-    wires: OpenedDevices,
+    devices: OpenedDevices,
     stack: ExitStack,
     say: Callable[[str], None],
 ) -> OpenedInputs:
@@ -69,18 +69,18 @@ def open_inputs(
 
     Raises the errors of what it opens, and ConfigError for options that don't go together.
     """
-    settings, health = options.wire.sensor_settings, None if wires.health is None else wires.health.health
+    settings, health = options.wire.sensor_settings, None if devices.health is None else devices.health.health
     if layout is None:
-        if wires.sensors is None:
+        if devices.sensors is None:
             raise ConfigError("there are no sensors to see through; set source and map below [sensors]")
         if options.debug_images is not None:
             raise ConfigError("there is no camera, so there are no pictures to keep; leave --debug-image out")
         _say_what_sensors_tell(game, say)
-        alone = compose_reader(game, None, wires.sensors, settings=settings, health=health)
+        alone = compose_reader(game, None, devices.sensors, settings=settings, health=health)
         return OpenedInputs(TickSource(time.monotonic, time.sleep), alone)
     learning = None if options.looks is not None else _learning_reader(options, layout, game, journal, say)
     camera = stack.enter_context(_camera(options, journal))
-    sensors = wires.sensors if options.wire.has_sensors else None
+    sensors = devices.sensors if options.wire.has_sensors else None
     reader = compose_reader(
         game,
         learning or _enrolled_reader(options, layout),

@@ -140,6 +140,14 @@ def test_a_process_of_its_own_answers(hints: HintProcess, monkeypatch: pytest.Mo
     assert "rubbish" in second.refused
 
 
+def test_whoever_waits_hears_that_there_is_an_answer() -> None:
+    answered = threading.Event()
+    with HintProcess(on_answer=answered.set) as hints:
+        hints.ask(QUESTION)
+        assert answered.wait(GUARD_S)
+        assert [answer.number for answer in hints.poll()] == [3]
+
+
 @pytest.mark.parametrize("command", [(sys.executable, "-c", ""), ("/no/such/program",)])
 def test_a_process_that_ends_is_said_and_started_again(command: tuple[str, ...]) -> None:
     with HintProcess(command) as hints:

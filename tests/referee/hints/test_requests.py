@@ -98,6 +98,7 @@ def test_a_press_shows_from_passed_and_to_and_the_journal_has_it_first(at_table:
     turn = table.game.notation.parse_turn(table.service.belief[0], event.data["turn"])
     assert lit(table) == [(place, "hint") for place in turn.places]
     assert table.lamp.signals[-1].words == table.said[-1] == event.data["sentence"]
+    assert table.snapshots[-1].hint == table.said[-1]
     assert table.lamp.signals[-1].sound is Sound.SILENCE
     assert table.lamp.events_then[-1] == 3
     assert {key: event.data[key] for key in ("by", "player", "strength", "stage", "places")} == {

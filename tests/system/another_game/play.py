@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from referee.commands.values import TakeBack
 from referee.journal import Journal
 from referee.journal.events import Event
 from referee.rendering.board_picture import beside_camera, board_text
+from referee.runtime.builder import open_session
 from referee.session.feed import shown_on
 from referee.session.service import Service
 from referee.session.settings import ServiceSettings
@@ -75,9 +77,11 @@ def main(journal_path: Path) -> dict[str, Any]:
 
     reader.shown = game.table.appearance(game.rules.new())
     settings = ServiceSettings(rest_s=1.0, options={"starts": "either"})
-    with Journal.open(journal_path, wall_clock=utc_now) as journal:
-        service: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
-        service.start()
+
+    def opened(journal: Journal) -> AbstractContextManager[Service[Any, Any]]:
+        return open_session(game, reader, journal, settings, subscribers=(shown_on(panel),), say=said.append)
+
+    with Journal.open(journal_path, wall_clock=utc_now) as journal, opened(journal) as service:
         show(service)
         show(service, b5="empty", b4="blue disc")
         show(service, c2="empty", c4="red disc")
@@ -90,11 +94,10 @@ def main(journal_path: Path) -> dict[str, Any]:
     with Journal.open(journal_path, wall_clock=utc_now) as journal:
         amended = game.notation.format_state(game.table.amend(believed, {"c3": "empty", "b2": "blue disc"}, "blue"))
         journal.append(Event("correction", {"by": "Ann", "state": amended, "why": "it slid"}))
-        again: Service[Any, Any] = Service(game, reader, journal, shown_on(panel), settings, said.append)
-        again.start()
-        show(again, a4="empty", a5="blue disc", c3="empty", b2="blue disc")
-        show(again, b2="empty", a1="blue disc")
-        finished = again.finished
+        with opened(journal) as again:
+            show(again, a4="empty", a5="blue disc", c3="empty", b2="blue disc")
+            show(again, b2="empty", a1="blue disc")
+            finished = again.finished
     panel.close()
 
     text = playthrough("breakthrough", [4, 1, 2, 0, 3])
