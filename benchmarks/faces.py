@@ -32,9 +32,10 @@ from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import top_mm
 from vision.readers.blocks.face_search import FINE_PX_PER_MM, CloseFitter, RoughFinder, patches_around
 from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_fits
-from vision.readers.blocks.reader import COLOUR_SPREAD, MARGIN_MM, REACH_MM, ROUGH_FIT, top_window
+from vision.readers.blocks.reader import MARGIN_MM, REACH_MM, BlockSettings, top_window
 from vision.sampling import PlaneGrid, PlaneWindow, linear_light, plane_map, sample
 
+_SETTINGS = BlockSettings()
 PLAIN_PX_PER_MM = 1.0
 CLEAR_FIT = 0.85
 
@@ -45,7 +46,7 @@ class BothWays:
     def __init__(self, pictures: PictureSet) -> None:
         self.layout = pictures.layout
         looks, side = pictures.looks, BlockPieces.on(pictures.layout.board).side_mm
-        self._judge = ColourMetric(looks.colours, COLOUR_SPREAD)
+        self._judge = ColourMetric(looks.colours, _SETTINGS.colour_spread)
         self._rough, self._close = RoughFinder(looks, side), CloseFitter(looks, side)
         self._plain_rough, self._plain_close = (
             FaceFinder(looks, side, scale) for scale in (PLAIN_PX_PER_MM, FINE_PX_PER_MM)
@@ -59,13 +60,13 @@ class BothWays:
             return {}
         grid = PlaneGrid.of(shot.camera, shot.pose, self._bounds, self._height_mm)
         patches = patches_around(image, grid, self.layout.board, self.layout.places)
-        sights = self._rough.find(patches, ROUGH_FIT)
+        sights = self._rough.find(patches, _SETTINGS.rough_fit)
         colours = [self._nearest(sight.face, sight.ink) for sight in sights]
         fits = self._close.fit(image, grid, patches, sights, colours)
         return {
             sight.place: (fit.symbol, fit.correlation)
             for sight, fit in zip(sights, fits, strict=True)
-            if fit is not None and fit.correlation > ROUGH_FIT
+            if fit is not None and fit.correlation > _SETTINGS.rough_fit
         }
 
     def one_by_one(self, image: Image, shot: Shot) -> dict[str, tuple[str, float]]:
@@ -78,12 +79,12 @@ class BothWays:
         fine_window, fine_light = self._sampled(image, shot, FINE_PX_PER_MM)
         found = {}
         for place, sight in zip(self.layout.places, sights, strict=True):
-            if sight.fit <= ROUGH_FIT:
+            if sight.fit <= _SETTINGS.rough_fit:
                 continue
             middle = window.left_mm + sight.x_px + 0.5, window.far_mm - sight.y_px - 0.5
             colour = self._nearest(sight.face, sight.ink)
             fit = fit_face(self._plain_close, fine_light, fine_window, middle, 0.75, colour)
-            if fit is not None and fit.correlation > ROUGH_FIT:
+            if fit is not None and fit.correlation > _SETTINGS.rough_fit:
                 found[place] = (fit.symbol, fit.correlation)
         return found
 

@@ -28,27 +28,82 @@ from vision.sampling import PlaneGrid, PlaneWindow
 
 MARGIN_MM = 38.0
 REACH_MM = 10.0
-ROUGH_FIT = 0.6
-CLOSE_FIT = 0.6
-COLOUR_SPREAD = 0.2
-FAR_FROM_ANY_COLOUR = 4.5
-CLEARLY_A_FACE = 0.8
-LEAST_LOG_ODDS = -6.0
-OVERLAP_SHARE = 0.72
 
 STAR = "star"
-SURE_SUPPORT, WELL_SUPPORTED = 2.0, 6.0
-SURE_EDGES, PRINTED_STAR_COST = 2.2, 7.0
-NO_EDGES, BLOCKS_OWN_COLOUR, ANOTHER_COLOUR = 1.6, 0.7, 1.5
-FIT_SLOPE, FIT_MIDDLE = 26.0, 0.7
-COLOUR_EASY, COLOUR_COST, COLOUR_COST_LIMIT = 1.5, 0.8, 8.0
-OFFSET_EASY_MM, OFFSET_COST_PER_MM = 7.0, 0.8
-FLAT_THING_COST = 12.0
-FAINT_EDGES, FAINTEST_EDGES = 1.7, 1.4
-ODD_COLOUR, ODDEST_COLOUR = 1.7, 2.2
-CLEAR_FIT = 0.88
-SYMBOL_TEMPERATURE, ODD_ONE_OUT = 0.016, 0.002
-MOST_COLOUR_COST = 60.0
+
+
+@dataclass(frozen=True)
+class BlockSettings:
+    """When a sighting is a block, and of which look.
+
+    Odds are log-odds that a block is there. All were set by hand until the virtual table's stress pictures and the
+    ray-traced pictures came out right; none is fitted. ``benchmarks/stress.py`` shows what a change does.
+    """
+
+    rough_fit: float = 0.6
+    """Correlation of a first sight of a face, from -1 to 1, from which it is looked at closely. Higher: faster, and
+    dim blocks are missed.
+    """
+    close_fit: float = 0.6
+    """Correlation of the close fit from which it is weighed at all."""
+    colour_spread: float = 0.2
+    """Standard deviation of a known colour, in log units. Larger: colours are told apart less surely, and other
+    lamps forgiven.
+    """
+    far_from_any_colour: float = 4.5
+    """Distance from every known colour, in standard deviations, from which a first sight is dropped ..."""
+    clearly_a_face: float = 0.8
+    """... unless its correlation is above this."""
+    fit_slope: float = 26.0
+    """Odds gained for each unit of correlation ..."""
+    fit_middle: float = 0.7
+    """... above this one; below it they are lost."""
+    colour_easy: float = 1.5
+    """Distance from the nearest colour, in standard deviations, that costs nothing."""
+    colour_cost: float = 0.8
+    """Odds lost for each squared standard deviation beyond that."""
+    colour_cost_limit: float = 8.0
+    """Most odds that an odd colour costs."""
+    offset_easy_mm: float = 7.0
+    """How far off its place's middle, in mm, a block may stand."""
+    offset_cost_per_mm: float = 0.8
+    """Odds lost for each mm beyond that."""
+    sure_support: float = 2.0
+    """Odds from the side faces below which a top gets no help from them against the two costs that follow."""
+    well_supported: float = 6.0
+    """Odds from which neither is charged."""
+    printed_star_cost: float = 7.0
+    """Most odds lost by what looks like a star that is printed there."""
+    sure_edges: float = 2.2
+    """Clarity of the square's edges, 1 for none, from which it is a block's star."""
+    no_edges: float = 1.6
+    """Clarity below which it has no edges at all."""
+    own_colour: float = 0.7
+    """Distance from a block's colour, in standard deviations, up to which it is that colour."""
+    another_colour: float = 1.5
+    """Distance from which it is another."""
+    flat_thing_cost: float = 12.0
+    """Most odds lost by what lies flat on the bare board, as a coin does."""
+    faint_edges: float = 1.7
+    """Clarity from which it is no flat thing."""
+    faintest_edges: float = 1.4
+    """Clarity of edges below which it is flat for certain."""
+    odd_colour: float = 1.7
+    """Distance from the nearest colour, in standard deviations, up to which it may be a block's."""
+    oddest_colour: float = 2.2
+    """Distance from which the colour is no block's."""
+    least_log_odds: float = -6.0
+    """Odds below which a sighting is forgotten."""
+    overlap_share: float = 0.72
+    """Distance of two blocks' middles, in sides, below which only the surer one stands."""
+    clear_fit: float = 0.88
+    """Correlation above which a block is seen so well that something beside it does not hide it."""
+    symbol_temperature: float = 0.016
+    """Temperature, in units of correlation, at which symbols are told apart. Higher: less surely."""
+    odd_one_out: float = 0.002
+    """Share of faces that are not what they seem, whatever the fit."""
+    most_colour_distance2: float = 60.0
+    """Most squared standard deviations by which one colour may be farther off than another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +118,7 @@ class BlockSighting:
     colour_distance: Mapping[str, float]
     log_odds: float
     sides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    settings: BlockSettings = field(default=BlockSettings(), repr=False)
 
     @property
     def colour(self) -> str | None:
@@ -72,19 +128,19 @@ class BlockSighting:
     @property
     def is_clear(self) -> bool:
         """Whether it is there for certain and its face is seen well."""
-        return self.log_odds > 0 and self.face.correlation > CLEAR_FIT
+        return self.log_odds > 0 and self.face.correlation > self.settings.clear_fit
 
     def look_probabilities(self) -> dict[str, float]:
         """The probability of each colour with each symbol, from the fits of symbols and colours."""
         if not self.colour_distance:
             return {}
-        symbols = tempered(self.face.scores, SYMBOL_TEMPERATURE, ODD_ONE_OUT)
+        symbols = tempered(self.face.scores, self.settings.symbol_temperature, self.settings.odd_one_out)
         nearest = min(self.colour_distance.values())
         squares = {
-            name: -0.5 * min(MOST_COLOUR_COST, distance**2 - nearest**2)
+            name: -0.5 * min(self.settings.most_colour_distance2, distance**2 - nearest**2)
             for name, distance in self.colour_distance.items()
         }
-        colours = tempered(squares, 1.0, ODD_ONE_OUT)
+        colours = tempered(squares, 1.0, self.settings.odd_one_out)
         return {
             look_name(colour, symbol): colours[colour] * symbols[symbol] for colour in colours for symbol in symbols
         }
@@ -102,14 +158,17 @@ def top_window(surface: Surface, px_per_mm: float) -> PlaneWindow:
 class BlockReader:
     """Reads the blocks of one set on one surface; keeps what can be made ready once."""
 
-    def __init__(self, surface: Surface, appearance: BlockAppearance) -> None:
+    def __init__(
+        self, surface: Surface, appearance: BlockAppearance, settings: BlockSettings = BlockSettings()
+    ) -> None:
+        self._settings = settings
         self._surface = surface
         self._pieces = BlockPieces.on(surface)
         self._appearance = appearance
         self._rough = RoughFinder(appearance, self._pieces.side_mm)
         self._close = CloseFitter(appearance, self._pieces.side_mm)
         self._sides = SideReader(appearance)
-        self._judge = ColourMetric(appearance.colours, COLOUR_SPREAD)
+        self._judge = ColourMetric(appearance.colours, self._settings.colour_spread)
         self._grid: tuple[CameraModel, Pose, PlaneGrid] | None = None
 
     @property
@@ -145,7 +204,7 @@ class BlockReader:
                 block = self._judged(place, fits[place], solids[place], seen)
             else:
                 block = None if place in looked_at else previous.get(place)
-            if block is None or block.log_odds < LEAST_LOG_ODDS:
+            if block is None or block.log_odds < self._settings.least_log_odds:
                 continue
             rival = next((other for other in found.values() if self._overlap(other.solid, block.solid)), None)
             if rival is not None:
@@ -164,17 +223,21 @@ class BlockReader:
         grid = self._grid_for(camera, pose)
         patches = patches_around(image, grid, self._surface, places)
         sights, colours = [], []
-        for sight in self._rough.find(patches, ROUGH_FIT):
+        for sight in self._rough.find(patches, self._settings.rough_fit):
             distances = self._judge.distances(sight.face, sight.ink)
             colour = min(distances, key=lambda name: distances[name], default=None)
-            if colour is None or sight.fit > CLEARLY_A_FACE or distances[colour] < FAR_FROM_ANY_COLOUR:
+            if (
+                colour is None
+                or sight.fit > self._settings.clearly_a_face
+                or distances[colour] < self._settings.far_from_any_colour
+            ):
                 sights.append(sight)
                 colours.append(colour)
         fits = self._close.fit(image, grid, patches, sights, colours)
         return {
             sight.place: fit
             for sight, fit in zip(sights, fits, strict=True)
-            if fit is not None and fit.correlation > CLOSE_FIT
+            if fit is not None and fit.correlation > self._settings.close_fit
         }
 
     def _grid_for(self, camera: CameraModel, pose: Pose) -> PlaneGrid:
@@ -194,26 +257,34 @@ class BlockReader:
 
     def _overlap(self, first: CubeSolid, second: CubeSolid) -> bool:
         apart = math.hypot(first.x_mm - second.x_mm, first.y_mm - second.y_mm)
-        return apart < OVERLAP_SHARE * self._pieces.side_mm
+        return apart < self._settings.overlap_share * self._pieces.side_mm
 
     def _judged(self, place: str, fit: FaceFit, solid: CubeSolid, seen: Sequence[SideView]) -> BlockSighting:
         distances = self._judge.distances(fit.face, fit.ink)
-        log_odds = FIT_SLOPE * (fit.correlation - FIT_MIDDLE)
+        log_odds = self._settings.fit_slope * (fit.correlation - self._settings.fit_middle)
         colour = min(distances, key=lambda name: distances[name], default=None)
         if colour is not None:
-            beyond = max(0.0, distances[colour] - COLOUR_EASY)
-            log_odds -= min(COLOUR_COST_LIMIT, COLOUR_COST * beyond**2)
+            beyond = max(0.0, distances[colour] - self._settings.colour_easy)
+            log_odds -= min(self._settings.colour_cost_limit, self._settings.colour_cost * beyond**2)
         x, y = self._surface.centre_mm(place)
         off = float(np.hypot(fit.x_mm - x, fit.y_mm - y))
-        log_odds -= OFFSET_COST_PER_MM * max(0.0, off - OFFSET_EASY_MM)
+        log_odds -= self._settings.offset_cost_per_mm * max(0.0, off - self._settings.offset_easy_mm)
         views = [(view, side_fit) for view in seen if (side_fit := self._sides.fit(view, colour)) is not None]
         below = support(views) or 0.0
         log_odds += below
-        unsupported = float(np.clip((WELL_SUPPORTED - below) / (WELL_SUPPORTED - SURE_SUPPORT), 0.0, 1.0))
-        if place in self._surface.printed and fit.symbol == STAR and fit.edges < SURE_EDGES:
-            log_odds -= unsupported * _printed_star_cost(fit.edges, None if colour is None else distances[colour])
+        unsupported = float(
+            np.clip(
+                (self._settings.well_supported - below) / (self._settings.well_supported - self._settings.sure_support),
+                0.0,
+                1.0,
+            )
+        )
+        if place in self._surface.printed and fit.symbol == STAR and fit.edges < self._settings.sure_edges:
+            log_odds -= unsupported * _printed_star_cost(
+                self._settings, fit.edges, None if colour is None else distances[colour]
+            )
         if colour is not None:
-            log_odds -= unsupported * _flat_thing_cost(fit.edges, distances[colour])
+            log_odds -= unsupported * _flat_thing_cost(self._settings, fit.edges, distances[colour])
         net = self._pieces.net
         possible = neighbours_in_net(net, fit.symbol) if net else self._appearance.symbols
         sides: dict[str, Mapping[str, float]] = {}
@@ -221,27 +292,29 @@ class BlockReader:
             probabilities = side_probabilities(view, side_fit.fits, possible)
             if probabilities is not None:
                 sides[view.side] = probabilities
-        return BlockSighting(place, fit, solid, distances, log_odds, sides)
+        return BlockSighting(place, fit, solid, distances, log_odds, sides, self._settings)
 
 
-def _printed_star_cost(edges: float, colour_distance: float | None) -> float:
+def _printed_star_cost(settings: BlockSettings, edges: float, colour_distance: float | None) -> float:
     """What it costs, in log-odds, to look like the star that is printed on the board.
 
     There are no edges around that, and the board is seldom of a block's colour.
     """
-    faint = np.clip((SURE_EDGES - edges) / (SURE_EDGES - NO_EDGES), 0.0, 1.0)
+    faint = np.clip((settings.sure_edges - edges) / (settings.sure_edges - settings.no_edges), 0.0, 1.0)
     odd = 1.0
     if colour_distance is not None:
-        odd = np.clip((colour_distance - BLOCKS_OWN_COLOUR) / (ANOTHER_COLOUR - BLOCKS_OWN_COLOUR), 0.0, 1.0)
-    return float(PRINTED_STAR_COST * max(faint, odd))
+        odd = np.clip(
+            (colour_distance - settings.own_colour) / (settings.another_colour - settings.own_colour), 0.0, 1.0
+        )
+    return float(settings.printed_star_cost * max(faint, odd))
 
 
-def _flat_thing_cost(edges: float, colour_distance: float) -> float:
+def _flat_thing_cost(settings: BlockSettings, edges: float, colour_distance: float) -> float:
     """What it costs, in log-odds, to look like a thing on the bare board.
 
     A light coin looks like the stop on a pale block, but there are no edges of a square around it, and the board is not
     quite of the block's colour.
     """
-    faint = np.clip((FAINT_EDGES - edges) / (FAINT_EDGES - FAINTEST_EDGES), 0.0, 1.0)
-    odd = np.clip((colour_distance - ODD_COLOUR) / (ODDEST_COLOUR - ODD_COLOUR), 0.0, 1.0)
-    return float(FLAT_THING_COST * faint * odd)
+    faint = np.clip((settings.faint_edges - edges) / (settings.faint_edges - settings.faintest_edges), 0.0, 1.0)
+    odd = np.clip((colour_distance - settings.odd_colour) / (settings.oddest_colour - settings.odd_colour), 0.0, 1.0)
+    return float(settings.flat_thing_cost * faint * odd)
