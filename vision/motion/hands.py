@@ -21,31 +21,71 @@ from vision.layout.surfaces import Surface
 from vision.motion.background import BackgroundModel, Difference, FrameFeatures, RestMap, frame_features
 from vision.reading import Hindrance, HindranceKind, PlaceReading, Reading, even_reading
 
-BOARD_SIDE_PX = 116.0
-MARGIN_SHARE = 0.17
-OVER_SHARE = 0.05
-LEAST_LOST_SHARE = 0.004
-LEAST_OVER_SHARE = 0.0025
-PIECE_SHARE = 0.03
-PIECES_SHARE = 0.09
-CHANGED_LIGHT_SHARE = 0.02
-ENTERING_LOST_SHARE = 0.0006
-ENTERING_SHARE = 0.008
-STARTING_FRAMES = 3
-PIECE_RESTS_S = 0.12
-PIECE_AT_BORDER_RESTS_S = 0.3
-THING_RESTS_S = 0.9
-LIGHT_RESTS_S = 0.5
-UNCOVERED_RESTS_S = 0.6
-UNCOVERED_LATER_RESTS_S = 2.0
-UNCONFIRMED_RESTS_S = 1.6
-ABANDONED_RESTS_S = 10.0
-CALM_S = 0.4
-CONFIRMED_CLEAR_S = 2.0
-STILL_SHARE = 0.97
-PIECE_STILL_SHARE = 0.9
-UNCOVERED_EDGES = 1.0
-UNCOVERED_LATER_EDGES = 0.85
+
+@dataclass(frozen=True)
+class HandSettings:
+    """What is a hand, and when the board is learned anew.
+
+    Times are in seconds of the frames' clock; shares go from 0 to 1. All were set by hand on the film and the virtual
+    games of ``benchmarks/hands.py``, which shows what a change does; none is fitted.
+    """
+
+    board_side_px: float = 116.0
+    """Side of the board, in pixels, in the small picture that is watched. Larger: finer and slower."""
+    margin_share: float = 0.17
+    """Margin around the board that is watched, as a share of its bounding box."""
+    over_share: float = 0.05
+    """How far beyond the board's outline still counts as over it, as a share of its side."""
+    least_lost_share: float = 0.004
+    """Share of the board whose structure a part must take away to be a hand. Higher: fingertips are missed."""
+    least_over_share: float = 0.0025
+    """Share of the board that it must take away over the board itself."""
+    piece_share: float = 0.03
+    """Share of the board up to which a part may be one piece."""
+    pieces_share: float = 0.09
+    """Share of the board up to which what changed may be a few pieces."""
+    changed_light_share: float = 0.02
+    """Share of the board that looks different from which nothing is said yet."""
+    entering_lost_share: float = 0.0006
+    """Share of the board lost at the border and not at rest from which something may be coming in."""
+    entering_share: float = 0.008
+    """The same for what merely changed."""
+    starting_frames: int = 3
+    """Frames whose median is the first look of the clear board."""
+    piece_rests_s: float = 0.12
+    """Seconds that a moved piece must rest to be learned. Longer: a hand is learned less easily, a piece later."""
+    piece_at_border_rests_s: float = 0.3
+    """The same in seconds at the border, where a hand may be holding it."""
+    thing_rests_s: float = 0.9
+    """Seconds that anything else must rest."""
+    light_rests_s: float = 0.5
+    """Seconds that changed light must rest."""
+    uncovered_rests_s: float = 0.6
+    """Seconds that a part must rest to be what a hand uncovered that was there from the start."""
+    uncovered_later_rests_s: float = 2.0
+    """The same once the board was surely seen clear."""
+    unconfirmed_rests_s: float = 1.6
+    """Seconds after which a part is a thing that lies there, while the board was never surely seen clear ..."""
+    abandoned_rests_s: float = 10.0
+    """... and once it was."""
+    calm_s: float = 0.4
+    """Seconds without anything over the board before it is called clear for the first time."""
+    confirmed_clear_s: float = 2.0
+    """Seconds after which it was surely seen clear."""
+    piece_still_share: float = 0.9
+    """Share of a piece's pixels that must have rested."""
+    still_share: float = 0.97
+    """Share of a thing's pixels that must have: a hand is never as still for long."""
+    uncovered_edges: float = 1.0
+    """Strength of a part's outline now, beside what was learned, below which something has gone from there."""
+    uncovered_later_edges: float = 0.85
+    """The same once the board was surely seen clear."""
+    longest_gap_s: float = 0.4
+    """Seconds between two frames from which they are no film, and watching begins anew."""
+    same_place_px: float = 3.0
+    """Pixels that the board's corners may move before watching begins anew."""
+    hidden_share: float = 0.35
+    """Share of a place that the hand must hide for the place to be hidden."""
 
 
 class HandState(StrEnum):
@@ -80,12 +120,15 @@ class HandDetector:
     height). Raises ValueError when less than a sixteenth of the outline's bounding box lies in the picture.
     """
 
-    def __init__(self, corners_px: npt.ArrayLike, size: tuple[int, int]) -> None:
+    def __init__(
+        self, corners_px: npt.ArrayLike, size: tuple[int, int], settings: HandSettings = HandSettings()
+    ) -> None:
+        self._settings = settings
         corners = np.asarray(corners_px, dtype=np.float64).reshape(-1, 2)
         if len(corners) < 3 or not np.isfinite(corners).all():
             raise ValueError(f"the board's outline has {len(corners)} corners; expected at least 3, in pixels")
         low, high = corners.min(axis=0), corners.max(axis=0)
-        margin = MARGIN_SHARE * (high - low)
+        margin = self._settings.margin_share * (high - low)
         first = np.clip(np.floor(low - margin), 0, size).astype(int)
         last = np.clip(np.ceil(high + margin), 0, size).astype(int)
         if np.prod(np.maximum(last - first, 0)) * 16 < np.prod(high - low):
@@ -93,7 +136,7 @@ class HandDetector:
         self._size = size
         side_px = float(np.sqrt(cv2.contourArea(corners.astype(np.float32))))
         # whole pixels are averaged, which is several times faster than any other scale
-        shrink = max(1, round(side_px / BOARD_SIDE_PX))
+        shrink = max(1, round(side_px / self._settings.board_side_px))
         self._scale = 1.0 / shrink
         width, height = (max(1, int(length) // shrink) for length in last - first)
         self._shape = (height, width)
@@ -101,7 +144,7 @@ class HandDetector:
         self._window = (slice(top, top + height * shrink), slice(left, left + width * shrink))
         self._origin = first.astype(np.float64)
         self._board = self._filled(corners)
-        grown = round(OVER_SHARE * side_px * self._scale)
+        grown = round(self._settings.over_share * side_px * self._scale)
         self._over = cv2.dilate(self._board.astype(np.uint8), _disc(grown)) > 0
         self._board_area = float(max(1, int(self._board.sum())))
         self._clear: BackgroundModel | None = None
@@ -157,7 +200,7 @@ class HandDetector:
     def _started(self, small: Image) -> HandDetection:
         """Gather a few frames and begin with their median, so that one torn frame does no harm."""
         self._start.append(small)
-        if len(self._start) >= STARTING_FRAMES:
+        if len(self._start) >= self._settings.starting_frames:
             middle = np.median(np.stack(self._start), axis=0).astype(np.uint8)
             self._clear = BackgroundModel(frame_features(middle))
             self._start.clear()
@@ -167,8 +210,8 @@ class HandDetector:
         """The parts that reach in from the border and over the board and take away its structure."""
         reaching = []
         lost_areas = parts.count(parts.lost)
-        enough = (lost_areas >= LEAST_LOST_SHARE * self._board_area) & (
-            parts.count(parts.lost & self._over) >= LEAST_OVER_SHARE * self._board_area
+        enough = (lost_areas >= self._settings.least_lost_share * self._board_area) & (
+            parts.count(parts.lost & self._over) >= self._settings.least_over_share * self._board_area
         )
         border = parts.border
         for label in np.nonzero(enough)[0]:
@@ -184,20 +227,22 @@ class HandDetector:
         hand before, and is larger than what a piece leaves behind, or moves.
         """
         area = float(lost.sum())
-        if area < PIECE_SHARE * self._board_area or float((lost & self._hand).sum()) < 0.3 * area:
+        if area < self._settings.piece_share * self._board_area or float((lost & self._hand).sum()) < 0.3 * area:
             return False
-        small = float(part.sum()) < PIECES_SHARE * self._board_area
-        rests_s = PIECE_AT_BORDER_RESTS_S if small else THING_RESTS_S
-        return self._rest.share_at_least(lost, rests_s) < PIECE_STILL_SHARE
+        small = float(part.sum()) < self._settings.pieces_share * self._board_area
+        rests_s = self._settings.piece_at_border_rests_s if small else self._settings.thing_rests_s
+        return self._rest.share_at_least(lost, rests_s) < self._settings.piece_still_share
 
     def _is_piece(self, part: BoolImage, lost: BoolImage) -> bool:
         """Whether a part is a piece put or taken where the board lies at the picture's edge: small, all on the board,
         without an arm's shadow, and at rest.
         """
         area = float(part.sum())
-        if area > PIECE_SHARE * self._board_area or float((part & self._over).sum()) < 0.9 * area:
+        if area > self._settings.piece_share * self._board_area or float((part & self._over).sum()) < 0.9 * area:
             return False
-        return self._rest.share_at_least(lost, PIECE_AT_BORDER_RESTS_S) > PIECE_STILL_SHARE
+        return (
+            self._rest.share_at_least(lost, self._settings.piece_at_border_rests_s) > self._settings.piece_still_share
+        )
 
     def _is_uncovered(self, clear: BackgroundModel, now: FrameFeatures, part: BoolImage) -> bool:
         """Whether a "hand" was in what was learned and is gone now, or is a thing that lies there for good.
@@ -205,29 +250,31 @@ class HandDetector:
         The outline of a hand that is gone shows in what was learned rather than in the frame. A hand is never as still
         as a thing for long.
         """
-        confirmed = self._confirmed
-        if self._rest.share_at_least(part, UNCOVERED_LATER_RESTS_S if confirmed else UNCOVERED_RESTS_S) < STILL_SHARE:
+        how = self._settings
+        if self._confirmed:
+            rests_s, abandoned_s, edges = how.uncovered_later_rests_s, how.abandoned_rests_s, how.uncovered_later_edges
+        else:
+            rests_s, abandoned_s, edges = how.uncovered_rests_s, how.unconfirmed_rests_s, how.uncovered_edges
+        if self._rest.share_at_least(part, rests_s) < how.still_share:
             return False
-        if self._rest.share_at_least(part, ABANDONED_RESTS_S if confirmed else UNCONFIRMED_RESTS_S) >= STILL_SHARE:
-            return True
-        return clear.edges_along(now, part) < (UNCOVERED_LATER_EDGES if confirmed else UNCOVERED_EDGES)
+        return self._rest.share_at_least(part, abandoned_s) >= how.still_share or clear.edges_along(now, part) < edges
 
     def _learn(self, clear: BackgroundModel, now: FrameFeatures, difference: Difference, parts: _Parts) -> None:
         sizes = parts.count(np.ones(self._shape, dtype=np.bool_))
-        long_resting = parts.count(self._rest.resting_for(THING_RESTS_S)) > 0.9 * sizes
+        long_resting = parts.count(self._rest.resting_for(self._settings.thing_rests_s)) > 0.9 * sizes
         # beside the board a hand may rest on a bare table, where it takes nothing away
         beside = (parts.border & ~long_resting)[parts.labels] & ~self._over
         free = cv2.dilate((self._hand | beside).astype(np.uint8), _disc(4)) == 0
-        rested = self._rest.resting_for(LIGHT_RESTS_S)
+        rested = self._rest.resting_for(self._settings.light_rests_s)
         clear.learn(now, difference.gain, np.asarray(free & rested & ~difference.different))
-        small = sizes < PIECES_SHARE * self._board_area
-        resting = small & (parts.count(self._rest.resting_for(PIECE_RESTS_S)) > 0.9 * sizes)
+        small = sizes < self._settings.pieces_share * self._board_area
+        resting = small & (parts.count(self._rest.resting_for(self._settings.piece_rests_s)) > 0.9 * sizes)
         pieces = ((resting & ~parts.border) | long_resting) & (parts.count(~free) == 0)
         pieces[0] = False
         settled = pieces[parts.labels]
         if settled.any():
             settled = cv2.dilate(settled.astype(np.uint8), _disc(5)) > 0
-        settled |= self._rest.resting_for(PIECE_AT_BORDER_RESTS_S) & self._over & difference.lost
+        settled |= self._rest.resting_for(self._settings.piece_at_border_rests_s) & self._over & difference.lost
         settled |= rested & difference.changed & ~difference.lost
         clear.learn(now, difference.gain, np.asarray(settled & free), rate=1.0)
         clear.learn_light(now, difference.gain, np.asarray(rested & free & ~settled))
@@ -238,11 +285,17 @@ class HandDetector:
         lost = float((difference.lost & self._board).sum())
         # light that changes leaves lines and squares as they were; only where that is not seen may it be anything else
         different = float((difference.different & ~difference.shown & self._board).sum())
-        if lost > PIECES_SHARE * self._board_area or different > CHANGED_LIGHT_SHARE * self._board_area:
+        if (
+            lost > self._settings.pieces_share * self._board_area
+            or different > self._settings.changed_light_share * self._board_area
+        ):
             return HandState.UNSETTLED
         entering = parts.border[parts.labels] & self._over & ~self._rest.resting_for(0.0)
         lost, changed = float((entering & difference.lost).sum()), float((entering & difference.changed).sum())
-        if lost > ENTERING_LOST_SHARE * self._board_area or changed > ENTERING_SHARE * self._board_area:
+        if (
+            lost > self._settings.entering_lost_share * self._board_area
+            or changed > self._settings.entering_share * self._board_area
+        ):
             return HandState.UNSETTLED
         return HandState.CLEAR
 
@@ -254,8 +307,8 @@ class HandDetector:
         elif self._clear_since_s is None:
             self._clear_since_s = time_s
         else:
-            self._calm |= time_s - self._clear_since_s >= CALM_S
-            self._confirmed |= time_s - self._clear_since_s >= CONFIRMED_CLEAR_S
+            self._calm |= time_s - self._clear_since_s >= self._settings.calm_s
+            self._confirmed |= time_s - self._clear_since_s >= self._settings.confirmed_clear_s
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,15 +349,11 @@ def _disc(radius_px: int) -> npt.NDArray[np.uint8]:
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)), dtype=np.uint8)
 
 
-LONGEST_GAP_S = 0.4
-SAME_PLACE_PX = 3.0
-HIDDEN_SHARE = 0.35
-
-
 class HandMonitor:
     """Watches one surface for hands, frame by frame; pictures far apart in time are left as they are."""
 
-    def __init__(self, camera: CameraModel, surface: Surface) -> None:
+    def __init__(self, camera: CameraModel, surface: Surface, settings: HandSettings = HandSettings()) -> None:
+        self._settings = settings
         self._camera = camera
         self._surface = surface
         self._finder: HandDetector | None = None
@@ -316,14 +365,14 @@ class HandMonitor:
         before_s, self._time_s = self._time_s, frame.time_s
         bounds = self._surface.bounds_mm
         corners = project(self._camera, pose, bounds.corners_mm(self._surface.height_mm))
-        moved = float(np.abs(corners - self._corners_px).max()) > SAME_PLACE_PX
-        if before_s is None or not 0 < frame.time_s - before_s <= LONGEST_GAP_S or moved:
+        moved = float(np.abs(corners - self._corners_px).max()) > self._settings.same_place_px
+        if before_s is None or not 0 < frame.time_s - before_s <= self._settings.longest_gap_s or moved:
             self._finder = None
         seen = reading.hindered_by(HindranceKind.HAND) is not None
         if self._finder is None:
             if seen:
                 return reading
-            self._finder = HandDetector(corners, self._camera.size)
+            self._finder = HandDetector(corners, self._camera.size, self._settings)
             self._corners_px = corners
         reach = self._finder.update(frame.image, frame.time_s)
         if reach.kind is not HandState.HAND or not reach.connected or seen:
@@ -331,7 +380,10 @@ class HandMonitor:
         places: dict[str, PlaceReading] = dict(reading.places)
         hidden = []
         for place in self._surface.places:
-            if place in places and self._finder.share(reach, self._outline_px(place, pose)) > HIDDEN_SHARE:
+            if (
+                place in places
+                and self._finder.share(reach, self._outline_px(place, pose)) > self._settings.hidden_share
+            ):
                 hidden.append(place)
                 places[place] = even_reading(tuple(places[place].probabilities), HindranceKind.HAND)
         over = f"over {', '.join(hidden)}" if hidden else "at the board's edge"
