@@ -248,7 +248,7 @@ def more_turns_explain(
     """Say whether three turns in a row leave what is seen, tops and sides, each of them on a place that changed.
 
     Only told to people: so many turns fit so much that they are never accepted. Says no where fewer places changed than
-    that, since a misdeed explains those as well, and gives up after two dozen positions: the players wait for it.
+    that, since breaking a rule explains those as well, and gives up after two dozen positions: the players wait for it.
     """
     if len(changes) < _TURNS:
         return False

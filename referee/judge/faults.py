@@ -6,9 +6,9 @@ Pieces that only sensors noticed are named first, in every way they may look.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import islice, permutations, product
 
 from engine.api import EMPTY, Appearance, Breach, Facing, Game, LookName, Place, StateT, TurnT
 from engine.support.looks import Look
@@ -103,27 +103,27 @@ def named_pieces(base: Appearance, changes: Changes, looks: Sequence[LookName]) 
     """
     named = {place: look for place, look in changes if look != PIECE}
     sensed = sorted(place for place, look in changes if look == PIECE)
-    if not sensed:
-        yield named
-        return
     gone = Counter(base[place] for place, _ in changes if base.get(place, EMPTY) != EMPTY)
     gone -= Counter(look for look in named.values() if look != EMPTY)
-    candidates = sorted(gone.elements())
-    spare = [look for look in looks if look != EMPTY]
-    missing = max(0, len(sensed) - len(candidates))
-    orders = (
-        shown
-        for extra in (spare if missing else spare[:1])
-        for order in permutations([*candidates, *[extra] * missing], len(sensed))
-        for shown in product(*([one for one in spare if _piece(one) == _piece(look)] for look in order))
-    )
+    orders = _orders(sorted(gone.elements()), [look for look in looks if look != EMPTY], len(sensed))
+    for order in islice(_each_once(orders), _MOST_NAMED):
+        yield named | dict(zip(sensed, order, strict=True))
+
+
+def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) -> Iterator[tuple[LookName, ...]]:
+    """Give ``count`` pieces in every order and with every look: those that are gone, then any others."""
+    missing = max(0, count - len(gone))
+    for extra in pieces if missing else pieces[:1]:
+        for order in permutations([*gone, *[extra] * missing], count):
+            yield from product(*([one for one in pieces if _piece(one) == _piece(look)] for look in order))
+
+
+def _each_once(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookName, ...]]:
     given: set[tuple[LookName, ...]] = set()
     for order in orders:
-        if len(given) == _MOST_NAMED:
-            return
         if order not in given:
             given.add(order)
-            yield named | dict(zip(sensed, order, strict=True))
+            yield order
 
 
 def _piece(look: LookName) -> str:

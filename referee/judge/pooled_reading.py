@@ -210,9 +210,9 @@ def pool(
                 sensed = None
         if seen is None and sensed is None:
             hidden.add(place)
-        elif sensed is None or seen is None:
+        elif seen is None or sensed is None:
             pooled[place] = seen or _sensor_only(sensed or 0.0, looks)
-        elif sensed * _leads_empty(seen) < 0 and min(abs(sensed), abs(_leads_empty(seen))) > SURE:
+        elif _contradict(seen, sensed):
             disputed[place] = Dispute(seen, _sensor_only(sensed, looks))
             pooled[place] = seen
         else:
@@ -280,6 +280,12 @@ def _with_sensor(seen: PooledPlace, sensed: float, floor: float) -> PooledPlace:
     logs = {look: value + (0.0 if look == EMPTY else sensed) for look, value in seen.log_probabilities.items()}
     total = float(np.logaddexp.reduce(list(logs.values())))
     return replace(seen, log_probabilities={look: max(value - total, math.log(floor)) for look, value in logs.items()})
+
+
+def _contradict(seen: PooledPlace, sensed: float) -> bool:
+    """Whether a camera and a sensor say contradictory things, each of them surely."""
+    led = _leads_empty(seen)
+    return sensed * led < 0 and min(abs(sensed), abs(led)) > SURE
 
 
 def _leads_empty(seen: PooledPlace) -> float:

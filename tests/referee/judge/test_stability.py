@@ -26,6 +26,16 @@ def test_a_table_settles_after_enough_readings_over_enough_time(make_reading: An
     assert len(results[3].readings) == 4
 
 
+def test_of_a_long_rest_only_the_latest_readings_are_kept(make_reading: Any, start: Any) -> None:
+    settler = StabilityFilter()
+    views = [settler.add(make_reading(start, time_s=step / 10)) for step in range(15)]
+    assert [view is not None for view in views[:5]] == [False, False, False, True, True]
+    latest = views[-1]
+    assert latest is not None
+    assert [reading.time_s for reading in latest.readings] == [step / 10 for step in range(6, 15)]
+    assert latest.since_s == 0.0
+
+
 def test_a_hand_begins_it_afresh_however_still_it_lies(make_reading: Any, start: Any) -> None:
     settler = StabilityFilter(StabilitySettings(readings=2, quiet_s=0.0))
     settler.add(make_reading(start, time_s=0.0))
