@@ -3,7 +3,8 @@
 Run: python benchmarks/engine.py [--seed 1] [--repetitions 5] [--seconds 1.0] [--game deblockle] [--quick]
 
 Random games: plies a second; ahead of python-chess's in every game of two. Diaballik: every result of the first turn
-in at most a fortieth of the time of python-chess's perft 3. Counts to a depth, and how their cost grows. What is
+in at most a fortieth of the time of python-chess's perft 3. Counts to a depth, and how their cost grows. Turns that
+could show what is seen, in every game's worst position: within two frames. What is
 compared takes turns, and the median of the repetitions counts; times are this process's own. Exit code 1 when a line
 is not met, 2 when python-chess is missing.
 """
@@ -49,6 +50,7 @@ from benchmarks.parts.engine_speed import (
     print_random_games,
     time_of,
 )
+from benchmarks.parts.turns_showing import findings, print_findings
 from engine.errors import OptionError
 from engine.registry import games as known_games
 from engine.registry import load
@@ -117,6 +119,8 @@ def main(
             progress.update(task, description=f"counting {name}", advance=1)
             counts[name] = list(counts_to_depth(load(name), start, count_seconds))
         print_counts(counts, console)
+        progress.update(task, description="turns that could show this")
+        met &= print_findings(findings(repetitions, Random(seed), only), console)
     console.print("Every line is met." if met else "A line is NOT met.")
     sys.exit(0 if met else 1)
 

@@ -209,7 +209,8 @@ FIRST_TURN_SHARE = 1 / 40
 """Diaballik's first turn is to take at most this part of the time of python-chess's perft 3."""
 
 
-def _table(title: str, *columns: str) -> Table:
+def table_with(title: str, *columns: str) -> Table:
+    """Make a table of which the first column is text and the others are figures."""
     table = Table(title=title, title_justify="left")
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 or not column else "right")
@@ -218,7 +219,7 @@ def _table(title: str, *columns: str) -> Table:
 
 def print_random_games(rates: Sequence[Rate], chess: Rate, console: Console) -> bool:
     """Print plies a second beside python-chess's; say whether every game of two is ahead."""
-    table = _table(
+    table = table_with(
         "Random games",
         "game",
         "plies a second",
@@ -260,7 +261,7 @@ def print_first_turn(
     """
     share = median(mine / theirs for mine, theirs in zip(first_s, chess_s, strict=True))
     met = share <= FIRST_TURN_SHARE
-    table = _table("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
+    table = table_with("Every distinct result of a Diaballik turn", "what", "results", "time", "of perft 3", "line", "")
     table.add_row("python-chess, perft 3 from the start", "8,902", f"{1e3 * median(chess_s):.2f} ms", "1", "", "")
     table.add_row(
         "the first turn",
@@ -280,7 +281,7 @@ def print_first_turn(
 
 def print_counts(counts: Mapping[str, Sequence[DepthCount]], console: Console) -> None:
     """Print every game's counts by depth, with the time and how it grew."""
-    table = _table("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
+    table = table_with("Counts to a depth", "game", "depth", "turns", "time", "turns a second", "turns ×", "time ×")
     for name, found in counts.items():
         for before, now in zip([None, *found[:-1]], found, strict=True):
             table.add_row(

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from benchmarks import engine
-from benchmarks.parts import engine_speed
+from benchmarks.parts import engine_speed, turns_showing
 from benchmarks.parts.engine_speed import (
     DepthCount,
     RandomGames,
@@ -20,7 +20,7 @@ from benchmarks.parts.engine_speed import (
     print_first_turn,
     print_random_games,
 )
-from engine.registry import load
+from engine.registry import games, load
 
 CHESS = Rate("python-chess", (20_000.0, 10_000.0, 30_000.0))
 
@@ -100,10 +100,28 @@ def test_counts_grow_until_the_next_would_take_too_long(monkeypatch, name, most_
 
 
 def test_random_games_are_as_many_as_take_long_enough():
-    games = RandomGames(load("deblockle"), load("deblockle").rules.new(), 0.01, random.Random(1))
-    assert games.rate() > 0
-    assert games.played == games.games
-    assert games.plain_rate(least_s=0.001) > 0
+    random_games = RandomGames(load("deblockle"), load("deblockle").rules.new(), 0.01, random.Random(1))
+    assert random_games.rate() > 0
+    assert random_games.played == random_games.games
+    assert random_games.plain_rate(least_s=0.001) > 0
+
+
+def test_worst_positions_are_of_every_game_and_timed():
+    assert {name for name, _, _ in turns_showing.WORST} == set(games())
+    assert all(load(name).notation.parse_state(text).to_move for name, _, text in turns_showing.WORST)
+    found = turns_showing.findings(1, random.Random(1), ("blokus-dice", "number-drop"))
+    assert [each.turns for each in found] == [464, 361_095, 92_099]
+    out = console()
+    assert turns_showing.print_findings(found, out)
+    assert "361,095" in out.file.getvalue()
+
+
+@pytest.mark.parametrize("slow", ["exactly_s", "hidden_s", "first_s"])
+def test_two_frames_are_too_long_for_any_of_them(slow):
+    times = {"exactly_s": 0.01, "hidden_s": 0.01, "first_s": 0.01, slow: 0.14}
+    out = console()
+    assert not turns_showing.print_findings([turns_showing.Finding("toy", "why", 7, **times)], out)
+    assert "NOT MET" in out.file.getvalue()
 
 
 def test_the_middle_of_a_game_goes_on():

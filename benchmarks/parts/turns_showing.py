@@ -1,0 +1,94 @@
+"""How long it takes to find the turns that could show what is seen, in the worst position known of every game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.parts.engine_speed import table_with, timed
+from engine.api import Game
+from engine.registry import load
+from engine.showing import CouldBe, turns_showing
+
+FRAMES = 2
+LIMIT_S = FRAMES / 15
+"""What finding them may take: two frames of a camera that gives fifteen a second."""
+
+_BLOCKADE = (
+    "cool roll=6,6 a1:CL+YMMMM b1:GLS c1:GL d1:GL e1:CL+BMMMMM a2:RLSS b2:GLS c2:YLM d2:YLSSS e2:YL a3:RLSSS "
+    "b3:GLMS+KL+GM c3:CL+GSS d3:BLS e3:YLS a4:RL b4:RL c4:RLM d4:BL e4:YLS a5:CL+GMMM b5:BLS c5:BLSSS d5:BL "
+    "e5:CL+RMMMM tower=contains"
+)
+WORST: tuple[tuple[str, str, str], ...] = (
+    ("blockade", "two sixes, most pieces loose", _BLOCKADE),
+    ("blokus-dice", "empty sheets", "p1 starter=p1 markers=red,blue,yellow,green dice=3,4 p1=-:0 p2=-:0"),
+    (
+        "deblockle",
+        "sides not seen yet",
+        "teal c1:G.star? e1:G.star? a2:G.slider/north=stop e3:G.star? c5:T.star? e5:T.star? c7:T.star? e7:T.star? "
+        "removed=0,0",
+    ),
+    ("diaballik", "an open middle", "black black:c1,e1,b2,d2,c3*,e3,c4 white:f2,b5,b6,g6*,c7,e7,f7"),
+    ("number-drop", "four stars", "p1 drop p1=- p2=- slots=I3,I4,O4,S4,T4 roll=3,*,*,*,* to=p1"),
+    (
+        "number-drop",
+        "a sheet of one digit",
+        f"p1 drop p1={'/'.join(['3333333'] * 9)} p2=- slots=I3,I4,O4,S4,T4 roll=3,*,*,*,* then=p1",
+    ),
+)
+"""The game, why it is bad, and the position."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How long it took in one position, at most: what is seen exactly, partly hidden, and to the first of all turns."""
+
+    name: str
+    why: str
+    turns: int
+    exactly_s: float
+    hidden_s: float
+    first_s: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether each of them is within the limit."""
+        return max(self.exactly_s, self.hidden_s, self.first_s) < LIMIT_S
+
+
+def findings(sightings: int, rng: Random, only: tuple[str, ...] = ()) -> list[Finding]:
+    """Time every worst position of the games asked for, with so many turns drawn for each."""
+    return [_finding(load(name), why, text, sightings, rng) for name, why, text in WORST if not only or name in only]
+
+
+def _finding(game: Game[Any, Any], why: str, text: str, sightings: int, rng: Random) -> Finding:
+    state = game.notation.parse_state(text)
+    turns = game.rules.legal_turns(state)
+    exactly: list[float] = []
+    hidden: list[float] = []
+    for _ in range(sightings):
+        after = game.rules.apply(state, turns[rng.randrange(len(turns))])
+        could_be: CouldBe = {place: (look,) for place, look in game.table.appearance(after).items()}
+        exactly.append(_taken_s(game, state, could_be))
+        hand = set(rng.sample(list(could_be), 6))
+        hidden.append(_taken_s(game, state, {place: looks for place, looks in could_be.items() if place not in hand}))
+    first_s = timed(lambda: next(turns_showing(game, state, {})))[1]
+    return Finding(game.name, why, len(turns), max(exactly), max(hidden), first_s)
+
+
+def _taken_s(game: Game[Any, Any], state: Any, could_be: CouldBe) -> float:
+    return timed(lambda: sum(1 for _ in turns_showing(game, state, could_be)))[1]
+
+
+def print_findings(found: list[Finding], console: Console) -> bool:
+    """Print them in milliseconds; give whether all are within the limit."""
+    title = f"Turns that could show this, at most {1e3 * LIMIT_S:.0f} ms"
+    table = table_with(title, "game", "position", "legal turns", "seen exactly", "six hidden", "first of all", "")
+    for each in found:
+        times = (f"{1e3 * taken_s:.1f} ms" for taken_s in (each.exactly_s, each.hidden_s, each.first_s))
+        table.add_row(each.name, each.why, f"{each.turns:,}", *times, "met" if each.is_met else "NOT MET")
+    console.print(table)
+    return all(each.is_met for each in found)
