@@ -75,7 +75,7 @@ class DemoOptions:
     ``fast`` does not wait for real time; ``video`` films it; ``still`` keeps one picture of the film, in which the
     first fault is being explained; without ``journal`` it is kept in a new temporary
     folder; ``lights`` is ``terminal``, ``none`` for the verdicts alone, or ``pico`` for a virtual microcontroller's on
-    a real pseudo-terminal; ``eyes`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
+    a real pseudo-terminal; ``inputs`` are the ``camera``, ``sensors`` under the squares, or ``both``; ``link_faults``
     strike the wire to the microcontroller. ``keys`` are lines that a person types, of which ``h`` asks for a hint,
     ``None`` when nobody sits there.
     """
@@ -87,7 +87,7 @@ class DemoOptions:
     still: Path | None = None
     journal: Path | None = None
     lights: str = "terminal"
-    eyes: Inputs = Inputs.CAMERA
+    inputs: Inputs = Inputs.CAMERA
     link_faults: LinkFaults | None = None
     hints: HintSettings = field(default_factory=HintSettings)
     keys: Iterable[str] | None = None
@@ -95,7 +95,7 @@ class DemoOptions:
     @property
     def needs_board(self) -> bool:
         """Whether there is a microcontroller on the table."""
-        return self.lights == "pico" or self.eyes != Inputs.CAMERA
+        return self.lights == "pico" or self.inputs != Inputs.CAMERA
 
 
 @dataclass
@@ -165,7 +165,7 @@ def run_demo(options: DemoOptions, console: Console) -> int:
 
         def show(frame: Frame | None, verdicts: list[Verdict]) -> None:
             screen.show(verdicts, now.time_s)
-            if options.eyes == Inputs.SENSORS:
+            if options.inputs == Inputs.SENSORS:
                 onlooker.hear(verdicts)
             if frame is not None:
                 signal = stage.seen() or looking_signal()
@@ -190,14 +190,14 @@ def run_demo(options: DemoOptions, console: Console) -> int:
     if stopped:
         console.print("Stopped before the end; what was accepted until then is in the journal.", soft_wrap=True)
         return 0
-    score = score_of(game, truth, screen.verdicts, events, may_ask=options.eyes == Inputs.SENSORS)
+    score = score_of(game, truth, screen.verdicts, events, may_ask=options.inputs == Inputs.SENSORS)
     _close(score, wire, console)
     return 0 if score.agreed and stage.wire_agreed else 1
 
 
 def _habits(options: DemoOptions) -> Habits:
     """What the players do; where there is no camera, only violations that can be felt."""
-    return Habits(by_occupancy=options.eyes == Inputs.SENSORS)
+    return Habits(by_occupancy=options.inputs == Inputs.SENSORS)
 
 
 @dataclass(frozen=True)
@@ -247,10 +247,10 @@ def _staged(options: DemoOptions, on: _Table, console: Console, remarks: _Remark
 
 
 def _reader(options: DemoOptions, on: _Table, board: DemoController | None, console: Console) -> Reader:
-    if options.eyes == Inputs.SENSORS:
+    if options.inputs == Inputs.SENSORS:
         return compose_reader(on.game, None, board)
     console.print("Learning the pieces from two pictures …")
-    return compose_reader(on.game, enrolled_reader(on.table), board if options.eyes == Inputs.BOTH else None)
+    return compose_reader(on.game, enrolled_reader(on.table), board if options.inputs == Inputs.BOTH else None)
 
 
 def _set_switches(board: DemoController | None, truth: TruthLog, panel: Panel) -> None:

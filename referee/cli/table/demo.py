@@ -80,7 +80,7 @@ def command(
         still=still,
         journal=journal,
         lights=lights,
-        eyes=Inputs(eyes),
+        inputs=Inputs(eyes),
         link_faults=_faults(link_faults, used=lights == "pico" or eyes != Inputs.CAMERA),
         hints=HintSettings(configured.hints.strength, configured.hints.seconds),
         keys=sys.stdin if sys.stdin.isatty() else None,

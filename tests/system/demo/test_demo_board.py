@@ -16,6 +16,7 @@ from hardware.lights.signals import Light, LightRole, Mood, Signal
 from referee.cli.root import root
 from referee.demo.controller import demo_controller
 from referee.demo.run import DemoOptions, run_demo
+from referee.wiring.plan import Inputs
 from simulator.microcontroller.faults import WireFaults
 
 GRID = PlaceGrid.of_squares(7, 7)
@@ -39,7 +40,7 @@ def test_players_see_the_lights_of_the_board_and_press_its_button(tmp_path: Path
 def test_unplugged_in_the_middle_and_back_under_another_name(tmp_path: Path) -> None:
     faults = WireFaults(lose=0.02, flip=0.02, unplugs_at_s=(1.0,), garbage_bytes=200)
     options = DemoOptions(
-        turns=1, fast=True, lights="pico", eyes="both", link_faults=faults, journal=tmp_path / "j.sqlite"
+        turns=1, fast=True, lights="pico", inputs=Inputs.BOTH, link_faults=faults, journal=tmp_path / "j.sqlite"
     )
     code, output = play(options)
     assert code == 0, output
@@ -50,7 +51,7 @@ def test_unplugged_in_the_middle_and_back_under_another_name(tmp_path: Path) -> 
 
 
 def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
-    code, output = play(DemoOptions(turns=2, fast=True, eyes="sensors", journal=tmp_path / "j.sqlite"))
+    code, output = play(DemoOptions(turns=2, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "2 turns played, 2 accepted as played" in output
     assert "changes of switches were felt" in output
@@ -58,7 +59,7 @@ def test_sensors_alone_ask_and_a_person_answers(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) -> None:
-    code, output = play(DemoOptions(turns=4, fast=True, eyes="sensors", journal=tmp_path / "j.sqlite"))
+    code, output = play(DemoOptions(turns=4, fast=True, inputs=Inputs.SENSORS, journal=tmp_path / "j.sqlite"))
     assert code == 0, output
     assert "1 illegal change made, 1 named" in output
     assert "(I only feel which squares are taken.)" in output
@@ -66,13 +67,13 @@ def test_a_violation_that_can_be_felt_is_named_by_sensors_alone(tmp_path: Path) 
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("eyes", ["camera", "sensors", "both"])
-def test_whole_demos_under_faults_of_the_wire(seed: int, eyes: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("inputs", list(Inputs))
+def test_whole_demos_under_faults_of_the_wire(seed: int, inputs: Inputs, tmp_path: Path) -> None:
     faults = WireFaults.from_text(
         "all=0.05, unplug_every_s=10, reset_every_s=15, silence_every_s=15, garbage_bytes=100"
     )
     options = DemoOptions(
-        seed=seed, turns=6, fast=True, lights="pico", eyes=eyes, link_faults=faults, journal=tmp_path / "j.sqlite"
+        seed=seed, turns=6, fast=True, lights="pico", inputs=inputs, link_faults=faults, journal=tmp_path / "j.sqlite"
     )
     code, output = play(options)
     assert code == 0, output

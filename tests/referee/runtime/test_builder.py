@@ -1,0 +1,97 @@
+"""The one place that puts a session together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.search.budget import CountingClock
+from referee.commands.values import RestoreSensor
+from referee.hints.advice import Question
+from referee.journal import Journal
+from referee.runtime.builder import compose_reader, open_session
+from referee.runtime.readers import AttentiveReader
+from referee.sensing.readers import FusedReader, SensorReader
+from referee.session.execution import execute
+from referee.session.feed import Snapshot
+from referee.session.idle import ImmediateHints
+from referee.session.settings import ServiceSettings
+from tests.referee.sensed_table import ScriptedSensors
+from tests.referee.service_table import ScriptedReader
+
+
+class ClosedHints(ImmediateHints):
+    """Knows whether it was let go of."""
+
+    closed = False
+
+    def ask(self, question: Question) -> None:
+        raise AssertionError("nobody asks here")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_session_is_started_and_let_go_of(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+    journal, hints = new_journal(), ClosedHints(CountingClock(0.01))
+    first: list[Snapshot] = []
+    second: list[Snapshot] = []
+    for resume, games in ((True, 1), (True, 1), (False, 2)):
+        with open_session(
+            deblockle,
+            ScriptedReader(),
+            journal,
+            ServiceSettings(),
+            subscribers=(first.append, second.append),
+            hints=hints,
+            resume=resume,
+            seed=7,
+        ) as service:
+            assert service.game_number == games
+        assert hints.closed
+    assert first == second
+    assert [snapshot.game_number for snapshot in first] == [1, 1, 2]
+    assert [event.data["seed"] for _, event in journal.events()] == [7, 7]
+
+
+def test_a_sensor_that_is_gone_by_again_is_kept_in_the_journal(
+    deblockle: Any, new_journal: Callable[[], Journal]
+) -> None:
+    journal, said = new_journal(), []
+    with open_session(
+        deblockle,
+        ScriptedReader(),
+        journal,
+        ServiceSettings(),
+        say=said.append,
+        restore=lambda place: f"I go by {place} again.",
+    ) as service:
+        replies: list[Any] = []
+        execute(service, RestoreSensor("c3", "Ann"), replies.append)
+    assert [reply.words for reply in replies] == ["I go by c3 again."]
+    assert said == ["I go by c3 again. Ann says so."]
+    assert journal.events()[-1][1].data["sentence"] == said[0]
+
+
+def test_an_error_in_a_session_lets_go_of_it_as_well(deblockle: Any, new_journal: Callable[[], Journal]) -> None:
+    hints = ClosedHints(CountingClock(0.01))
+
+    def fail() -> None:
+        with open_session(deblockle, ScriptedReader(), new_journal(), ServiceSettings(), hints=hints):
+            raise KeyError("a mistake of ours")
+
+    with pytest.raises(KeyError, match="a mistake of ours"):
+        fail()
+    assert hints.closed
+
+
+def test_a_reader_is_put_together_of_what_there_is(deblockle: Any) -> None:
+    seen, sensors = ScriptedReader(), ScriptedSensors({})
+    assert isinstance(compose_reader(deblockle, None, sensors), SensorReader)
+    assert isinstance(compose_reader(deblockle, seen, None), AttentiveReader)
+    assert compose_reader(deblockle, seen, None, every_frame=True) is seen
+    assert isinstance(compose_reader(deblockle, seen, sensors), FusedReader)
+    with pytest.raises(ValueError, match="got neither"):
+        compose_reader(deblockle, None, None)
