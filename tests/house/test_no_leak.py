@@ -88,4 +88,5 @@ def test_the_table_shows_nothing_of_the_truth() -> None:
         "seed",
         "setting",
         "take_presses",
+        "time_s",
     }
