@@ -40,6 +40,7 @@ from benchmarks.parts.bouncing_contacts import (
     random_chatter,
     recorded_chatter,
 )
+from benchmarks.parts.command_line import console_for
 from firmware_bridge.firmware.core.device import DEFAULT_DEBOUNCE_MS
 
 _PLAIN_WIDTH = 130
@@ -99,7 +100,7 @@ def measure(row: Row, seed: int, count: int, pause_ms: float = LIGHTS_MS) -> dic
 @click.option("--quick", is_flag=True, help="Few operations: shows that it runs.")
 def main(seed: int, count: int, pause_ms: float, quick: bool) -> None:
     """Measure and report."""
-    console = Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    console = console_for(_PLAIN_WIDTH)
     table = Table(title=f"debounced by the firmware, seed {seed}")
     for heading in ("contact", "as", "debounce", "operations", "twice", "missed", "latency ms", "in scans", "line"):
         table.add_column(heading, justify="left" if heading in ("contact", "as", "line") else "right")

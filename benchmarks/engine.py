@@ -33,6 +33,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.parts.command_line import console_for
 from benchmarks.parts.engine_speed import (
     CHESS_PERFT,
     FIRST_RESULTS,
@@ -89,8 +90,7 @@ def main(
         sys.exit(2)
     if quick:
         repetitions, seconds, count_seconds = 3, 0.05, 0.2
-    usual = Console()
-    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console = console_for(_PLAIN_WIDTH)
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"python-chess {chess.__version__}; seed {seed}, one thread"

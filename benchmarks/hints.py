@@ -24,7 +24,6 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from multiprocessing import get_context
@@ -32,8 +31,8 @@ from typing import TextIO
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from benchmarks.parts.command_line import all_played, console_for
 from benchmarks.parts.hint_games import Opponent, Pairing, Played, measure_timing, plans_of, play, positions_of
 from benchmarks.parts.hint_scores import PairingScore, TimingScore, plot_strength, print_scores, print_timings, score_of
 from engine.api import OptionValue
@@ -78,8 +77,7 @@ def main(
     out: TextIO | None,
 ) -> None:
     """Play, measure, report."""
-    usual = Console()
-    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console = console_for(_PLAIN_WIDTH)
     console.print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; {jobs} at a time")
     chosen = [name for name in known_games() if not only or name in only]
     games, positions = (4, min(positions, 6)) if quick else (games, positions)
@@ -133,24 +131,17 @@ def _play_all(
 ) -> list[PairingScore]:
     """Play all games, several at a time, and score each pairing."""
     plans = [plan for pairing in pairings for plan in plans_of(pairing, games, seed)]
-    played: dict[Pairing, list[Played]] = {pairing: [] for pairing in pairings}
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with (
-        # Started afresh: a fork would copy the threads of the progress bar half-way.
-        ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
-        Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
-    ):
-        task = progress.add_task("", total=len(plans))
-        for done in as_completed([pool.submit(play, plan) for plan in plans]):
-            game = done.result()
-            played[game.plan.pairing].append(game)
-            if out is not None:
-                out.write(json.dumps(asdict(game)) + "\n")
-                out.flush()
-            progress.update(
-                task, advance=1, description=f"{game.plan.pairing.game} against {game.plan.pairing.opponent}"
-            )
-    return [score_of(pairing, played[pairing]) for pairing in pairings]
+    games_of: dict[Pairing, list[Played]] = {pairing: [] for pairing in pairings}
+
+    def describe(game: Played) -> str:
+        return f"{game.plan.pairing.game} against {game.plan.pairing.opponent}"
+
+    for game in all_played(play, plans, jobs, console, describe):
+        games_of[game.plan.pairing].append(game)
+        if out is not None:
+            out.write(json.dumps(asdict(game)) + "\n")
+            out.flush()
+    return [score_of(pairing, games_of[pairing]) for pairing in pairings]
 
 
 def _time_all(chosen: Sequence[str], seconds: float, positions: int, seed: int) -> list[TimingScore]:

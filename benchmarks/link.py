@@ -34,6 +34,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.parts.command_line import console_for
 from benchmarks.parts.link.exchange import Exchange, Exchanged, wire_faults
 from benchmarks.parts.link.overhead import compare
 from benchmarks.parts.link.parser_fuzz import PARSERS, Fuzzed, fuzz
@@ -116,8 +117,7 @@ def main(
     """Measure and report."""
     if quick:
         frames, byte_count, round_trips = frames // 100, byte_count // 100, max(100, round_trips // 10)
-    usual = Console()
-    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console = console_for(_PLAIN_WIDTH)
     console.print(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"pyserial {version('pyserial')}; seed {seed}, {jobs} at a time"

@@ -10,17 +10,15 @@ Everything is drawn from the seed: the table, the players and what goes wrong. E
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 
 import click
 import cv2
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.parts.command_line import all_played, console_for
 from benchmarks.parts.soak.game import GamePlan, TimedVerdict, plan_of, play
 from benchmarks.parts.soak.outcomes import GameScore, Outcome
 from benchmarks.parts.soak.report import SoakReport
@@ -88,8 +86,7 @@ def main(
     save: Path | None,
 ) -> None:
     """Play, score, report."""
-    usual = Console()
-    console = usual if usual.is_terminal else Console(width=_PLAIN_WIDTH)
+    console = console_for(_PLAIN_WIDTH)
     measures = _size(size)
     again = f"--turns {turns} --size {size}" + "".join(f" --kind '{kind}'" for kind in kinds)
     again += " --perfect-eyes" * perfect_reader + f" --eyes {inputs}" * (inputs != Inputs.CAMERA)
@@ -106,27 +103,20 @@ def main(
 
 
 def _play_all(plans: list[GamePlan], jobs: int, console: Console) -> list[GameScore]:
-    scores = []
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with (
-        # Started afresh: a fork would copy the threads of the progress bar half-way.
-        ProcessPoolExecutor(jobs or None, get_context("spawn"), _begin_process) as pool,
-        Progress(*columns, TextColumn("{task.description}"), console=console) as progress,
-    ):
-        task = progress.add_task("", total=len(plans))
-        bad = 0
-        for done in as_completed([pool.submit(play_and_score, plan) for plan in plans]):
-            game = done.result()
-            scores.append(game)
-            for item in game.items:
-                if item.failed:
-                    bad += 1
-                    progress.console.print(
-                        f"game {item.seed} at {item.time_s:.1f} s: {item.outcome.value}: {item.what}: {item.detail}",
-                        markup=False,
-                        highlight=False,
-                    )
-            progress.update(task, advance=1, description=f"{bad} wrong or lost")
+    scores: list[GameScore] = []
+
+    def describe(_game: GameScore) -> str:
+        return f"{sum(item.failed for game in scores for item in game.items)} wrong or lost"
+
+    for game in all_played(play_and_score, plans, jobs or None, console, describe, _begin_process):
+        scores.append(game)
+        for item in game.items:
+            if item.failed:
+                console.print(
+                    f"game {item.seed} at {item.time_s:.1f} s: {item.outcome.value}: {item.what}: {item.detail}",
+                    markup=False,
+                    highlight=False,
+                )
     return sorted(scores, key=lambda game: game.seed)
 
 

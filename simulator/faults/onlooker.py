@@ -34,7 +34,7 @@ class Onlooker:
     ) -> None:
         self._game = game
         self._by_occupancy = by_occupancy
-        self._leaving: tuple[Any, frozenset[frozenset[Place]]] | None = None
+        self._near: tuple[Any, Sequence[tuple[Any, frozenset[Place], Sequence[Any]]]] | None = None
         self._states: tuple[Any, ...] = (game.table.set_up(start, options, anywhere=anywhere),)
         self._before = self._states
 
@@ -56,26 +56,41 @@ class Onlooker:
     def is_possible(self, after: Appearance) -> bool:
         """Whether nothing, a legal turn, or two in a row could leave this, for all that the tops tell."""
         if self._by_occupancy:
-            return occupied(after) in self._occupancies()
+            return self._could_be_taken(occupied(after))
         return any(self._leaves(state, after) for state in self._states)
 
-    def _occupancies(self) -> frozenset[frozenset[Place]]:
-        """What may be taken after nothing, one turn or two: asked for often while a position stands."""
-        if self._leaving is None or self._leaving[0] is not self._states:
+    def _could_be_taken(self, taken: frozenset[Place]) -> bool:
+        """Whether nothing, one turn or two could leave just these places taken."""
+        for state, before, turns in self._after_a_turn_at_most():
+            differing = before ^ taken
+            if not differing:
+                return True
+            if len(differing) > _MOST_CHANGED // 2:
+                continue
+            # A turn changes nothing but its own places.
+            for turn in turns:
+                if differing.issubset(turn.places) and self._taken(self._game.rules.apply(state, turn)) == taken:
+                    return True
+        return False
+
+    def _after_a_turn_at_most(self) -> Sequence[tuple[Any, frozenset[Place], Sequence[Any]]]:
+        """States after nothing or one turn, what is taken in each, and its turns: asked for often in one position."""
+        if self._near is None or self._near[0] is not self._states:
+            rules = self._game.rules
             reached = dict.fromkeys(self._states)
-            for state in tuple(reached):
-                reached.update(
-                    (self._game.rules.apply(state, turn), None) for turn in self._game.rules.legal_turns(state)
-                )
-            twice = [
-                self._game.rules.apply(state, turn)
-                for state in reached
-                if self._game.rules.outcome(state) is None
-                for turn in self._game.rules.legal_turns(state)
-            ]
-            found = frozenset(occupied(self._seen(state)) for state in (*reached, *twice))
-            self._leaving = (self._states, found)
-        return self._leaving[1]
+            for state in self._states:
+                reached.update((rules.apply(state, turn), None) for turn in rules.legal_turns(state))
+            self._near = (
+                self._states,
+                [
+                    (state, self._taken(state), rules.legal_turns(state) if rules.outcome(state) is None else ())
+                    for state in reached
+                ],
+            )
+        return self._near[1]
+
+    def _taken(self, state: Any) -> frozenset[Place]:
+        return occupied(self._seen(state))
 
     def _leaves(self, state: Any, after: Appearance) -> bool:
         before = self._seen(state)
