@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -107,11 +108,31 @@ class Live:
     def wait_for(self, words: str) -> str:
         """Give the next line that holds ``words``; fails when the process ends or says nothing for long."""
         while True:
-            line = self._coming.get(timeout=GUARD_S)
+            line = self._next_line()
             assert line is not None, f"it ended without {words!r}:\n" + "\n".join(self.lines)
             self.lines.append(line)
             if words in line:
                 return line
+
+    def _next_line(self) -> str | None:
+        """The next line, ``None`` after the last; raises queue.Empty when it says nothing for long.
+
+        Time in which it was ready to run and no core was free does not count: only a busy machine is slow then.
+        """
+        began_s, before_s = time.monotonic(), self._without_core_s()
+        while True:
+            try:
+                return self._coming.get(timeout=GUARD_S)
+            except queue.Empty:
+                if time.monotonic() - began_s - (self._without_core_s() - before_s) >= GUARD_S:
+                    raise
+
+    def _without_core_s(self) -> float:
+        """For how long its main thread has waited for a core; 0 where the system does not tell."""
+        try:
+            return int(Path(f"/proc/{self.process.pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+        except (OSError, IndexError):
+            return 0.0
 
     def stop(self) -> int:
         """Press Ctrl-C, and give the exit code."""
@@ -125,10 +146,9 @@ class Live:
 
     def ended(self) -> int:
         """Wait for the end; the lines said since are in ``lines``."""
-        code = self.process.wait(GUARD_S)
-        while (line := self._coming.get(timeout=GUARD_S)) is not None:
+        while (line := self._next_line()) is not None:
             self.lines.append(line)
-        return code
+        return self.process.wait(GUARD_S)
 
 
 @pytest.fixture
