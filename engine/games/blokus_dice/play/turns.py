@@ -127,7 +127,7 @@ def turn_of(state: BlokusState, choice: Choice, laid: int) -> BlokusTurn:
         PLAYERS[seat],
         choice.die,
         sheet.shapes[choice.shape],
-        tuple(sheet.grid.names[square] for square in members(laid)),
+        sheet.grid.names_of(laid),
         COLOURS[colour_in_hand(state, seat)],
         choice.strike,
     )

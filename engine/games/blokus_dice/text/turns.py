@@ -18,7 +18,6 @@ from engine.games.blokus_dice.play.shapes import NAMES
 from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, colour_in_hand
 from engine.games.blokus_dice.play.violations import breaches_of_turn
 from engine.support.breaches import not_legal
-from engine.support.grid import members
 from engine.support.notation import unreadable
 
 STRIKE = "strike"
@@ -77,7 +76,7 @@ def _meant(state: BlokusState, written: _Written, who: str) -> list[BlokusTurn]:
         dice = sorted(set(state.dice) - {row}) or [row]
     else:
         dice = [row]
-    squares = tuple(sheet.grid.names[square] for square in members(written.squares))
+    squares = sheet.grid.names_of(written.squares)
     colour = COLOURS[colour_in_hand(state, PLAYERS.index(who))]
     return [BlokusTurn(who, die, name, squares, colour, written.strike) for die in dice]
 

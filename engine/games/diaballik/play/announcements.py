@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.api import Announcement, Breach, Outcome, Player
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, PLACES, PLAYERS, is_wall, other, touching
+from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GRID, PLAYERS, is_wall, other, touching
 from engine.games.diaballik.play.options import DiaballikOptions
 from engine.games.diaballik.play.state import DiaballikState
 from engine.support.announcements import (
@@ -19,7 +19,6 @@ from engine.support.announcements import (
     outcome_of_announcement,
 )
 from engine.support.breaches import told
-from engine.support.grid import members
 from engine.support.repetition import CLAIMED_FROM, digest, times
 
 ANTI_PLAY = "anti-play"
@@ -107,9 +106,9 @@ def why_not(state: DiaballikState, player: Player, claimants: Sequence[Player] =
             "anti-play-wall",
             f"{foe.capitalize()}'s pieces don't form a wall from one side of the board to the other.",
             "Play on.",
-            tuple(PLACES[square] for square in members(foes)),
+            GRID.names_of(foes),
         )
-    places = tuple(PLACES[square] for square in members(touch))
+    places = GRID.names_of(touch)
     named = f", on {' and '.join(places)}" if places else ""
     return Breach(
         "anti-play-contacts",

@@ -17,7 +17,6 @@ from engine.games.diaballik.play.board import (
 from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn
 from engine.games.diaballik.play.turns import MOST_MOVES, TurnInProgress, begun, can_act
 from engine.support.breaches import game_over
-from engine.support.grid import members
 
 TAKE_BACK = "Put everything back as it was and play another turn."
 
@@ -60,14 +59,14 @@ def _no_claim(now: TurnInProgress) -> Breach:
     if GOAL[now.player] >> now.ball & 1:
         return _after_the_goal(now, (PLACES[now.ball],))
     touch = contacts(now.settings, now.pieces, now.foes, now.player)
-    places = tuple(PLACES[square] for square in members(touch))
+    places = GRID.names_of(touch)
     foe = other(now.player)
     if not places:
         return Breach(
             "anti-play-wall",
             f"After that turn none of {now.player}'s pieces touches a wall of {foe}'s.",
             "Play the turn without announcing anti-play.",
-            tuple(PLACES[square] for square in members(now.foes)),
+            GRID.names_of(now.foes),
         )
     return Breach(
         "anti-play-contacts",
@@ -158,12 +157,12 @@ def pass_line_breach(now: TurnInProgress, start: int, end: int) -> Breach | None
     between = between_squares(start, end)
     barred = between & now.foes
     if barred:
-        named = tuple(PLACES[square] for square in members(barred))
+        named = GRID.names_of(barred)
         sentence = f"The pass from {places[0]} to {places[1]} goes over the {other(now.player)} piece on {named[0]}."
         return Breach("pass-blocked", sentence, TAKE_BACK, (places[0], *named, places[1]))
     jumped = between & now.pieces
     if jumped and not now.settings.pass_over_own:
-        named = tuple(PLACES[square] for square in members(jumped))
+        named = GRID.names_of(jumped)
         sentence = f"The pass from {places[0]} to {places[1]} goes over {now.player}'s own piece on {named[0]}."
         return Breach("pass-over-own", sentence, TAKE_BACK, (places[0], *named, places[1]))
     return None

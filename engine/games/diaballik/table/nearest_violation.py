@@ -129,7 +129,7 @@ def _unexplained(turn: TurnInProgress, result: Side) -> tuple[Breach, ...]:
     """The breaches where no single rule explains what was done: too much of it."""
     found = []
     gone, came = turn.pieces & ~result.pieces, result.pieces & ~turn.pieces
-    places = tuple(PLACES[square] for square in members(gone | came))
+    places = GRID.names_of(gone | came)
     carried = gone >> turn.ball & 1 and came >> result.ball & 1
     if carried:
         found.append(

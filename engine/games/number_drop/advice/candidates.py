@@ -30,7 +30,6 @@ from engine.games.number_drop.play.state import (
     NumberDropTurn,
     PenaltyDrop,
     SetUpDigit,
-    names_of,
 )
 from engine.games.number_drop.play.turns import played
 from engine.support.grid import members
@@ -148,7 +147,7 @@ def _options_after(state: NumberDropState, turn: NumberDropTurn, written: Sheet)
     for box, squares in found[:: max(1, len(found) // _MOST_COMBINATIONS)]:
         # A letter never does harm: it keeps the penalty away.
         letter = written.earns_letter(box) and not state.crossed_off >> (box % 5) & 1
-        follow = Combination(turn.player, names_of(squares), LETTERS[box % 5] if letter else None)
+        follow = Combination(turn.player, GRID.names_of(squares), LETTERS[box % 5] if letter else None)
         options.append((follow, written.looped(box, squares, letter=letter)))
     return options
 

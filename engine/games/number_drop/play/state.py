@@ -11,7 +11,6 @@ from engine.errors import UnreadableError
 from engine.games.number_drop.play.components import DIGITS, STAR
 from engine.games.number_drop.play.options import MOST_PLAYERS, NumberDropOptions
 from engine.games.number_drop.play.sheet import CROSS, EMPTY_CELL, GRID, Sheet
-from engine.support.grid import members
 
 PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYERS + 1))
 PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)
@@ -163,11 +162,6 @@ class Slide:
 
 
 NumberDropTurn: TypeAlias = SetUpDigit | Drop | PenaltyDrop | Combination | Slide
-
-
-def names_of(squares: int) -> tuple[str, ...]:
-    """The names of a set of squares, in rising order."""
-    return tuple(GRID.names[square] for square in members(squares))
 
 
 def look_of(mark: str, circled: bool) -> LookName:

@@ -19,7 +19,6 @@ from engine.games.number_drop.play.state import (
     Phase,
     SetUpDigit,
     Slide,
-    names_of,
 )
 from engine.support.lazy import Concatenated, LazySequence
 
@@ -85,7 +84,7 @@ def combinations_of(state: NumberDropState, player: int, most: int | None = None
     name = PLAYERS[player]
     turns = [Combination(name)]
     for box, squares in combinations(state.sheets[player], most):
-        names = names_of(squares)
+        names = GRID.names_of(squares)
         turns.append(Combination(name, names))
         if flow.letter_open(state, player, box):
             turns.append(Combination(name, names, LETTERS[box % 5]))
@@ -110,7 +109,7 @@ def _fits(state: NumberDropState, player: int, turn: Combination) -> bool:
     if not set(turn.squares) <= set(GRID.names):
         return False
     squares = squares_of(turn.squares)
-    if turn.squares != names_of(squares) or squares & sheet.circled:
+    if turn.squares != GRID.names_of(squares) or squares & sheet.circled:
         return False
     digits = digits_at(sheet.cells, squares)
     kind = kind_of_digits(digits) if digits.isdecimal() and 3 <= len(digits) <= 8 else None
@@ -129,7 +128,7 @@ def squares_of(names: Sequence[str]) -> int:
 
 def digits_at(cells: str, squares: int) -> str:
     """What is written in a set of squares, in rising order of squares; open cells as dots."""
-    return "".join(cells[GRID.index[name]] for name in names_of(squares)) or EMPTY_CELL
+    return "".join(cells[GRID.index[name]] for name in GRID.names_of(squares)) or EMPTY_CELL
 
 
 def played(state: NumberDropState, turn: NumberDropTurn) -> NumberDropState:

@@ -33,7 +33,6 @@ from engine.games.number_drop.play.state import (
     Phase,
     SetUpDigit,
     Slide,
-    names_of,
 )
 from engine.games.number_drop.play.turns import digits_at, penalty_shapes, squares_of
 from engine.support.polyomino import Shape, fixed
@@ -246,7 +245,7 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
     sheet = state.sheets[player]
     odd = [name for name in turn.squares if name not in GRID.index]
     squares = 0 if odd else squares_of(turn.squares)
-    if odd or turn.squares != names_of(squares):
+    if odd or turn.squares != GRID.names_of(squares):
         told = f"{', '.join(odd or turn.squares)} are not squares in rising order."
         return (_breach("combination-of-digits", told, "Name squares of the sheet, line by line from below.", turn),)
     digits = digits_at(sheet.cells, squares)
@@ -257,7 +256,7 @@ def _of_combination(state: NumberDropState, player: int, turn: Combination) -> t
         return (_breach("combination-of-digits", told, again, turn),)
     found = []
     if used:
-        told = f"{', '.join(names_of(used))} belongs to another loop already."
+        told = f"{', '.join(GRID.names_of(used))} belongs to another loop already."
         found.append(_breach("digit-used", told, again, turn))
     if not SMALLEST <= len(digits) <= BONUS_SIZE:
         told = f"The loop of {turn.player} goes round {counted(len(digits), 'digit')}."

@@ -13,7 +13,6 @@ from engine.games.number_drop.play.state import (
     NumberDropState,
     Phase,
     look_of,
-    names_of,
     read_look,
     read_place,
 )
@@ -95,13 +94,13 @@ def _spoilt(before: NumberDropState, player: int, seen: dict[int, tuple[str, boo
 
 def _of_loop(state: NumberDropState, player: int, loop: int) -> tuple[Breach, ...]:
     who = PLAYERS[player]
-    breaches = breaches_of(state, Combination(who, names_of(loop)))
+    breaches = breaches_of(state, Combination(who, GRID.names_of(loop)))
     if breaches and state.combining >> player & 1:
         offered = [squares for _, squares in combinations(state.sheets[player])]
         if _covered(loop, offered):
-            names = ", ".join(names_of(loop))
+            names = ", ".join(GRID.names_of(loop))
             told = f"{who} drew more than one loop in this turn, round {names}."
-            places = tuple(f"{who}.{name}" for name in names_of(loop))
+            places = tuple(f"{who}.{name}" for name in GRID.names_of(loop))
             return (Breach("one-combination", told, "Keep one of these loops, and rub out the rest.", places),)
     return breaches
 

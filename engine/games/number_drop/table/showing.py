@@ -19,7 +19,6 @@ from engine.games.number_drop.play.state import (
     Phase,
     appearance_of,
     look_of,
-    names_of,
 )
 from engine.games.number_drop.play.turns import turns_of
 from engine.showing import CouldBe, Seen
@@ -92,9 +91,9 @@ class _SeenSheet:
             for box, squares in found_in(could_loop, loops):
                 if self._changed & ~squares:
                     continue
-                yield Combination(self._name, names_of(squares))
+                yield Combination(self._name, GRID.names_of(squares))
                 if box != BONUS_BOX and flow.letter_open(self._state, self._player, box):
-                    yield Combination(self._name, names_of(squares), LETTERS[box % 5])
+                    yield Combination(self._name, GRID.names_of(squares), LETTERS[box % 5])
 
     def _loops(self, square: int, digit: int) -> bool:
         return self._seen.could_show(f"{self._name}.{GRID.names[square]}", look_of(str(digit), True))

@@ -36,7 +36,7 @@ from engine.games.number_drop.play.sheet import (
     box_of,
     kind_of_digits,
 )
-from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase, names_of
+from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.games.number_drop.play.turns import squares_of
 from engine.options import differing_options
 from engine.support.grid import members
@@ -67,7 +67,7 @@ def format_sheet(sheet: Sheet) -> str:
     """Write a sheet in its strict form."""
     lines = [sheet.line(line) for line in range(max(sheet.heights))]
     parts = ["/".join(reversed(lines)) or _NOTHING]
-    parts += [f"loop:{'+'.join(names_of(loop))}" for loop in sheet.loops if loop]
+    parts += [f"loop:{'+'.join(GRID.names_of(loop))}" for loop in sheet.loops if loop]
     if sheet.letters:
         parts.append("letters:" + _letters(sheet.letters))
     return "|".join(parts)
