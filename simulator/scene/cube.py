@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -56,13 +57,18 @@ def rotation_of(net: Mapping[str, str], up: str, north: str) -> FloatArray:
 
 def faces_of(net: Mapping[str, str], up: str, north: str) -> dict[str, str]:
     """Which symbol each of the six sides shows when ``up`` is on top and ``north`` to the north."""
-    rotation = rotation_of(net, up, north)
-    shown: dict[str, str] = {}
-    for side in SIDES:
+    return dict(_shown(tuple(net[side] for side in SIDES), up, north))
+
+
+@cache
+def _shown(symbols: tuple[str, ...], up: str, north: str) -> tuple[tuple[str, str], ...]:
+    """Side and symbol for each of the net's symbols, which come in the order of ``SIDES``: a cube lies in 24 ways."""
+    rotation = rotation_of(dict(zip(SIDES, symbols, strict=True)), up, north)
+    shown = []
+    for side, symbol in zip(SIDES, symbols, strict=True):
         turned = rotation @ direction(side)
-        where = max(SIDES, key=lambda name: float(direction(name) @ turned))
-        shown[where] = net[side]
-    return shown
+        shown.append((max(SIDES, key=lambda name: float(direction(name) @ turned)), symbol))
+    return tuple(shown)
 
 
 def rolled(faces: Mapping[str, str], towards: str) -> dict[str, str]:
