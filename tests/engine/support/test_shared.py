@@ -1,0 +1,108 @@
+"""What games share besides boards: who plays, repeated positions, options as values, endings, lazy sequences."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from engine.api import Breach, Option, Outcome, Rule
+from engine.errors import OptionError, UnreadableError
+from engine.options import differing_options, read_into
+from engine.support import repetition
+from engine.support.breaches import PieceBreaches, catalogue, no_start, not_legal
+from engine.support.lazy import Concatenated, LazyList
+from engine.support.players import check_player, mover_after_correction, opponent
+from engine.support.playouts import Ending, tally
+
+TWO, THREE = ("red", "blue"), ("p1", "p2", "p3")
+OPTIONS = (Option("rounds", 3, "How many."), Option("strict", False, "Whether."), Option("net", "a/b", "Sides."))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    rounds: int
+    strict: bool
+    net: tuple[str, ...]
+
+
+def test_opponents():
+    assert (opponent(TWO, "red"), opponent(TWO, "blue")) == ("blue", "red")
+
+
+def test_a_player_who_is_none_is_refused():
+    for players, expected in ((TWO, "expected red or blue"), (THREE, "expected one of p1, p2, p3")):
+        check_player(players, None)
+        check_player(players, players[-1])
+        with pytest.raises(UnreadableError, match=f"there is no player 'green'; {expected}"):
+            check_player(players, "green")
+
+
+def test_who_plays_after_a_correction():
+    assert mover_after_correction(TWO, None, "blue") == "blue"
+    assert mover_after_correction(TWO, "red", "blue") == mover_after_correction(TWO, "red", None) == "red"
+    with pytest.raises(UnreadableError, match="the game was over, so say who is to play: red or blue"):
+        mover_after_correction(TWO, None, None)
+
+
+def test_positions_are_counted_and_written():
+    key, other = repetition.digest("here"), repetition.digest("there")
+    counts = repetition.counted(repetition.counted(repetition.counted((), key), other), key)
+    assert (repetition.times(counts, key), repetition.times(counts, other)) == (2, 1)
+    assert repetition.times((), key) == 0
+    (word,) = repetition.format_counts(counts)
+    assert repetition.read_counts(word.removeprefix("seen=")) == counts == tuple(sorted(counts))
+    assert not repetition.format_counts(())
+
+
+@pytest.mark.parametrize("text", ["", "2*abc", "0*0123456789abcdef", "1*0123456789abcdef,1*0123456789abcdef"])
+def test_counts_that_cannot_be_read(text):
+    assert repetition.read_counts(text) is None
+
+
+def test_options_become_a_value():
+    assert read_into(Chosen, OPTIONS, {"strict": "yes"}, net=lambda text: tuple(text.split("/"))) == Chosen(
+        3, True, ("a", "b")
+    )
+    with pytest.raises(OptionError, match="rounds"):
+        read_into(Chosen, OPTIONS, {"rounds": "many"})
+
+
+def test_only_options_that_differ_are_written():
+    assert differing_options(OPTIONS, Chosen(3, False, "a/b")) == []
+    assert differing_options(OPTIONS, Chosen(4, True, "A/b")) == ["rounds=4", "strict=true", "net=A/b"]
+
+
+def test_errors_tell_every_breach():
+    breaches = [Breach("one", "One.", "Do."), Breach("two", "Two.", "Do.")]
+    error = not_legal("a1-a2", breaches)
+    assert (str(error), error.breaches) == ("a1-a2 is not legal here: One. Two.", tuple(breaches))
+    assert str(no_start(breaches)) == "this is no start: One. Two."
+    assert catalogue(Rule("one", "First."))["one"].sentence == "First."
+
+
+def test_pieces_are_called_what_they_are():
+    disc = PieceBreaches("disc")
+    assert disc.added("red", "a1").rule == "disc-added"
+    assert disc.recoloured("a1", "red", "blue", "Put it back.").sentence == (
+        "On a1 stood a red disc, and now a blue one stands there."
+    )
+    assert disc.too_many("red", 9, 8, ("a1",)).remedy == "Take 1 red off the board."
+    assert disc.too_few("red", 6, 8, (), " on a1").remedy == "Put 2 more red on the board on a1."
+
+
+def test_endings_are_counted():
+    endings = [Ending(3, "red"), Ending(4, None), Ending(5, None, is_over=False), Ending.by(Outcome("red", "so"), 1)]
+    counted = tally([*endings, Ending.by(None, 2), Ending.by(Outcome(None, "draw"), 2)])
+    assert (counted.games, counted.plies, counted.wins) == (6, 17, {"red": 2})
+    assert (counted.draws, counted.unfinished) == (2, 2)
+
+
+def test_lazy_sequences_make_only_what_is_asked_for():
+    made = []
+    squares = LazyList(1000, lambda index: made.append(index) or index * index)
+    joined = Concatenated([squares, (), ["end"]])
+    assert (len(joined), joined[3], joined[-1], joined[999:]) == (1001, 9, "end", (998001, "end"))
+    assert made == [3, 999]
+    assert "end" in joined
+    assert list(Concatenated([])) == []
+    with pytest.raises(IndexError, match="there are 1001"):
+        joined[1001]
