@@ -274,9 +274,7 @@ class _Search(Generic[StateT, TurnT]):
 
     def finds(self, state: StateT, played: tuple[TurnT, ...]) -> bool:
         self._expanded += 1
-        if self._expanded > _MOST_STATES:
-            return False
-        if not self.bench.explorer.lists(state):
+        if self._expanded > _MOST_STATES or not self.bench.explorer.lists(state):
             return False
         expansion = self.bench.explorer.expand(state, {})
         # A turn can't put right more places than the busiest turn changes.

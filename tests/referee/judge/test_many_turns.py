@@ -109,6 +109,16 @@ def test_what_no_drop_explains_is_a_fault_without_a_list() -> None:
     assert judged.belief == (state,)
 
 
+def test_many_squares_that_no_drop_explains_are_not_called_more_turns() -> None:
+    game = load("number-drop")
+    state = with_many_turns(game, 1)
+    judged = JudgedGame(unlisted("number-drop"), belief=(state,))
+    wrong = {f"p1.{column}14": "digit 7" for column in "aceg"}
+    verdict = judged.consider(drawn(game, state, wrong), Trigger.RESTED).verdict
+    assert verdict.kind is VerdictKind.ILLEGAL
+    assert "turns" not in verdict.sentence
+
+
 def test_players_who_wrote_at_once_are_judged_sheet_by_sheet() -> None:
     game = load("number-drop")
     state = with_many_turns(game, 3)
