@@ -18,9 +18,8 @@ LIMIT_S = FRAMES / 15
 """What finding them may take: two frames of a camera that gives fifteen a second."""
 
 _BLOCKADE = (
-    "cool roll=6,6 a1:CL+YMMMM b1:GLS c1:GL d1:GL e1:CL+BMMMMM a2:RLSS b2:GLS c2:YLM d2:YLSSS e2:YL a3:RLSSS "
-    "b3:GLMS+KL+GM c3:CL+GSS d3:BLS e3:YLS a4:RL b4:RL c4:RLM d4:BL e4:YLS a5:CL+GMMM b5:BLS c5:BLSSS d5:BL "
-    "e5:CL+RMMMM tower=contains"
+    "cool roll=6,6 a1:CL+YMMMMMS b1:GLS c1:GLS d1:GLS e1:CL+BMMMM a2:RLS b2:GLS c2:YL d2:YLSS e2:YL a3:RL b3:GLS "
+    "c3:CL+BM d3:BLSS e3:YLS a4:RLSSS b4:RL c4:RL d4:BL e4:YLS a5:CL+GMMMMM b5:BLS c5:BLS d5:BLS e5:CL+RMMMMMS"
 )
 WORST: tuple[tuple[str, str, str], ...] = (
     ("blockade", "two sixes, most pieces loose", _BLOCKADE),
