@@ -29,7 +29,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.parts.picture_folder import PictureFolder
+from benchmarks.parts.picture_folder import SETTINGS, PictureFolder
 from common.places import EMPTY
 from engine.errors import EngineError
 from engine.registry import load
@@ -37,7 +37,6 @@ from referee.journal import Journal
 from referee.judge.verdict import Verdict, VerdictKind
 from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader
-from referee.session.settings import ServiceSettings
 from vision.frame import Frame
 from vision.images import load_image
 from vision.readers.blocks.appearance import BlockAppearance
@@ -47,8 +46,6 @@ from vision.reading import HindranceKind, Reading
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
 _GAME = "deblockle"
 LARGE_PLACES = 2
-SETTINGS = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
-"""Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and either player."""
 
 
 def blocks_seen(reading: Reading) -> list[dict[str, str]]:

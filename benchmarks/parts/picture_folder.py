@@ -12,6 +12,7 @@ import re
 from functools import cache, cached_property
 from pathlib import Path
 
+from referee.session.settings import ServiceSettings
 from vision.calibration import calibrate
 from vision.frame import Image
 from vision.geometry import CameraModel
@@ -20,6 +21,9 @@ from vision.layout.table import load_layout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+
+SETTINGS = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
+"""Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and either player."""
 
 _PICTURE = re.compile(r"\d+\.(jpg|jpeg|png)")
 
