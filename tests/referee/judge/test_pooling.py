@@ -48,6 +48,11 @@ def test_no_look_is_less_probable_than_the_floor() -> None:
     assert pooled(place(1.0, 0.0, 0.0)).places["c3"].log_probabilities["gold"] == math.log(FLOOR)
 
 
+def test_a_look_that_a_reading_does_not_name_is_as_improbable_as_the_floor() -> None:
+    one = pooled(PlaceReading({"gold": 0.9, "empty": 0.1})).places["c3"]
+    assert (one.best, one.log_probabilities["teal"]) == ("gold", math.log(FLOOR))
+
+
 def test_nothing_can_not_be_pooled() -> None:
     with pytest.raises(ValueError, match="at least one"):
         pool([], ["c3"], LOOKS, FLOOR)
