@@ -1,4 +1,4 @@
-"""The small change of sentences: lists, counts, a capital at the beginning."""
+"""What sentences are made of: lists, counts, a capital at the beginning."""
 
 from __future__ import annotations
 
