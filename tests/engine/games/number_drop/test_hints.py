@@ -12,6 +12,7 @@ from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice.candidates import open_sizes
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
+from engine.games.number_drop.play.sheet import GRID
 from engine.search.budget import CountingClock
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, TILES, position
@@ -215,9 +216,7 @@ def greedy_turn(state, rng):
 
 def _loops(sheet, cells):
     names = {oracle.square(cell): cell for cell in cells}
-    from engine.games.number_drop.play.state import names_of
-
-    return [frozenset(names[name] for name in names_of(loop)) for loop in sheet.loops if loop]
+    return [frozenset(names[name] for name in GRID.names_of(loop)) for loop in sheet.loops if loop]
 
 
 def solo_score(seed, choose):
