@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,13 @@ def test_synchronous_full_and_write_ahead_log(path: Path) -> None:
     with Journal.open(path, wall_clock=ticking_clock(), connect=remember):
         assert opened[0].execute("PRAGMA synchronous").fetchone() == (2,)
         assert opened[0].execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_the_file_says_what_it_is_as_every_version_has(path: Path) -> None:
+    with Journal.open(path, wall_clock=ticking_clock()) as journal:
+        journal.append(NEW_GAME)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA application_id").fetchone() == (int.from_bytes(b"TREF", "big"),)
 
 
 def test_close_leaves_one_whole_file(path: Path) -> None:
