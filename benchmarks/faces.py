@@ -26,10 +26,11 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.parts.picture_films import PictureSet, Shot, load_set
-from vision.errors import VisionError
+from vision.errors import EnrolmentError, VisionError
 from vision.frame import Image
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import top_mm
+from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.blocks.face_search import FINE_PX_PER_MM, CloseFitter, RoughFinder, patches_around
 from vision.readers.blocks.faces import ColourMetric, FaceFinder, fit_face, rough_fits
 from vision.readers.blocks.reader import MARGIN_MM, REACH_MM, BlockSettings, top_window
@@ -45,7 +46,9 @@ class BothWays:
 
     def __init__(self, pictures: PictureSet) -> None:
         self.layout = pictures.layout
-        looks, side = pictures.looks, BlockPieces.on(pictures.layout.board).side_mm
+        looks, side = pictures.shots[0].looks, BlockPieces.on(pictures.layout.board).side_mm
+        if not isinstance(looks, BlockAppearance):
+            raise EnrolmentError("this set's pieces are not blocks; only blocks have faces to find")
         self._judge = ColourMetric(looks.colours, _SETTINGS.colour_spread)
         self._rough, self._close = RoughFinder(looks, side), CloseFitter(looks, side)
         self._plain_rough, self._plain_close = (

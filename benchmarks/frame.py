@@ -91,10 +91,10 @@ class Viewing:
     def begin(self, shot: int) -> None:
         """Start anew at a shot: a reader that has seen nothing, and a new game."""
         self.close()
-        camera = self._set.shots[shot].camera
-        self._reader = TimedReader(table_reader(camera, self._set.layout, self._set.looks))
+        shown, layout = self._set.shots[shot], self._set.layout
+        self._reader = TimedReader(table_reader(shown.camera, layout, shown.looks))
         journal = self._opened.enter_context(Journal.in_memory(wall_clock=lambda: datetime.now(UTC)))
-        self._service = self._opened.enter_context(open_session(load("deblockle"), self._reader, journal, SETTINGS))
+        self._service = self._opened.enter_context(open_session(load(layout.game), self._reader, journal, SETTINGS))
         self._shot = shot
         self._watch.taken()
 

@@ -5,7 +5,8 @@ Run: python benchmarks/photoreal.py SET_DIR --calibration DIR --out FILE.jsonl
 SET_DIR holds ``layout.json``, ``index.json`` (file name to camera), pictures ``000.jpg``, ``001.jpg``, ... and, for
 enrolment, ``enrol*.jpg`` with ``enrol*.json``; DIR has one folder of ChArUco pictures a camera and, in
 ``layout.json``, the board. Nothing else is read. A set without enrolment pictures is taken for frames of one game in
-order, the first of them its set-up, and goes through the judge; any other is read picture by picture.
+order, the first of them its set-up, and goes through the judge; any other is read picture by picture. What is
+particular to a game is in ``benchmarks/parts/photoreal``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from benchmarks.parts.environment import enter_environment
 enter_environment(__name__)
 
 import json
-import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,7 +30,6 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.parts.picture_folder import SETTINGS, PictureFolder
-from common.places import EMPTY
 from engine.errors import EngineError
 from engine.registry import load
 from referee.journal import Journal
@@ -39,46 +38,21 @@ from referee.runtime.builder import open_session
 from referee.runtime.readers import LearningReader
 from vision.frame import Frame
 from vision.images import load_image
-from vision.readers.blocks.appearance import BlockAppearance
 from vision.readers.registry import table_reader
 from vision.reading import HindranceKind, Reading
 
-_LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")
-_GAME = "deblockle"
-LARGE_PLACES = 2
 
-
-def blocks_seen(reading: Reading) -> list[dict[str, str]]:
-    """Give each place's most probable look, where it is a block."""
-    seen = []
-    for place, one in reading.places.items():
-        look = one.best[0]
-        match = None if one.hidden_by or look == EMPTY else _LOOK.fullmatch(look)
-        if match:
-            seen.append({"cell": place, "colour": match["colour"], "top": match["symbol"]})
-    return seen
-
-
-def is_covered(reading: Reading) -> bool:
-    """Whether a hand is over the board, or something large that was not made out to be one."""
-    thing = reading.hindered_by(HindranceKind.OBJECT)
-    return reading.hindered_by(HindranceKind.HAND) is not None or (
-        thing is not None and len(thing.places) >= LARGE_PLACES
-    )
-
-
-def read_pictures(frames: list[Frame], pictures: PictureFolder, looks: BlockAppearance) -> Iterator[dict[str, Any]]:
+def read_pictures(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
     """Read every picture by itself, each with a reader that has seen nothing before."""
     for frame in frames:
-        reader = table_reader(pictures.camera_of(frame.source), pictures.layout, looks)
+        reader = table_reader(pictures.camera_of(frame.source), pictures.layout, pictures.looks_of(frame.source))
         start = time.perf_counter()
         reading = reader.read(frame)
         spent_ms = (time.perf_counter() - start) * 1000
         yield {
             "image": frame.source,
             "ms": round(spent_ms, 1),
-            "blocks": blocks_seen(reading),
-            "occluded": is_covered(reading),
+            **pictures.game.answer(reading, pictures.layout),
             "hindrances": [hindrance.message for hindrance in reading.hindrances],
         }
 
@@ -100,8 +74,9 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
 
 def referee_game(frames: list[Frame], pictures: PictureFolder) -> Iterator[dict[str, Any]]:
     """Take the frames in order through the service; each is a table at rest at the end of a turn."""
-    game = load(_GAME)
-    camera, layout, looks = pictures.camera_of(frames[0].source), pictures.layout, pictures.looks
+    game = load(pictures.layout.game)
+    camera, layout = pictures.camera_of(frames[0].source), pictures.layout
+    looks = pictures.looks_of(frames[0].source)
     reader = LearningReader(camera, layout, game.players) if looks is None else table_reader(camera, layout, looks)
     with (
         Journal.in_memory(wall_clock=lambda: datetime.now(UTC)) as journal,
@@ -139,12 +114,12 @@ def _turn_of(game: Any, before: tuple[Any, ...], texts: tuple[str, ...]) -> dict
 def main(set_dir: Path, calibration: Path, out: Path) -> None:
     """Write what is seen in the pictures of SET_DIR, one line of JSON a picture."""
     pictures = PictureFolder(set_dir, calibration)
-    looks = pictures.looks
     frames = [
         Frame(load_image(path), float(number), number, path.name) for number, path in enumerate(pictures.pictures)
     ]
-    is_game = looks is None or "game" in set_dir.name
-    lines = referee_game(frames, pictures) if is_game or looks is None else read_pictures(frames, pictures, looks)
+    taught = pictures.game.learn is None or any(set_dir.glob("enrol*.jpg"))
+    is_game = not taught or "game" in set_dir.name
+    lines = referee_game(frames, pictures) if is_game else read_pictures(frames, pictures)
     with out.open("w", encoding="utf-8") as file:
         for line in track(lines, description="Looking", total=len(frames), console=Console(stderr=True)):
             file.write(json.dumps(line) + "\n")

@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from benchmarks.parts.picture_folder import PictureFolder
+from engine.registry import load
 from vision.errors import EnrolmentError, NotLocatedError
 from vision.frame import Frame, Image
 from vision.geometry import CameraModel, Pose, project
-from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance, drawn_appearance
-from vision.readers.blocks.enrolment import learn_colours
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import Appearance, SurfaceView
+from vision.readers.registry import reader_kind
 
 FRAMES_PER_SECOND = 15.0
 NOISE_LEVELS = 1.5
 NOISE_FIELDS = 6
 SAME_PLACE_PX = 1.5
+THING_SHARE = 0.75
 
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """Pictures of one table from one place, in order; ``pose`` is ``None`` where the table can't be located."""
+    """Pictures of one table and piece set from one place, in order; ``pose`` is ``None`` where it can't be located."""
 
     camera: CameraModel
     pose: Pose | None
+    looks: Appearance | None
     pictures: tuple[Image, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class PictureSet:
-    """What a set's folder holds: its layout, the looks of its pieces, and its pictures by shots."""
+    """What a set's folder holds: its layout, and its pictures by shots."""
 
     layout: TableLayout
-    looks: BlockAppearance
     shots: tuple[Shot, ...]
 
     def film_frames(self, held: int) -> int:
@@ -64,19 +64,25 @@ def load_set(set_dir: Path, calibration: Path) -> PictureSet:
     OSError, and VisionError for what can't be used.
     """
     folder = PictureFolder(set_dir, calibration)
-    layout, looks = folder.layout, folder.looks
+    layout, learned = folder.layout, None
     shots: list[Shot] = []
     for path in folder.pictures:
         image, camera = folder.load(path)
-        pose = _pose(image, camera, layout)
+        pose, looks = _pose(image, camera, layout), folder.looks_of(path.name)
+        if looks is None and folder.game.learn is not None:
+            looks = learned = learned or _learned(image, camera, pose, layout)
         last = shots[-1] if shots else None
-        if last is not None and last.camera is camera and _same_place(last.pose, pose, camera, layout):
-            shots[-1] = Shot(camera, last.pose, (*last.pictures, image))
+        if (
+            last is not None
+            and (last.camera, last.looks) == (camera, looks)
+            and _same_place(last.pose, pose, camera, layout)
+        ):
+            shots[-1] = replace(last, pictures=(*last.pictures, image))
         else:
-            shots.append(Shot(camera, pose, (image,)))
+            shots.append(Shot(camera, pose, looks, (image,)))
     if not shots:
         raise EnrolmentError(f"{set_dir} holds no pictures called 000.jpg, 001.jpg, ...")
-    return PictureSet(layout, looks or _learned(shots[0], layout), tuple(shots))
+    return PictureSet(layout, tuple(shots))
 
 
 def _pose(image: Image, camera: CameraModel, layout: TableLayout) -> Pose | None:
@@ -93,11 +99,14 @@ def _same_place(first: Pose | None, second: Pose | None, camera: CameraModel, la
     return float(np.abs(project(camera, first, points) - project(camera, second, points)).max()) < SAME_PLACE_PX
 
 
-def _learned(shot: Shot, layout: TableLayout) -> BlockAppearance:
-    if shot.pose is None:
+def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: TableLayout) -> Appearance:
+    if pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
-    plain = drawn_appearance(BlockPieces.on(layout.board).symbols)
-    return learn_colours(SurfaceView(shot.pictures[0], shot.camera, shot.pose, layout.board), plain, ("gold", "teal"))
+    kind = reader_kind(layout)
+    learned: Appearance = kind.learn(
+        SurfaceView(image, camera, pose, layout.board), kind.plain(layout.board), load(layout.game).players
+    )
+    return learned
 
 
 class Projector:
@@ -124,14 +133,14 @@ class Projector:
                     number += 1
 
     def _with_a_thing(self, shot: Shot) -> tuple[Image, ...]:
-        """A shot of one picture, and the same with a dark disc as large as a block on a place drawn at random."""
+        """A shot of one picture, and the same with a dark disc on a place drawn at random, three quarters as wide."""
         picture = shot.pictures[0]
         if shot.pose is None:
             return (picture,)
         layout = self._set.layout
         x, y = layout.centre_mm(layout.places[int(self._rng.integers(len(layout.places)))])
         turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-        radius = BlockPieces.on(layout.board).side_mm / 2
+        radius = THING_SHARE / 2 * layout.board.cell_mm
         rim = [[x + radius * np.cos(turn), y + radius * np.sin(turn), layout.board.height_mm] for turn in turns]
         changed = picture.copy()
         outline = np.clip(project(shot.camera, shot.pose, rim), -1e4, 1e4)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
+from benchmarks.parts.photoreal.picture_game import PictureGame, TeachingPicture
+from benchmarks.parts.photoreal.registry import PICTURE_GAMES
 from referee.session.settings import ServiceSettings
 from vision.calibration import calibrate
+from vision.errors import LayoutError
 from vision.frame import Image
 from vision.geometry import CameraModel
 from vision.images import load_image
 from vision.layout.table import load_layout
-from vision.locating.location import locate
-from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.protocols import Appearance
 
 SETTINGS = ServiceSettings(options={"starts": "either"}, anywhere=True, stills=True)
 """Each picture is a table at rest at the end of a turn; the pieces may begin anywhere, and either player."""
@@ -43,6 +44,16 @@ class PictureFolder:
         columns, rows = board["squares"]
         self._board = f"charuco:{columns}x{rows}:{board['square_mm']}:{board['marker_mm']}:{board['dictionary']}"
         self._calibrated = cache(self._calibrate)
+        self._learned = cache(self._learn)
+
+    @property
+    def game(self) -> PictureGame:
+        """What is particular to the game; raises LayoutError for a game that no part of the benchmark knows."""
+        known = PICTURE_GAMES.get(self.layout.game)
+        if known is None:
+            there = ", ".join(PICTURE_GAMES)
+            raise LayoutError(f"sets of {self.layout.game!r} can't be answered; there is a part for {there}")
+        return known
 
     @property
     def pictures(self) -> list[Path]:
@@ -61,14 +72,21 @@ class PictureFolder:
         views = [load_image(path) for path in sorted((self._calibration / camera).glob("*.jpg"))]
         return calibrate(views, self._board, name=camera).camera
 
-    @cached_property
-    def looks(self) -> BlockAppearance | None:
-        """The piece set, learned from the enrolment pictures; ``None`` when there are none."""
+    def looks_of(self, name: str) -> Appearance | None:
+        """The piece set in a picture, learned from its enrolment pictures; ``None`` when it has none.
+
+        Raises what the game's ``learn`` raises.
+        """
+        return self._learned(self._set_of(name))
+
+    def _set_of(self, name: str) -> str:
+        return str(self._index[name].get("set", ""))
+
+    def _learn(self, set_name: str) -> Appearance | None:
         pictures = []
         for path in sorted(self.folder.glob("enrol*.jpg")):
-            image, camera = self.load(path)
-            truth = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            position = {block["cell"]: (block["colour"], block["top"]) for block in truth["blocks"]}
-            pose = locate(image, camera, self.layout).pose
-            pictures.append(EnrolmentPicture(image, camera, pose, position, path.name))
-        return enrol(pictures, self.layout.board) if pictures else None
+            if self.game.learn is not None and self._set_of(path.name) == set_name:
+                image, camera = self.load(path)
+                said = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+                pictures.append(TeachingPicture(image, camera, said, path.name, set_name))
+        return self.game.learn(pictures, self.layout) if pictures and self.game.learn is not None else None

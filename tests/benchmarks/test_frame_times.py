@@ -16,11 +16,16 @@ from vision.motion.changes import ChangeDetector
 @pytest.fixture(scope="module")
 def pictures() -> PictureSet:
     game = [name for name in photoreal.BOARDS if name.startswith("game")]
-    shots = (
-        Shot(photoreal.camera(game[0]), photoreal.pose(game[0]), tuple(photoreal.picture(name) for name in game[:2])),
-        Shot(photoreal.camera("019.jpg"), photoreal.pose("019.jpg"), (photoreal.picture("019.jpg"),)),
+    shots = tuple(
+        Shot(
+            photoreal.camera(names[0]),
+            photoreal.pose(names[0]),
+            photoreal.looks(),
+            tuple(photoreal.picture(name) for name in names),
+        )
+        for names in (game[:2], ["019.jpg"])
     )
-    return PictureSet(photoreal.LAYOUT, photoreal.looks(), shots)
+    return PictureSet(photoreal.LAYOUT, shots)
 
 
 def report(**changes: object) -> FrameReport:

@@ -103,11 +103,11 @@ def load_any(path: Path) -> Appearance:
     raise wrong
 
 
-def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearance) -> TableReader:
+def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearance | None) -> TableReader:
     """Make the reader of a table; raises LayoutError that says why when a surface can't be read.
 
-    ``appearance`` is that of the board's pieces and of all others of their kind. Pieces of another kind are read as
-    they come.
+    ``appearance`` is that of the board's pieces and of all others of their kind; ``None`` where none was taught. Pieces
+    of another kind are read as they come.
     """
     check_readable(layout)
     board = layout.surfaces[0]
@@ -119,6 +119,6 @@ def table_reader(camera: CameraModel, layout: TableLayout, appearance: Appearanc
             rolls[surface.name] = ROLL_READERS[kind](surface)
             continue
         as_board = board.pieces is not None and kind == board.pieces.kind
-        known = appearance if as_board else PIECE_READERS[kind].plain(surface)
+        known = appearance if as_board and appearance is not None else PIECE_READERS[kind].plain(surface)
         pieces[surface.name] = PIECE_READERS[kind].reader(surface, known)
     return TableReader(camera, layout, pieces, rolls)

@@ -299,9 +299,9 @@ class PhotorealSet:
         self._layout = folder.layout
         self.files = [path.name for path in folder.pictures]
         self._cameras = {name: folder.camera_of(name) for name in self.files}
-        if folder.looks is None:
+        self._looks = {name: looks for name in self.files if (looks := folder.looks_of(name)) is not None}
+        if len(self._looks) < len(self.files):
             raise EnrolmentError(f"{set_dir} has no enrolment pictures (enrol*.jpg); a set with them is needed")
-        self._looks = folder.looks
 
     def tasks(self, harder_pictures: int, seed: int) -> list[PhotorealTask]:
         """Every picture as it is, then so many with a hardship: half one at a time, half many at once."""
@@ -348,7 +348,7 @@ class PhotorealSet:
     def look_at(self, task: PhotorealTask) -> tuple[PictureScore, Taken, Sequence[str]]:
         """Read a picture by itself; its score, the picture, and what the reading names that is in the way."""
         taken, looks = self.taken(task)
-        reader = table_reader(taken.camera, self._layout, self._looks)
+        reader = table_reader(taken.camera, self._layout, self._looks[task.file])
         start = time.perf_counter()
         reading = reader.read(Frame(taken.image, 0.0, 0, task.file))
         spent_ms = (time.perf_counter() - start) * 1000
