@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--turns", "most_turns", type=click.IntRange(1), default=10_000, show_default=True,
               help="Stop after so many turns.")  # fmt: skip
 @click.pass_obj
-def command(
+def play_command(
     context: CommandContext,
     game_name: str,
     options: tuple[str, ...],

@@ -15,9 +15,8 @@ from engine.options import written_options
 from engine.records.record import write
 from engine.support.announcements import DRAW, REPETITION, RESIGN, parse_announcement
 from engine.support.dice import format_roll
-from referee.cli.games.rules import told
-from referee.cli.play import messages as words
-from referee.cli.play.game import GameSoFar, game_of_record, player_meant
+from referee.cli.games import told
+from referee.cli.play.game import HELP, GameSoFar, ended, game_of_record, player_meant, reasons, refusal, said
 from referee.cli.play.players import Program, draw_roll, program_rng, turns_of
 from referee.errors import PlayError
 from referee.hints.advice import RULED_OUT, Stage, advice_of
@@ -70,8 +69,8 @@ class PlaySession:
         self._shown = -1
         self._going_on = True
         self._commands: Mapping[str, Callable[[str], None]] = {
-            "help": lambda _: self._say(words.HELP),
-            "?": lambda _: self._say(words.HELP),
+            "help": lambda _: self._say(HELP),
+            "?": lambda _: self._say(HELP),
             "turns": self._list_turns,
             "hint": lambda _: self._give_hint(),
             "roll": lambda _: self._roll(),
@@ -108,7 +107,7 @@ class PlaySession:
                 self._let_play(player, program)
         if not self._game.rules.players_to_move(self._state):
             self._say(self._game.notation.diagram(self._state))
-            self._say(words.ended(self._game, self._state))
+            self._say(ended(self._game, self._state))
 
     def _let_play(self, player: Player, program: Program) -> None:
         rng = program_rng(self._settings.seed, player, len(self.so_far.steps))
@@ -134,7 +133,7 @@ class PlaySession:
             self._obey(line, awaits_roll=awaits_roll)
         except (EngineError, PlayError) as error:
             self._refused = error
-            for refused in words.refusal(error, line):
+            for refused in refusal(error, line):
                 self._say(refused)
 
     def _obey(self, line: str, *, awaits_roll: bool) -> None:
@@ -174,7 +173,7 @@ class PlaySession:
         if announcement.player is None and self._settings.programs:
             raise PlayError("a program plays, and programs agree to nothing; play on, or resign")
         self._play(announcement)
-        self._say(words.said(announcement))
+        self._say(said(announcement))
 
     def _show_board(self) -> None:
         self._shown = len(self.so_far.steps)
@@ -258,7 +257,7 @@ class PlaySession:
         if self._refused is None:
             self._say("Nothing was refused since the last turn.")
             return
-        for line in words.reasons(self._game, self._refused):
+        for line in reasons(self._game, self._refused):
             self._say(line)
 
     def _resign(self, player: str) -> None:

@@ -10,9 +10,11 @@ import click
 import cv2
 import pytest
 
+from referee.cli.calibration import PAPERS
 from referee.cli.group import EXIT_CODES, exit_code_of
 from referee.cli.root import COMMANDS, root
 from referee.errors import ConfigError, JournalBusyError, RefereeError
+from referee.rendering.printed_sheets import PAPERS_MM
 from tests.commands import Run
 from vision.errors import CalibrationError
 
@@ -218,3 +220,19 @@ def test_json_output_of_a_picture_that_is_no_table(run: Run, tmp_path: Path) -> 
     result = run("read", tmp_path / "grey.png", "--calibration", tmp_path / "camera.json")
     assert result.exit_code == 5
     assert "is no calibration" in result.stderr
+
+
+def test_the_list_of_commands_loads_nothing_heavy() -> None:
+    script = (
+        "import sys; from click.testing import CliRunner; from referee.cli.root import root\n"
+        "assert CliRunner().invoke(root, ['--help']).exit_code == 0\n"
+        "print(*sorted({'cv2', 'numpy', 'pydantic', 'reportlab', 'serial', 'sqlite3'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
+    )
+    assert done.stdout.split() == []
+
+
+def test_every_paper_can_be_asked_for() -> None:
+    assert (*PAPERS_MM,) == PAPERS

@@ -1,4 +1,4 @@
-"""``referee calibrate``: a camera's lens, from pictures of a ChArUco board."""
+"""``referee calibrate`` and ``referee print``: a camera's lens, and the sheets true to scale that a table needs."""
 
 from __future__ import annotations
 
@@ -9,25 +9,33 @@ import click
 
 from referee.cli.context import CommandContext, output, print_table, progress_output, utc_now
 from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
-from referee.cli.options import WRITABLE_FILE
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from vision.calibration import Calibration
     from vision.frame import Image
-
 _READ_TIMEOUT_S = 10.0
 
+PAPERS = ("a4", "letter")
+"""The papers of ``referee.rendering.printed_sheets``, which takes OpenCV to import; ``referee --help`` must not."""
 
-@click.command(cls=ExampleCommand)
-@click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
-@click.option(
+_BOARD = click.option(
     "--board",
     default="charuco:7x5:30:22:DICT_5X5_100",
     show_default=True,
     help="Squares across and down, their side and the markers' side in mm, marker dictionary.",
 )
+_PAPER = click.option(
+    "--paper", type=click.Choice(PAPERS), default="a4", show_default=True, help="The paper to print on."
+)
+_OUT = click.option("--out", type=WRITABLE_FILE, required=True, help="The PDF to write.")
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("sources", nargs=-1, required=True, metavar="PICTURES|CAMERA...")
+@_BOARD
 @click.option("--out", type=WRITABLE_FILE, required=True, help="The calibration to write.")
 @click.option("--preview", type=WRITABLE_FILE, help="Write the first picture as a perfect lens would take it.")
 @click.option("--name", help="A name for the camera. Default: the name of the file written.")
@@ -38,7 +46,7 @@ _READ_TIMEOUT_S = 10.0
 )  # fmt: skip
 @click.option("--anyway", is_flag=True, help="Write the calibration even when it is not good.")
 @click.pass_obj
-def command(
+def calibrate_command(
     context: CommandContext,
     sources: tuple[str, ...],
     board: str,
@@ -59,7 +67,7 @@ def command(
       referee calibrate calibration/*.jpg --out camera.json --preview straight.png
       referee calibrate 0 --pictures 20 --out camera.json
     """
-    from referee.cli.camera.pictures import save_image
+    from referee.cli.pictures import save_image
     from vision.calibration import calibrate, parse_board, save_calibration, undistorted_preview
 
     spec = parse_board(board)
@@ -82,7 +90,7 @@ def _load(
 ) -> tuple[list[Image], list[str]]:
     from rich.progress import track
 
-    from referee.cli.camera.pictures import pictures_in
+    from referee.cli.pictures import pictures_in
     from vision.images import load_image
 
     if any(not Path(source).exists() for source in sources) or _is_device(sources[0]):
@@ -147,3 +155,50 @@ def _report(console: Console, calibration: Calibration, names: list[str]) -> Non
         markup=False,
     )
     console.print(calibration.verdict, markup=False, soft_wrap=True)
+
+
+@click.group(name="print")
+def print_command() -> None:
+    """Make sheets to print, true to scale.
+
+    Each has a ruler to check the printer by.
+    """
+
+
+@print_command.command(cls=ExampleCommand)
+@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: as in the settings.")
+@_PAPER
+@_OUT
+@click.pass_obj
+def markers(context: CommandContext, layout: Path | None, paper: str, out: Path) -> None:
+    """Print the markers that stand around the board.
+
+    Examples:
+      referee print markers --out markers.pdf
+      referee print markers --layout my-table.json --paper letter --out markers.pdf
+    """
+    from referee.rendering.printed_sheets import plan_markers, write_pdf
+    from referee.settings.table_layout import layout_for
+
+    settings = context.configuration({"table.layout": layout}).settings
+    table = layout_for(settings.game.name, settings.table.layout)
+    pages = plan_markers(table.markers, paper)
+    write_pdf(pages, out, title="Table markers")
+    click.echo(f"{len(table.markers.centres_mm)} markers on {len(pages)} page(s) in {out}. Print at 100 %.")
+
+
+@print_command.command(cls=ExampleCommand)
+@_BOARD
+@_PAPER
+@_OUT
+def charuco(board: str, paper: str, out: Path) -> None:
+    """Print the board to calibrate a camera with.
+
+    Examples:
+      referee print charuco --out calibration-board.pdf
+    """
+    from referee.rendering.printed_sheets import plan_charuco, write_pdf
+    from vision.calibration import parse_board
+
+    write_pdf([plan_charuco(parse_board(board), paper)], out, title="Calibration board")
+    click.echo(f"The board {board} is in {out}. Print at 100 %, then: referee calibrate --board {board} PICTURES")

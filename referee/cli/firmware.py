@@ -26,7 +26,7 @@ _PINS = click.option("--pins", type=READABLE_FILE, help="The pin map.  [default:
 
 
 @click.group(name="firmware", cls=ExampleGroup)
-def command() -> None:
+def firmware_command() -> None:
     """Put the firmware on a microcontroller, and check it.
 
     A pin map says what hangs on the microcontroller's pins; it is put there, too.
@@ -38,7 +38,7 @@ def command() -> None:
     """
 
 
-@command.command(cls=ExampleCommand)
+@firmware_command.command(cls=ExampleCommand)
 @_PORT
 @_PINS
 @click.pass_obj
@@ -76,7 +76,7 @@ def install(context: CommandContext, port: str | None, pins: Path | None) -> Non
         click.echo("There is no pin map on the board, so nothing hangs on its pins: give one with --pins.", err=True)
 
 
-@command.command(cls=ExampleCommand)
+@firmware_command.command(cls=ExampleCommand)
 @_PORT
 @_PINS
 @click.option("--quick", is_flag=True, help="Only ask the firmware that runs; its files are not looked at.")
@@ -104,7 +104,7 @@ def check(context: CommandContext, port: str | None, pins: Path | None, quick: b
     return OK if checked.is_good else CHECK_FAILED
 
 
-@command.command(cls=ExampleCommand)
+@firmware_command.command(cls=ExampleCommand)
 @click.argument("file", type=READABLE_FILE, required=False)
 @click.option("--example", is_flag=True, help="Print a whole pin map with every key explained.")
 @click.option(

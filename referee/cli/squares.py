@@ -1,4 +1,4 @@
-"""``referee sensors``: which switch is under which square, and what they feel now."""
+"""``referee lights`` and ``referee sensors``: which light and which switch is which square, and whether they work."""
 
 from __future__ import annotations
 
@@ -9,12 +9,84 @@ import click
 
 from referee.cli.context import CommandContext, output
 from referee.cli.group import ExampleCommand, ExampleGroup
-from referee.cli.options import WRITABLE_FILE, by_option, journal_option
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, by_option, journal_option
+
+
+@click.group(name="lights", cls=ExampleGroup)
+def lights_command() -> None:
+    """Learn which light is which square, and try the lights.
+
+    What shows them stands in the settings: drivers below [lights].
+
+    Examples:
+      referee lights map --out lights.toml
+      referee lights test
+    """
+
+
+@lights_command.command(name="map", cls=ExampleCommand)
+@click.option(
+    "--out", type=WRITABLE_FILE, help="The light map to write.  [default: as in the settings, or lights.toml]"
+)
+@click.option(
+    "--lights", "count", type=click.IntRange(1, 300), help="How many lights there are. A board says it itself."
+)
+@click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
+@click.option("--camera", help="Let this camera find each light; the board must be empty. You are asked where unsure.")
+@click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
+@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
+@click.pass_obj
+def map_lights(
+    context: CommandContext,
+    out: Path | None,
+    count: int | None,
+    game_name: str | None,
+    camera: str | None,
+    calibration: Path | None,
+    layout: Path | None,
+) -> int:
+    """Learn which light of the strip is under which square.
+
+    One light after the other shines; type the square where you see it, or let the camera find it. Enter alone: no
+    square. status: the status light. b: back. f: finish.
+
+    Examples:
+      referee lights map --out lights.toml
+      referee lights map --camera 0 --calibration camera.json
+    """
+    from referee.mapping.lights import LightMapOptions, map_lights
+
+    configuration = context.configuration(
+        {
+            "game.name": game_name,
+            "camera.source": camera,
+            "camera.calibration": calibration,
+            "table.layout": layout,
+            "lights.strip_lights": count,
+        }
+    )
+    options = LightMapOptions(out or configuration.settings.lights.light_map or Path("lights.toml"), camera is not None)
+    return map_lights(configuration, options, output(), input)
+
+
+@lights_command.command(name="test", cls=ExampleCommand)
+@click.option("--seconds", type=click.FloatRange(0.05, 60), default=2.0, show_default=True, help="How long each shows.")
+@click.pass_obj
+def test_lights(context: CommandContext, seconds: float) -> int:
+    """Show everything that lights can say, one after the other, with words.
+
+    Examples:
+      referee lights test
+      referee lights test --seconds 5
+    """
+    from referee.mapping.lights import show_every_light
+
+    return show_every_light(context.configuration(), seconds, output())
 
 
 @click.group(name="sensors", cls=ExampleGroup, invoke_without_command=True)
 @click.pass_context
-def command(ctx: click.Context) -> int | None:
+def sensors_command(ctx: click.Context) -> int | None:
     """Look at the switches under the squares; learn which is where.
 
     Without a subcommand it shows them once. Where they hang stands in the settings: source below [sensors].
@@ -26,7 +98,7 @@ def command(ctx: click.Context) -> int | None:
     return ctx.invoke(show, once=True) if ctx.invoked_subcommand is None else None
 
 
-@command.command(cls=ExampleCommand)
+@sensors_command.command(cls=ExampleCommand)
 @click.option("--once", is_flag=True, help="Show them once instead of following them.")
 @click.pass_obj
 def show(context: CommandContext, once: bool) -> int:
@@ -44,7 +116,7 @@ def show(context: CommandContext, once: bool) -> int:
     return show_sensors(context.configuration(), console, once=once or not console.is_terminal)
 
 
-@command.command(name="map", cls=ExampleCommand)
+@sensors_command.command(name="map", cls=ExampleCommand)
 @click.option("--out", type=WRITABLE_FILE, help="The map to write.  [default: as in the settings, or sensors.toml]")
 @click.option("--by-switch", is_flag=True, help="Put pieces where you like, and type which square it was.")
 @click.option("--game", "game_name", help="Whose squares they are.  [default: as in the settings]")
@@ -66,7 +138,7 @@ def map_switches(context: CommandContext, out: Path | None, by_switch: bool, gam
     return map_sensors(configuration, options, output(), sys.stdin)
 
 
-@command.command(name="put-back", cls=ExampleCommand)
+@sensors_command.command(name="put-back", cls=ExampleCommand)
 @click.argument("place", metavar="SQUARE")
 @by_option
 @journal_option
@@ -80,7 +152,7 @@ def put_sensor_back(context: CommandContext, place: str, by: str | None, journal
       referee sensors put-back c3
       referee sensors put-back c3 --by Ann
     """
-    from referee.cli.table.client import IDLE, tell_referee, user_name
+    from referee.cli.client import IDLE, tell_referee, user_name
     from referee.commands.values import RestoreSensor
     from referee.sensing.health_file import put_back
 

@@ -1,1 +1,0 @@
-"""Commands about the camera, the pieces it sees and the sheets it needs."""

@@ -1,1 +1,0 @@
-"""Commands about lights, switches and the microcontroller."""

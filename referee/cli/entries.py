@@ -1,0 +1,265 @@
+"""What people tell the referee by text, whether one is running or not: a game, turns, corrections; and hints."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from referee.cli.client import submit, user_name
+from referee.cli.context import CommandContext
+from referee.cli.group import ExampleCommand
+from referee.cli.options import by_option, journal_option, read_pairs, rule_option
+
+if TYPE_CHECKING:
+    from referee.hints.advice import HintSettings
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("game_name", metavar="[GAME]", required=False)
+@rule_option
+@click.option("--player", "players", multiple=True, metavar="SIDE=NAME", help="Who plays, such as gold=Ann.")
+@journal_option
+@click.pass_obj
+def new_command(
+    context: CommandContext,
+    game_name: str | None,
+    options: tuple[str, ...],
+    players: tuple[str, ...],
+    journal: Path | None,
+) -> None:
+    """Begin a new game in the journal.
+
+    The next `referee watch` referees it from its set-up. A game that no camera can see yet, or one without a camera, is
+    kept by text: `referee turn`, `referee roll` and `referee announce`.
+
+    Examples:
+      referee new
+      referee new deblockle --option blocks_gold=3 --player gold=Ann --player teal=Ben
+    """
+    from common.phrases import capitalized
+    from engine import registry
+    from referee.commands.values import NewGame
+    from referee.session.idle import IdleSession
+    from referee.settings.game_options import table_options
+    from referee.settings.table_layout import kept_by_text, layout_for_camera
+    from vision.errors import LayoutError
+    from vision.layout.table import games_with_layouts
+
+    settings = context.configuration({"game.name": game_name}).settings
+    game = registry.load(settings.game.name)
+    chosen = table_options(game, {**settings.game.options, **read_pairs(options)})
+    names = {side: str(name) for side, name in read_pairs(players).items()}
+    unknown = [side for side in names if side not in game.players]
+    if unknown:
+        raise click.BadParameter(f"{game.name} has no player {unknown[0]!r}; it has {', '.join(game.players)}")
+    with context.open_journal(journal, read_only=False) as opened:
+        begun = NewGame(game.name, chosen, names, without_hints=settings.hints.strength == "none")
+        click.echo(IdleSession(opened, time.monotonic).begin(begun))
+    if settings.table.layout is None and game.name not in games_with_layouts():
+        click.echo(f"No camera can see {game.title} yet; {kept_by_text()}.")
+        return
+    try:
+        layout_for_camera(game.name, settings.table.layout)
+    except LayoutError as error:
+        click.echo(f"{capitalized(str(error))}. You can {kept_by_text()}.")
+
+
+def _side(player: str | None) -> str | None:
+    return player.strip().lower() if player else None
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("text", metavar="TEXT")
+@click.option("--player", metavar="SIDE", help="Whose turn it is, where several may play.")
+@by_option
+@journal_option
+@click.pass_obj
+def turn_command(context: CommandContext, text: str, player: str | None, by: str | None, journal: Path | None) -> None:
+    """Play a turn by text.
+
+    Any game can be kept so, without a camera: `referee new GAME`, then turns (and rolls, where there are dice). With
+    a camera the turn counts at once, and the pieces have to follow. A turn the rules forbid is refused with the reason.
+
+    Examples:
+      referee turn c1-c2=hoops
+      referee turn keep --player p2
+    """
+    from referee.commands.values import EnterTurn
+
+    click.echo(submit(context, journal, EnterTurn(text, by or user_name(), _side(player))))
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("faces", metavar="FACES")
+@by_option
+@journal_option
+@click.pass_obj
+def roll_command(context: CommandContext, faces: str, by: str | None, journal: Path | None) -> None:
+    """Say what was rolled.
+
+    The referee never rolls by itself: it is told what the dice on the table show. FACES is written as the game's page
+    in docs/games/ says.
+
+    Examples:
+      referee roll 4,1
+      referee roll 4,1 --by Ann
+    """
+    from referee.commands.values import EnterRoll
+
+    click.echo(submit(context, journal, EnterRoll(faces, by or user_name())))
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("kind", metavar="KIND")
+@click.option("--player", metavar="SIDE", help="Who says so.  [default: whose turn it is]")
+@by_option
+@journal_option
+@click.pass_obj
+def announce_command(
+    context: CommandContext, kind: str, player: str | None, by: str | None, journal: Path | None
+) -> None:
+    """Announce something: a resignation, an agreed draw, a claim.
+
+    What there is depends on the game (docs/games/). A claim that the rules don't bear out is refused with the reason.
+
+    Examples:
+      referee announce resign --player gold
+      referee announce draw
+    """
+    from referee.commands.values import Announce
+
+    click.echo(submit(context, journal, Announce(kind, by or user_name(), _side(player))))
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("squares", nargs=-1, metavar="[SQUARE LOOK]...")
+@click.option("--position", default="", metavar="TEXT", help="The whole position as text (docs/games/).")
+@click.option("--to-move", default="", metavar="SIDE", help="Who plays next.  [default: as before]")
+@click.option("--why", default="", metavar="TEXT", help="Why, for the journal.")
+@by_option
+@journal_option
+@click.pass_obj
+def correct_command(
+    context: CommandContext,
+    squares: tuple[str, ...],
+    position: str,
+    to_move: str,
+    why: str,
+    by: str | None,
+    journal: Path | None,
+) -> None:
+    """Say what really stands on the board.
+
+    A person outranks the camera: what you say holds until the table visibly changes, and the journal keeps who said
+    it. A referee that is running takes it up at once; otherwise the next `referee watch` goes on from it.
+
+    Examples:
+      referee correct c3 "teal block, x up"
+      referee correct c3=empty c4="gold star" --to-move teal --by Ann --why "the camera missed it"
+      referee correct --position "gold c1:G.star? e7:T.x? removed=3,3"
+    """
+    from referee.commands.corrections import read_looks
+    from referee.commands.values import Correct
+
+    click.echo(
+        submit(
+            context,
+            journal,
+            lambda game: Correct(by or user_name(), read_looks(game, squares), position, to_move.lower(), why),
+        )
+    )
+
+
+@click.command("take-back", cls=ExampleCommand)
+@by_option
+@journal_option
+@click.pass_obj
+def take_back_command(context: CommandContext, by: str | None, journal: Path | None) -> None:
+    """Take the last turn back.
+
+    It stays in the journal and no longer counts. Then put the pieces back as they were before it.
+
+    Examples:
+      referee take-back
+      referee take-back --by Ann
+    """
+    from referee.commands.values import TakeBack
+
+    click.echo(submit(context, journal, TakeBack(by or user_name())))
+
+
+@click.command(cls=ExampleCommand)
+@click.option(
+    "--position", metavar="TEXT", help="A position as text (docs/games/) in place of the game in the journal."
+)
+@click.option("--game", "game_name", metavar="GAME", help="The game of the position.  [default: as in the settings]")
+@click.option("--roll", metavar="FACES", help="What the dice show in the position.")
+@click.option("--strength", type=click.Choice(["gentle", "fair", "strong"]), help="How good the hint is to be.")
+@click.option("--seconds", type=click.FloatRange(0.05, 10), help="How long it may take.")
+@click.option("--whole", is_flag=True, help="Tell a gentle hint for a position as a whole.")
+@by_option
+@journal_option
+@click.pass_obj
+def hint_command(
+    context: CommandContext,
+    position: str | None,
+    game_name: str | None,
+    roll: str | None,
+    strength: str | None,
+    seconds: float | None,
+    whole: bool,
+    by: str | None,
+    journal: Path | None,
+) -> None:
+    """Give a hint: a good turn, and why.
+
+    A referee that is running shows it on its lights, by its own settings. A gentle hint first tells only which piece
+    to move; ask again for the whole turn. The journal keeps that a hint was given. Where the players ruled hints out
+    (`strength = "none"` below `[hints]`) there are none.
+
+    Examples:
+      referee hint
+      referee hint --strength strong --seconds 5
+      referee hint --game deblockle --position "gold c1:G.star? e7:T.x? removed=3,3"
+    """
+    from referee.commands.values import AskHint
+    from referee.errors import CorrectionError
+    from referee.hints.advice import RULED_OUT, HintSettings
+
+    configured = context.configuration({"hints.seconds": seconds, "game.name": game_name}).settings
+    # A flag must not bring back what the players ruled out, so it is looked at before the flag is.
+    if configured.hints.strength == "none":
+        raise CorrectionError(RULED_OUT)
+    chosen = context.configuration({"hints.strength": strength, "hints.seconds": seconds}).settings.hints
+    settings = HintSettings(chosen.strength, chosen.seconds)
+    if position is not None:
+        click.echo(_for_position(configured.game.name, position, roll, settings, whole=whole))
+        return
+    if roll is not None or game_name is not None or whole:
+        raise click.UsageError("--game, --roll and --whole belong to --position; the journal knows its own.")
+    command = AskHint(by or user_name())
+    click.echo(submit(context, journal, command, hints=settings, idle="", running="The lights show it."))
+
+
+def _for_position(name: str, position: str, roll: str | None, settings: HintSettings, *, whole: bool) -> str:
+    from engine import registry
+    from referee.errors import CorrectionError
+    from referee.hints.advice import Question, Stage, answer_question, hint_text
+
+    game = registry.load(name)
+    state = game.notation.parse_state(position)
+    if roll is not None:
+        dice = game.dice_for(roll)
+        state = dice.rolled(state, dice.parse_roll(state, roll))
+    answer = answer_question(
+        Question(0, game.name, game.notation.format_state(state), settings.strength, settings.seconds), time.monotonic
+    )
+    if answer.advice is None:
+        raise CorrectionError(f"No hint: {answer.refused}")
+    stage: Stage = "piece" if settings.strength == "gentle" and not whole else "whole"
+    words = hint_text(game, state, answer.advice, stage).words
+    # The turn as text too, to be typed, or read by a program.
+    return f"{words}\n  {answer.advice.turn}" if stage == "whole" else words

@@ -1,1 +1,0 @@
-"""Commands about games and their records; no table is needed."""

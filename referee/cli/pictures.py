@@ -1,0 +1,207 @@
+"""``referee read`` and ``referee enrol``: what a picture of the table shows, and what pieces look like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from referee.cli.context import CommandContext
+from referee.cli.group import CHECK_FAILED, OK, ExampleCommand
+from referee.cli.options import READABLE_FILE, WRITABLE_FILE, seeing_options
+
+if TYPE_CHECKING:
+    from vision.frame import Image
+    from vision.geometry import CameraModel
+    from vision.reading import PlaceReading, Reading
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("image", type=READABLE_FILE)
+@seeing_options
+@click.option(
+    "--debug-image", type=WRITABLE_FILE, help="Write the picture with what was located, read and found over the board."
+)
+@click.pass_obj
+def read_command(
+    context: CommandContext,
+    image: Path,
+    calibration: Path | None,
+    layout: Path | None,
+    looks: Path | None,
+    debug_image: Path | None,
+) -> int:
+    """Read one picture of the table as JSON.
+
+    Without looks, the colours are learned from the picture itself, which must then show a set-up.
+    Exits with 1 when the table could not be read; `hindrances` says why.
+
+    Examples:
+      referee read table.jpg --calibration camera.json --looks looks.json
+      referee read table.jpg --calibration camera.json --debug-image seen.png | jq '.places.c3'
+    """
+    from engine import registry
+    from referee.settings.table_layout import layout_for_camera
+    from vision.drawing import draw, draw_occlusions
+    from vision.frame import Frame
+    from vision.images import load_image
+    from vision.locating.location import locate
+    from vision.readers.protocols import SurfaceView
+    from vision.readers.registry import reader_kind, table_reader
+
+    settings = context.configuration(
+        {"camera.calibration": calibration, "table.layout": layout, "table.looks": looks}
+    ).settings
+    camera = camera_of(settings.camera.calibration)
+    table = layout_for_camera(settings.game.name, settings.table.layout)
+    kind = reader_kind(table)
+    picture = load_image(image)
+    if settings.table.looks is not None:
+        known = kind.load(settings.table.looks)
+    else:
+        view = SurfaceView(picture, camera, locate(picture, camera, table).pose, table.board)
+        known = kind.learn(view, kind.plain(table.board), registry.load(settings.game.name).players)
+    reader = table_reader(camera, table, known)
+    if debug_image is not None:
+        located = locate(picture, camera, table)
+        stages = reader.stages(picture, located.pose)
+        drawn = reader.draw(draw(picture, located, table, camera), stages)
+        for seen in stages.values():
+            drawn = draw_occlusions(drawn, seen.rectified, seen.occlusions)
+        save_image(debug_image, drawn)
+    reading = reader.read(Frame(picture, 0.0, 0, str(image)))
+    click.echo(json.dumps(reading_to_json(reading, str(image)), indent=2, ensure_ascii=False))
+    return OK if reading.places else CHECK_FAILED
+
+
+@click.command(cls=ExampleCommand)
+@click.argument("images", nargs=-1, required=True, type=READABLE_FILE)
+@click.option("--calibration", type=READABLE_FILE, help="What `referee calibrate` wrote for this camera.")
+@click.option("--layout", type=READABLE_FILE, help="The measured table. Default: the layout that comes with the game.")
+@click.option(
+    "--positions",
+    required=True,
+    multiple=True,
+    metavar='FILE|"a4=gold star, …"',
+    help="What each picture shows: a JSON file, or squares with colour and symbol up. Once, or once a picture.",
+)
+@click.option("--out", type=WRITABLE_FILE, required=True, help="The looks to write.")
+@click.pass_obj
+def enrol_command(
+    context: CommandContext,
+    images: tuple[Path, ...],
+    calibration: Path | None,
+    layout: Path | None,
+    positions: tuple[str, ...],
+    out: Path,
+) -> None:
+    """Learn what a piece set looks like.
+
+    Show every symbol of every colour at least once, in the light you play in.
+
+    Examples:
+      referee enrol set.jpg --positions "a4=gold star, b4=gold stop, c4=teal x" --out looks.json
+      referee enrol gold.jpg teal.jpg --positions gold.json --positions teal.json --out looks.json
+    """
+    from referee.settings.table_layout import layout_for_camera
+    from vision.images import load_image
+    from vision.locating.location import locate
+    from vision.readers.blocks.enrolment import EnrolmentPicture
+    from vision.readers.registry import reader_kind
+
+    if len(positions) not in {1, len(images)}:
+        raise click.UsageError(f"{len(positions)} --positions for {len(images)} pictures; give one, or one a picture.")
+    settings = context.configuration({"camera.calibration": calibration, "table.layout": layout}).settings
+    camera = camera_of(settings.camera.calibration)
+    table = layout_for_camera(settings.game.name, settings.table.layout)
+    kind = reader_kind(table)
+    known = [kind.positions(text, table.board) for text in positions]
+    pictures = []
+    for index, path in enumerate(images):
+        image = load_image(path)
+        pose = locate(image, camera, table).pose
+        pictures.append(EnrolmentPicture(image, camera, pose, known[index if len(known) > 1 else 0], str(path)))
+    looks = kind.enrol(pictures, table.board)
+    kind.save(looks, out)
+    click.echo(f"{' with '.join(', '.join(names) for names in looks.traits)} in {out}")
+
+
+def camera_of(calibration: Path | None) -> CameraModel:
+    """Load the camera's calibration; raises CalibrationError, also when none was given."""
+    from vision.calibration import load_calibration
+    from vision.errors import CalibrationError
+
+    if calibration is None:
+        raise CalibrationError(
+            "no calibration is set; make one with `referee calibrate`, then give --calibration FILE or set "
+            "calibration below [camera]"
+        )
+    return load_calibration(calibration)
+
+
+def pictures_in(sources: Sequence[Path]) -> Iterator[Path]:
+    """Give the image files, those of a folder in name order; raises CameraError for a folder without any."""
+    from vision.cameras import image_paths
+
+    for source in sources:
+        if source.is_dir():
+            yield from image_paths(source)
+        else:
+            yield source
+
+
+def save_image(path: Path, image: Image) -> None:
+    """Write a picture in the format of the file's suffix; raises FrameError for a format or place that fails."""
+    import cv2
+
+    from vision.errors import FrameError
+
+    try:
+        written = cv2.imwrite(str(path), image)
+    except cv2.error as error:
+        raise FrameError(f"cannot write the picture {path}: its name should end in .png or .jpg") from error
+    if not written:
+        raise FrameError(f"cannot write the picture {path}: check that its folder exists and may be written")
+
+
+_DIGITS = 4
+_LEAST_SHOWN = 0.001
+
+
+def reading_to_json(reading: Reading, source: str) -> dict[str, Any]:
+    """Give a reading as JSON values: the likeliest look of each place, and all that have a chance, to four digits."""
+    return {
+        "source": source,
+        "places": {place: _place_to_json(seen) for place, seen in reading.places.items()},
+        "hindrances": [
+            {"kind": hindrance.kind, "message": hindrance.message, "places": list(hindrance.places)}
+            for hindrance in reading.hindrances
+        ],
+        "notices": list(reading.notices),
+    }
+
+
+def _place_to_json(seen: PlaceReading) -> dict[str, Any]:
+    if seen.hidden_by is not None:
+        return {"look": None, "hidden_by": seen.hidden_by}
+    look, probability = seen.best
+    place: dict[str, Any] = {
+        "look": look,
+        "probability": round(probability, _DIGITS),
+        "probabilities": {
+            name: round(value, _DIGITS) for name, value in seen.probabilities.items() if value >= _LEAST_SHOWN
+        },
+    }
+    if seen.sides:
+        place["sides"] = {
+            side: {symbol: round(value, _DIGITS) for symbol, value in symbols.items()}
+            for side, symbols in seen.sides.items()
+        }
+    if seen.offset_mm is not None:
+        place["offset_mm"] = [round(length, 2) for length in seen.offset_mm]
+    if seen.turned_deg is not None:
+        place["turned_deg"] = round(seen.turned_deg, 1)
+    return place

@@ -1,1 +1,0 @@
-"""Commands for a game at the table, refereed now or kept in the journal."""
