@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import cv2
 import numpy as np
@@ -225,6 +225,56 @@ class CubeSolid:
         out = middle - (self.x_mm, self.y_mm, self.base_mm + self.side_mm / 2)
         to_camera = camera_position_mm - middle
         return float(out @ to_camera / (np.linalg.norm(out) * np.linalg.norm(to_camera)))
+
+
+_ROUND = 24
+"""Corners that stand for a circle."""
+
+
+@dataclass(frozen=True)
+class FrustumSolid:
+    """A round body standing on a plane, as wide at its foot and its top as their radii say: a disc, a cone."""
+
+    x_mm: float
+    y_mm: float
+    base_mm: float
+    height_mm: float
+    foot_radius_mm: float
+    top_radius_mm: float
+
+    turned_deg: ClassVar[None] = None
+
+    def corners_mm(self) -> FloatArray:
+        """Points on the circle below, then on the one above, shape (48, 3)."""
+        angles = np.linspace(0.0, 2 * np.pi, _ROUND, endpoint=False)
+        circle = np.column_stack([np.cos(angles), np.sin(angles)])
+        rings = [
+            np.column_stack([radius * circle + (self.x_mm, self.y_mm), np.full(_ROUND, self.base_mm + height)])
+            for radius, height in ((self.foot_radius_mm, 0.0), (self.top_radius_mm, self.height_mm))
+        ]
+        return np.vstack(rings)
+
+    def grown(self, by_mm: float) -> FrustumSolid:
+        """A body wider and higher by that much; its base stays."""
+        return replace(
+            self,
+            height_mm=self.height_mm + by_mm,
+            foot_radius_mm=self.foot_radius_mm + by_mm,
+            top_radius_mm=self.top_radius_mm + by_mm,
+        )
+
+    def inner_points_mm(self, count: int) -> FloatArray:
+        """Points spread evenly through the body, ``count`` along radius, angle and height, shape (count ** 3, 3)."""
+        steps = (np.arange(count) + 0.5) / count
+        out, turn, up = (axis.ravel() for axis in np.meshgrid(np.sqrt(steps), 2 * np.pi * steps, steps))
+        radius = out * (self.foot_radius_mm + (self.top_radius_mm - self.foot_radius_mm) * up)
+        return np.column_stack(
+            [
+                self.x_mm + radius * np.cos(turn),
+                self.y_mm + radius * np.sin(turn),
+                self.base_mm + self.height_mm * up,
+            ]
+        )
 
 
 def corners_px(solids: Sequence[CubeSolid], camera: CameraModel, pose: Pose) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vision.geometry import Pose, back_project, plane_homography, project
+from vision.geometry import FrustumSolid, Pose, back_project, plane_homography, project
 from vision.opencv import undistort_points
 
 within = st.floats(-200, 200)
@@ -37,3 +37,16 @@ def test_poses_keep_their_vectors(rotation, translation):
 def test_no_points_give_no_points(camera, pose):
     assert project(camera, pose, np.zeros((0, 3))).shape == (0, 2)
     assert back_project(camera, pose, np.zeros((0, 2)), 0.0).shape == (0, 3)
+
+
+def test_a_frustum_is_as_wide_below_and_above_as_its_radii_say() -> None:
+    body = FrustumSolid(10.0, -20.0, 5.0, 30.0, 12.0, 4.0)
+    corners = body.corners_mm()
+    away = np.hypot(corners[:, 0] - 10.0, corners[:, 1] + 20.0)
+    assert np.allclose(away[corners[:, 2] == 5.0], 12.0)
+    assert np.allclose(away[corners[:, 2] == 35.0], 4.0)
+    inner = body.inner_points_mm(4)
+    assert len(inner) == 64
+    assert np.all(np.hypot(inner[:, 0] - 10.0, inner[:, 1] + 20.0) < 12.0 - 8.0 * (inner[:, 2] - 5.0) / 30.0)
+    grown = body.grown(2.0)
+    assert (grown.base_mm, grown.height_mm, grown.foot_radius_mm, grown.top_radius_mm) == (5.0, 32.0, 14.0, 6.0)

@@ -5,13 +5,14 @@ How it is read is the business of ``vision.readers``, whose registry goes by ``k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from vision.errors import LayoutError
-from vision.geometry import CubeSolid, Side, Solid
+from vision.geometry import CubeSolid, FrustumSolid, Side, Solid
 from vision.layout.measures import positive_mm
 
 if TYPE_CHECKING:
@@ -84,6 +85,111 @@ class BlockPieces:
 
 
 @dataclass(frozen=True)
+class DiscPieces:
+    """Round flat pieces, any of which may carry a ball on its top."""
+
+    diameter_mm: float
+    disc_mm: float
+    """The height of a disc without a ball."""
+    ball_mm: float
+    """The diameter of a ball."""
+
+    kind: ClassVar[str] = "discs"
+    word: ClassVar[str] = "piece"
+
+    @classmethod
+    def on(cls, surface: Surface) -> DiscPieces:
+        """The discs of a surface; raises LayoutError for one with other pieces."""
+        if not isinstance(surface.pieces, cls):
+            raise LayoutError(f"the layout says nothing of discs on the {surface.name}; it needs piece and ball")
+        return surface.pieces
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> DiscPieces:
+        """Read ``piece`` and ``ball`` of a layout file; raises LayoutError, and KeyError for what is missing."""
+        return cls(
+            positive_mm(data["piece"]["diameter"], "piece.diameter"),
+            positive_mm(data["piece"]["height"], "piece.height"),
+            positive_mm(data["ball"]["diameter"], "ball.diameter"),
+        )
+
+    @property
+    def height_mm(self) -> float:
+        """The height of a disc with a ball on it."""
+        return self.disc_mm + self.ball_mm
+
+    def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
+        """A disc and its ball, as wide above as the ball."""
+        return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.diameter_mm / 2, self.ball_mm / 2)
+
+
+@dataclass(frozen=True)
+class PyramidSize:
+    """One size of pyramid: the edge of its square base, and its height."""
+
+    base_mm: float
+    height_mm: float
+
+
+@dataclass(frozen=True)
+class PyramidPieces:
+    """Hollow square pyramids that stack by slipping over each other; ``sizes`` by S, M and L.
+
+    ``rise_mm`` is how much higher the tip of a stack gets with each piece that is put on: the thickness of the walls,
+    as seen along the axis. All sizes are about equally steep, so it is the same for every pair.
+    """
+
+    sizes: Mapping[str, PyramidSize]
+    rise_mm: float
+
+    kind: ClassVar[str] = "pyramids"
+    word: ClassVar[str] = "pyramid"
+
+    @classmethod
+    def on(cls, surface: Surface) -> PyramidPieces:
+        """The pyramids of a surface; raises LayoutError for one with other pieces."""
+        if not isinstance(surface.pieces, cls):
+            raise LayoutError(f"the layout says nothing of pyramids on the {surface.name}; it needs their sizes")
+        return surface.pieces
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PyramidPieces:
+        """Read ``pyramids`` of a layout file; raises LayoutError, and KeyError for what is missing."""
+        sizes = {
+            name: PyramidSize(
+                positive_mm(data["pyramids"][name]["base"], f"pyramids.{name}.base"),
+                positive_mm(data["pyramids"][name]["height"], f"pyramids.{name}.height"),
+            )
+            for name in PYRAMID_SIZES
+        }
+        return cls(sizes, positive_mm(data["pyramids"].get("rise", USUAL_RISE_MM), "pyramids.rise"))
+
+    @property
+    def height_mm(self) -> float:
+        """The height of a large one with ``HIGH_STACK`` pieces on it."""
+        return self.sizes["L"].height_mm + HIGH_STACK * self.rise_mm
+
+    def elevations_mm(self, sizes: Sequence[str]) -> tuple[float, ...]:
+        """How high the base of each piece of a stack is over the lowest one's, given their sizes from below."""
+        found = [0.0]
+        for below, size in pairwise(sizes):
+            tip = found[-1] + self.sizes[below].height_mm + self.rise_mm
+            found.append(max(tip - self.sizes[size].height_mm, 0.0))
+        return tuple(found[: len(sizes)])
+
+    def solid_at(self, x_mm: float, y_mm: float, base_mm: float) -> FrustumSolid:
+        """The largest stack, as if it were round."""
+        return FrustumSolid(x_mm, y_mm, base_mm, self.height_mm, self.sizes["L"].base_mm / 2, 0.0)
+
+
+PYRAMID_SIZES = ("S", "M", "L")
+USUAL_RISE_MM = 6.0
+"""Where the layout does not say how far one pyramid rises on another."""
+HIGH_STACK = 5
+"""How many pieces stand on a large one in the highest stacks of a set-up."""
+
+
+@dataclass(frozen=True)
 class NamedPieces:
     """Pieces of which a layout file gives the kind alone. They are taken to be flat."""
 
@@ -97,14 +203,21 @@ class NamedPieces:
 
 
 MEASURED_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Pieces]] = MappingProxyType(
-    {BlockPieces.kind: BlockPieces.from_json}
+    {
+        BlockPieces.kind: BlockPieces.from_json,
+        DiscPieces.kind: DiscPieces.from_json,
+        PyramidPieces.kind: PyramidPieces.from_json,
+    }
 )
 """The kinds of pieces with measures of their own, and what reads them from a layout file's JSON."""
 
 
+_KINDS_BY_KEY = {"block": BlockPieces.kind, "ball": DiscPieces.kind, "pyramids": PyramidPieces.kind}
+
+
 def pieces_from_json(data: Mapping[str, Any]) -> Pieces | None:
-    """Read what stands on a surface: ``pieces`` names the kind, and may be left out where there is a ``block``."""
-    kind = data.get("pieces", BlockPieces.kind if data.get("block") else None)
+    """Read what stands on a surface: ``pieces`` names the kind, and may be left out where its measures are given."""
+    kind = data.get("pieces", next((kind for key, kind in _KINDS_BY_KEY.items() if data.get(key)), None))
     if kind is None:
         return None
     if not isinstance(kind, str) or not kind:

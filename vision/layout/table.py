@@ -2,8 +2,9 @@
 
 The file is in the world frame of ``vision.geometry``: ``markers`` (dictionary, side of the black square, z, centres by
 id, ids clockwise from the far left, each marker's top edge towards +y), ``board`` (cols, rows, cell, top_z) and what
-stands on it (``pieces``, the kind; ``block``, the side and net of one). ``surfaces`` lists further ones, each with a
-``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), its own ``pieces`` and, where it may be pushed about
+stands on it (``pieces``, the kind; its measures: ``block``, the side and net of one; ``piece`` and ``ball``, diameters
+and a height; ``pyramids``, base and height of each size and their ``rise``). ``surfaces`` lists further ones, each with
+a ``name``, a ``board`` or a ``tray`` (x and y from and to, top_z), its own ``pieces`` and, where it may be pushed about
 by itself, its own ``markers``; ``prefix`` begins the names of its places. Unknown keys are left alone.
 """
 

@@ -134,11 +134,11 @@ def test_read_learns_the_colours_from_a_set_up(run: Run, pictures: Pictures) -> 
 @pytest.mark.parametrize("command", [("read",), ("enrol", "--out", "looks.json", "--positions", "a4=gold star")])
 def test_pieces_that_no_reader_knows(run: Run, pictures: Pictures, tmp_path: Path, command: tuple[str, ...]) -> None:
     data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
-    (tmp_path / "discs.json").write_text(json.dumps({**data, "pieces": "discs"}))
-    given = ("--calibration", pictures.calibration, "--layout", "discs.json")
+    (tmp_path / "shells.json").write_text(json.dumps({**data, "pieces": "shells"}))
+    given = ("--calibration", pictures.calibration, "--layout", "shells.json")
     result = run(command[0], pictures.set_up, *given, *command[1:])
     assert result.exit_code == 5
-    assert "no reader knows 'discs'" in result.stderr
+    assert "no reader knows 'shells'" in result.stderr
 
 
 def test_read_uses_the_settings(run: Run, pictures: Pictures, tmp_path: Path) -> None:

@@ -92,11 +92,11 @@ def test_new_begins_a_game(run: Run, tmp_path: Path) -> None:
 def test_a_table_whose_pieces_no_reader_knows_is_kept_by_text(run: Run, tmp_path: Path) -> None:
     data = json.loads((resources.files("vision.layout") / "games" / "deblockle.json").read_text(encoding="utf-8"))
     del data["block"]
-    (tmp_path / "discs.json").write_text(json.dumps({**data, "pieces": "discs"}))
-    (tmp_path / "referee.toml").write_text('[table]\nlayout = "discs.json"\n')
+    (tmp_path / "shells.json").write_text(json.dumps({**data, "pieces": "shells"}))
+    (tmp_path / "referee.toml").write_text('[table]\nlayout = "shells.json"\n')
     begun = run("new", "deblockle", "--journal", "a.sqlite")
     assert begun.exit_code == 0, begun.stderr
-    says = "can't see this table: no reader knows 'discs', which its layout names for the board; there is one for"
+    says = "can't see this table: no reader knows 'shells', which its layout names for the board; there is one for"
     assert f"A camera {says} blocks. You can keep it by text" in " ".join(begun.output.split())
     refused = run("watch", "--frames", ".")
     assert refused.exit_code == 5
@@ -112,7 +112,8 @@ def test_a_game_that_no_camera_can_see_yet_is_kept_by_text(run: Run) -> None:
     refused = run("watch", "--game", "number-drop", "--frames", ".")
     assert refused.exit_code == 5
     assert (
-        "no layout comes with number-drop yet, so a camera can't see it (there is one for deblockle)" in refused.stderr
+        "no layout comes with number-drop yet, so a camera can't see it (there is one for blockade, deblockle, diaballik)"
+        in refused.stderr
     )
     assert "play it with `referee play number-drop`" in refused.stderr
 

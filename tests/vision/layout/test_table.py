@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vision.errors import LayoutError
-from vision.layout.pieces import BlockPieces
+from vision.layout.pieces import BlockPieces, DiscPieces, PyramidPieces
 from vision.layout.table import default_layout, layout_from_json, load_layout
 
 GOOD = {
@@ -43,7 +43,7 @@ def test_the_layout_that_comes_with_deblockle():
 
 @pytest.mark.parametrize("game", ["chess", "", "../secret", "deblockle.json"])
 def test_a_game_without_a_layout_is_named(game):
-    with pytest.raises(LayoutError, match="there is one for deblockle"):
+    with pytest.raises(LayoutError, match="there is one for blockade, deblockle, diaballik"):
         default_layout(game)
 
 
@@ -126,3 +126,26 @@ def test_files_that_are_missing_or_no_layout(tmp_path):
 def test_corners_run_clockwise_from_the_far_left():
     corners = layout_from_json(GOOD).markers.corners_mm(1)
     assert corners.tolist() == [[157, 193, 0.4], [193, 193, 0.4], [193, 157, 0.4], [157, 157, 0.4]]
+
+
+def test_the_layout_of_diaballik_measures_discs_and_balls() -> None:
+    discs = DiscPieces.on(default_layout("diaballik").board)
+    assert (discs.diameter_mm, discs.disc_mm, discs.ball_mm, discs.height_mm) == (25.0, 10.0, 15.0, 25.0)
+
+
+def test_pyramids_that_nest_raise_the_tip_of_a_stack_by_the_same_each() -> None:
+    pyramids = PyramidPieces.on(default_layout("blockade").board)
+    for sizes in ("LMMMMM", "LMS", "LS", "LMSL"):
+        tips = [
+            base + pyramids.sizes[size].height_mm
+            for base, size in zip(pyramids.elevations_mm(sizes), sizes, strict=True)
+        ]
+        assert tips == pytest.approx([44.5 + pyramids.rise_mm * number for number in range(len(sizes))])
+
+
+def test_pieces_of_another_kind_than_asked_for_are_refused() -> None:
+    board = default_layout("deblockle").board
+    with pytest.raises(LayoutError, match="it needs piece and ball"):
+        DiscPieces.on(board)
+    with pytest.raises(LayoutError, match="it needs their sizes"):
+        PyramidPieces.on(board)
