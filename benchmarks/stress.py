@@ -44,7 +44,8 @@ from vision.errors import EnrolmentError
 from vision.frame import Frame, Image
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.blocks.enrolment import enrol
+from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import table_reader
 
 PIECE_SETS = 8

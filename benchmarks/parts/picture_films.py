@@ -103,9 +103,8 @@ def _learned(image: Image, camera: CameraModel, pose: Pose | None, layout: Table
     if pose is None:
         raise EnrolmentError("the table can't be located in the first picture, so no colours can be learned from it")
     kind = reader_kind(layout)
-    learned: Appearance = kind.learn(
-        SurfaceView(image, camera, pose, layout.board), kind.plain(layout.board), load(layout.game).players
-    )
+    view = SurfaceView(image, camera, pose, layout.board, markers=layout.markers)
+    learned: Appearance = kind.learn(view, kind.plain(layout.board), load(layout.game).players)
     return learned
 
 

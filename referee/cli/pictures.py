@@ -62,7 +62,8 @@ def read_command(
     if settings.table.looks is not None:
         known = kind.load(settings.table.looks)
     else:
-        view = SurfaceView(picture, camera, locate(picture, camera, table).pose, table.board)
+        pose = locate(picture, camera, table).pose
+        view = SurfaceView(picture, camera, pose, table.board, markers=table.markers)
         known = kind.learn(view, kind.plain(table.board), registry.load(settings.game.name).players)
     reader = table_reader(camera, table, known)
     if debug_image is not None:
@@ -109,7 +110,7 @@ def enrol_command(
     from referee.settings.table_layout import layout_for_camera
     from vision.images import load_image
     from vision.locating.location import locate
-    from vision.readers.blocks.enrolment import EnrolmentPicture
+    from vision.readers.protocols import EnrolmentPicture
     from vision.readers.registry import reader_kind
 
     if len(positions) not in {1, len(images)}:
@@ -123,7 +124,8 @@ def enrol_command(
     for index, path in enumerate(images):
         image = load_image(path)
         pose = locate(image, camera, table).pose
-        pictures.append(EnrolmentPicture(image, camera, pose, known[index if len(known) > 1 else 0], str(path)))
+        position = known[index if len(known) > 1 else 0]
+        pictures.append(EnrolmentPicture(image, camera, pose, position, str(path), table.markers))
     looks = kind.enrol(pictures, table.board)
     kind.save(looks, out)
     click.echo(f"{' with '.join(', '.join(names) for names in looks.traits)} in {out}")

@@ -57,7 +57,8 @@ from simulator.table import VirtualTable, standard_setting
 from vision.frame import Frame
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.blocks.enrolment import enrol
+from vision.readers.protocols import EnrolmentPicture
 from vision.readers.registry import table_reader
 from vision.readers.table_reader import TableReader
 

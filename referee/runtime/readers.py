@@ -151,7 +151,7 @@ class LearningReader:
             return reading
         try:
             pose = locate(frame.image, self._camera, self._layout).pose
-            view = SurfaceView(frame.image, self._camera, pose, self._layout.board, frame.time_s)
+            view = SurfaceView(frame.image, self._camera, pose, self._layout.board, frame.time_s, self._layout.markers)
             looks = self._kind.learn(view, self._plain, self._names)
         except (EnrolmentError, NotLocatedError) as error:
             why = Hindrance(HindranceKind.BAD_FRAME, f"The pieces' colours are not known yet: {error}")

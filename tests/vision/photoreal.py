@@ -14,7 +14,8 @@ from vision.images import load_image
 from vision.layout.table import TableLayout, default_layout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.blocks.enrolment import enrol
+from vision.readers.protocols import EnrolmentPicture
 
 FOLDER = Path(__file__).parent.parent / "data" / "photoreal"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

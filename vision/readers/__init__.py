@@ -8,7 +8,8 @@ A piece set is learned from two pictures, then a third one is read:
 >>> from vision.images import load_image
 >>> from vision.layout.table import default_layout
 >>> from vision.locating.location import locate
->>> from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+>>> from vision.readers.blocks.enrolment import enrol
+>>> from vision.readers.protocols import EnrolmentPicture
 >>> from vision.readers.registry import table_reader
 >>> pictures, layout = Path("tests/data/photoreal"), default_layout("deblockle")
 >>> camera = load_calibration(pictures / "webcam.json")

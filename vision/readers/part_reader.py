@@ -191,7 +191,7 @@ class PartReader:
         return stages
 
     def _view(self, image: Image, time_s: float, surface: Surface) -> SurfaceView:
-        return SurfaceView(image, self._camera, self._standing(), surface, time_s)
+        return SurfaceView(image, self._camera, self._standing(), surface, time_s, self.layout.markers)
 
     def _standing(self) -> Pose:
         """The pose that everything is read from."""

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose, Solid
+from vision.layout.markers import MarkerLayout
 from vision.layout.surfaces import Surface
 from vision.reading import RollReading
 
@@ -21,7 +22,8 @@ class SurfaceView:
     """One surface in one picture.
 
     ``image`` is the picture as the camera took it; ``pose`` the surface's in the camera's frame, the same object for
-    as long as nothing moved, so that what depends on it can be kept. ``time_s`` is the frame's.
+    as long as nothing moved, so that what depends on it can be kept. ``time_s`` is the frame's; ``markers`` are those
+    that gave the pose, whose paper tells what white is.
     """
 
     image: Image
@@ -29,6 +31,23 @@ class SurfaceView:
     pose: Pose
     surface: Surface
     time_s: float = 0.0
+    markers: MarkerLayout | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EnrolmentPicture:
+    """One picture of a known position to learn from.
+
+    ``position`` holds, by place, what stands there, as the reader's kind writes it; ``markers`` are those that gave the
+    pose.
+    """
+
+    image: Image
+    camera: CameraModel
+    pose: Pose
+    position: Mapping[str, Any]
+    name: str = "the picture"
+    markers: MarkerLayout | None = None
 
 
 class Sighting(Protocol):

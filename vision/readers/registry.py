@@ -20,10 +20,10 @@ from vision.readers.blocks.appearance import (
     load_appearance,
     save_appearance,
 )
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol, learn_colours
+from vision.readers.blocks.enrolment import enrol, learn_colours
 from vision.readers.blocks.positions import read_positions
 from vision.readers.blocks.reader import BlockReader
-from vision.readers.protocols import AnyPieceReader, Appearance, RollReader, SurfaceView
+from vision.readers.protocols import AnyPieceReader, Appearance, EnrolmentPicture, RollReader, SurfaceView
 from vision.readers.table_reader import TableReader
 
 AppearanceT = TypeVar("AppearanceT", bound=Appearance)

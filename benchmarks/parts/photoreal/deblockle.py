@@ -11,7 +11,8 @@ from common.places import EMPTY
 from vision.layout.table import TableLayout
 from vision.locating.location import locate
 from vision.readers.blocks.appearance import BlockAppearance
-from vision.readers.blocks.enrolment import EnrolmentPicture, enrol
+from vision.readers.blocks.enrolment import enrol
+from vision.readers.protocols import EnrolmentPicture
 from vision.reading import HindranceKind, Reading
 
 _LOOK = re.compile(r"(?P<colour>\S+) block, (?P<symbol>\S+) up")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from vision.errors import EnrolmentError
-from vision.frame import FloatArray, FloatImage, Image
-from vision.geometry import CameraModel, Pose
+from vision.frame import FloatArray, FloatImage
 from vision.layout.pieces import BlockPieces
 from vision.layout.surfaces import Surface
 from vision.readers.blocks.appearance import MASK_SIDE_PX, BlockAppearance, drawn_appearance
 from vision.readers.blocks.faces import FaceFinder, FaceFit, fit_face, rough_fits
 from vision.readers.blocks.reader import REACH_MM, BlockReader, BlockSighting, top_window
 from vision.readers.blocks.symbols import Mask, scaled_mask
-from vision.readers.protocols import SurfaceView
+from vision.readers.protocols import EnrolmentPicture, SurfaceView
 from vision.sampling import PlaneWindow, linear_light, plane_map, sample
 
 ENROL_PX_PER_MM = 2.0
@@ -28,17 +26,6 @@ SYMBOL_SCALES = (1.0, 0.93, 1.07, 0.86, 1.14, 0.8)
 LEARNED_LIKE_DRAWN = 0.6
 SET_UP_FIT = 0.86
 SAME_COLOUR_SPREAD = 0.45
-
-
-@dataclass(frozen=True, eq=False)
-class EnrolmentPicture:
-    """One picture of a known position: image, camera, pose, and (colour, symbol up) of each place with a block."""
-
-    image: Image
-    camera: CameraModel
-    pose: Pose
-    position: Mapping[str, tuple[str, str]]
-    name: str = "the picture"
 
 
 def enrol(pictures: Sequence[EnrolmentPicture], surface: Surface) -> BlockAppearance:
