@@ -20,7 +20,8 @@ from simulator.rendering.optics import (
 )
 from simulator.rendering.renderer import Renderer
 from simulator.scene.cube import direction, net_side
-from simulator.scene.scene import SYMBOLS, Lighting, Scene, Sensor, Setting
+from simulator.scene.pieces import SYMBOLS
+from simulator.scene.scene import Lighting, Scene, Sensor, Setting
 from simulator.scene.viewpoint import first_fitting, looking_at
 from vision.frame import Image
 from vision.geometry import CameraModel, Pose

@@ -1,6 +1,6 @@
-"""Switches under the virtual board: which are closed by the blocks above them, and what goes wrong with them.
+"""Switches under the virtual board: which are closed by the pieces above them, and what goes wrong with them.
 
-A switch closes while a block stands near the middle of its square. It may flicker, be stuck closed or be dead, and
+A switch closes while a piece stands near the middle of its square. It may flicker, be stuck closed or be dead, and
 its cable may be off for a while. Everything is drawn from a seed; times must be asked for in rising order.
 """
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simulator.scene.scene import BlockPose, standing_on
+from simulator.scene.pieces import PiecePose, standing_on
 from vision.layout.table import TableLayout
 
 REACH_SHARE = 0.42
-"""How far from a square's middle, in squares, a block may stand and still close its switch."""
+"""How far from a square's middle, in squares, a piece may stand and still close its switch."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class VirtualSwitches:
         self._rngs = {place: np.random.default_rng([seed, 61, number]) for number, place in enumerate(layout.places)}
         self._flickers = {place: (self._gap_s(place), 0.0) for place in layout.places}
 
-    def closed(self, blocks: Sequence[BlockPose], time_s: float) -> dict[str, bool] | None:
-        """Say which switches read closed at ``time_s`` under these blocks; ``None`` while the cable is off."""
-        sensed = sensed_places(self._layout, blocks)
+    def closed(self, pieces: Sequence[PiecePose], time_s: float) -> dict[str, bool] | None:
+        """Say which switches read closed at ``time_s`` under these pieces; ``None`` while the cable is off."""
+        sensed = sensed_places(self._layout, pieces)
         read = {place: self._read(place, place in sensed, time_s) for place in self._rngs}
         if any(from_s <= time_s < to_s for from_s, to_s in self._faults.unplugged):
             return None
@@ -104,14 +104,14 @@ class VirtualSwitches:
         return float(self._rngs[place].exponential(60.0 / per_minute)) if per_minute else math.inf
 
 
-def sensed_places(layout: TableLayout, blocks: Sequence[BlockPose]) -> frozenset[str]:
-    """The places whose switch a block's magnet reaches: it stands on the board, near enough to the middle."""
+def sensed_places(layout: TableLayout, pieces: Sequence[PiecePose]) -> frozenset[str]:
+    """The places whose switch a piece's magnet reaches: it stands on the board, near enough to the middle."""
     reach_mm = REACH_SHARE * layout.board.cell_mm
     found = set()
-    for block in blocks:
-        place = standing_on(layout, block)
+    for piece in pieces:
+        place = standing_on(layout, piece)
         if place is not None:
             x_mm, y_mm = layout.centre_mm(place)
-            if math.hypot(block.x_mm - x_mm, block.y_mm - y_mm) <= reach_mm:
+            if math.hypot(piece.x_mm - x_mm, piece.y_mm - y_mm) <= reach_mm:
                 found.add(place)
     return frozenset(found)

@@ -127,7 +127,7 @@ class VirtualTable(PlayedTable):
         if moment is None:
             raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
         setting = self._setting_at(time_s)
-        scene = Scene(setting, moment.blocks, moment.hands, self._things)
+        scene = Scene(setting, moment.pieces, moment.hands, self._things)
         image = self._renderer.render(scene, self._sequence)
         frame = Frame(image, time_s, self._sequence, self.name)
         self._note_frame(frame, moment, setting)

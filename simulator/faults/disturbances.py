@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from simulator.scene.scene import BlockPose, Colour, ForeignObject, Lamp, Lighting, Setting
+from simulator.scene.pieces import BlockPose, Colour
+from simulator.scene.scene import ForeignObject, Lamp, Lighting, Setting
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, looking_at
 from vision.geometry import CameraModel, Pose
 from vision.layout.pieces import BlockPieces

@@ -14,7 +14,7 @@ from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handl
 from simulator.play.players import Habits, Players, RollAndHop
 from simulator.play.violations import VIOLATIONS, Carries, PlayArea, star_of
 from simulator.scene.cube import turned
-from simulator.scene.scene import BlockPose
+from simulator.scene.pieces import BlockPose
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 

@@ -17,7 +17,8 @@ from simulator.faults.game import Episode, FaultyGame
 from simulator.play.choreography import Moment
 from simulator.play.ground_truth import TruthLog
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import BlockPose, Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
+from simulator.scene.pieces import PiecePose
+from simulator.scene.scene import Lamp, Lighting, Scene, Sensor, Setting, TableLook, standard_layout
 from simulator.scene.viewpoint import lens
 from simulator.table import PlayedTable
 from vision.errors import CameraError, EndOfFramesError, FrameError, FrameTimeoutError
@@ -69,7 +70,7 @@ class FaultyTable(PlayedTable):
         super().__init__(seed, self._game, setting, fps)
         self._renderer = Renderer(seed) if pictures else None
         self._scene = Scene(self._setting)
-        self._blocks: tuple[BlockPose, ...] = ()
+        self._pieces: tuple[PiecePose, ...] = ()
         self._settings: dict[tuple[int, int], Setting] = {}
         self._overrides_taken = 0
 
@@ -89,9 +90,9 @@ class FaultyTable(PlayedTable):
         return self._scene
 
     @property
-    def blocks(self) -> tuple[BlockPose, ...]:
+    def pieces(self) -> tuple[PiecePose, ...]:
         """What stands and moves where now, whether or not a camera looks: for switches under the board."""
-        return self._blocks
+        return self._pieces
 
     @property
     def is_shaken(self) -> bool:
@@ -110,7 +111,7 @@ class FaultyTable(PlayedTable):
         """Let the table's time go by without looking."""
         for _ in range(max(1, round(seconds * self.fps))):
             moment = self._game.moment(self.time_s)
-            self._blocks = self._blocks if moment is None else moment.blocks
+            self._pieces = self._pieces if moment is None else moment.pieces
             self._sequence += 1
 
     def read(self, timeout_s: float = 2.0) -> Frame:
@@ -124,7 +125,7 @@ class FaultyTable(PlayedTable):
             moment = self._game.moment(self.time_s)
             if moment is None:
                 raise EndOfFramesError(f"{self.name} has given all its {self._sequence} frames")
-            self._blocks = moment.blocks
+            self._pieces = moment.pieces
             how = {one.delivery for one in self.disturbances.at(self.time_s)}
             if "unplugged" in how:
                 raise CameraError(f"{self.name}: the camera does not answer; check its cable")
@@ -146,7 +147,7 @@ class FaultyTable(PlayedTable):
         active = self.disturbances.at(time_s)
         setting = self._setting_now(active)
         things = tuple(thing for one in active for thing in one.things)
-        self._scene = Scene(setting, moment.blocks, moment.hands, things)
+        self._scene = Scene(setting, moment.pieces, moment.hands, things)
         if self._renderer is None:
             return Frame(np.full((1, 1, 3), 128, np.uint8), time_s, self._sequence, self.name)
         image = self._renderer.render(self._scene, self._sequence)

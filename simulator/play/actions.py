@@ -14,7 +14,7 @@ import numpy as np
 
 from common.places import EMPTY
 from simulator.scene.cube import COMPASS, faces_of, rolled
-from simulator.scene.scene import BlockPose, block_on, standing_on
+from simulator.scene.pieces import BlockPose, PiecePose, block_on, standing_on
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
@@ -69,8 +69,9 @@ class Arrangement(Mapping[str, BlockPose]):
         self._blocks = MappingProxyType(dict(blocks))
 
     @classmethod
-    def on_board(cls, layout: TableLayout, blocks: Iterable[BlockPose]) -> Arrangement:
+    def on_board(cls, layout: TableLayout, pieces: Iterable[PiecePose]) -> Arrangement:
         """What stands on the board; blocks in a hand or beside the board are left out."""
+        blocks = (piece for piece in pieces if isinstance(piece, BlockPose))
         return cls({place: block for block in blocks if (place := standing_on(layout, block)) is not None})
 
     def __getitem__(self, place: str) -> BlockPose:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simulator.play.actions import Action, Arrangement, Carry
-from simulator.scene.scene import SKINS, SLEEVES, BlockPose, Colour, Hand
+from simulator.scene.pieces import BlockPose, Colour, PiecePose
+from simulator.scene.scene import SKINS, SLEEVES, Hand
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 
@@ -42,7 +43,7 @@ class Stretch:
     """
 
     duration_s: float
-    standing: tuple[BlockPose, ...]
+    standing: tuple[PiecePose, ...]
     arm: Arm | None = None
     held: BlockPose | None = None
     carry: Carry | None = None
@@ -56,7 +57,7 @@ class Stretch:
 class Moment:
     """What stands, what is held and which hands are there at one time."""
 
-    blocks: tuple[BlockPose, ...]
+    pieces: tuple[PiecePose, ...]
     hands: tuple[Hand, ...] = ()
 
 

@@ -122,7 +122,7 @@ class VirtualGame:
 
     def looks(self, moment: Moment) -> dict[str, str]:
         """Each place's look at a moment; a block in a hand stands nowhere."""
-        return Arrangement.on_board(self._layout, moment.blocks).appearance(self._game.places)
+        return Arrangement.on_board(self._layout, moment.pieces).appearance(self._game.places)
 
     def _arms(self) -> dict[str, Arm]:
         skins = self._rng.permutation(len(_SKINS))

@@ -14,7 +14,7 @@ import numpy as np
 from engine.api import EMPTY, Game, OptionValue
 from simulator.play.actions import Action, ActionKind, Arrangement, Carry, Handler, Slack, facing, side_towards
 from simulator.play.violations import USUAL_VIOLATIONS, VIOLATIONS, PlayArea
-from simulator.scene.scene import SYMBOLS
+from simulator.scene.pieces import SYMBOLS
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
 

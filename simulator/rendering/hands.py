@@ -24,8 +24,9 @@ from simulator.rendering.optics import (
     streak,
     vignette_at,
 )
-from simulator.rendering.sprites import Sprite, hidden_by_shadow
-from simulator.scene.scene import Colour, Hand, Setting
+from simulator.rendering.painting import Shadows, Sprite, hidden_by_shadow
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Hand, Setting
 from vision.frame import FloatArray, Image
 from vision.geometry import project
 from vision.layout.pieces import BlockPieces
@@ -186,8 +187,8 @@ def _towards_light(setting: Setting) -> FloatArray:
     return np.asarray(way / max(float(np.linalg.norm(way)), 1e-6), dtype=np.float64)
 
 
-def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[Image], pixels_per_mm: float) -> None:
-    """Darken, in place, what the hand keeps the lamps' light off; ``shades`` holds one table for each lamp."""
+def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shadows: Shadows, pixels_per_mm: float) -> None:
+    """Darken, in place, what the hand keeps the lamps' light off."""
     ground = setting.layout.board.height_mm
     limbs = limbs_of(hand)
     ends = np.vstack([[limb.start_mm, limb.end_mm] for limb in limbs])
@@ -196,14 +197,14 @@ def paint_hand_shadow(setting: Setting, image: Image, hand: Hand, shades: list[I
     across = across / max(float(np.linalg.norm(across)), 1.0) * 40.0
     near = ends[:-2] if hand.sleeve is not None else ends
     arm = np.stack([wrist + across * 0.6, wrist - across * 0.6, elbow + across, elbow - across])
-    for lamp, shade in zip(setting.lighting.lamps, shades, strict=True):
+    for lamp in setting.lighting.lamps:
         for points in (near[:-2], arm):
             thrown = shadow_points(lamp, points, ground)
             thrown = np.clip(thrown, -900.0, 900.0)
             outline = hull(project(setting.camera, setting.pose, thrown))
             height = float(points[:, 2].mean()) - ground
             softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 1.0)
-            hidden_by_shadow(image, outline, min(softness, 14.0), shade)
+            hidden_by_shadow(image, outline, min(softness, 14.0), shadows.shade(lamp))
 
 
 def cover_mask(setting: Setting, hands: tuple[Hand, ...], shrink: int = 4) -> Image:

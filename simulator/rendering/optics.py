@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.scene.scene import Colour, Lamp, Lighting, Sensor, Shade
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Lamp, Lighting, Sensor, Shade
 from vision.frame import FloatArray, Image
 from vision.geometry import CameraModel, Pose
 
@@ -164,11 +165,17 @@ def through_sensor(image: Image, sensor: Sensor, noise: SensorNoise, frame: int)
 _GLOSS_EXPONENT = 60.0
 
 
+def _along(vectors: FloatArray, normal: FloatArray) -> FloatArray:
+    """The length of vectors (..., 3) along one unit normal (3,), or each along its own (..., 3); shape (...)."""
+    along = vectors @ normal if normal.ndim == 1 else np.sum(vectors * normal, axis=-1)
+    return np.asarray(along, dtype=np.float64)
+
+
 def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
     position = np.asarray(lamp.position_mm, dtype=np.float64)
     towards = position - points_mm
     square = np.sum(towards * towards, axis=-1)
-    cosine = np.clip(towards @ normal / np.sqrt(square), 0.0, None)
+    cosine = np.clip(_along(towards, normal) / np.sqrt(square), 0.0, None)
     reference = float(position @ position)
     return np.asarray(lamp.strength * cosine * reference / square, dtype=np.float64)
 
@@ -176,9 +183,9 @@ def _lamp_light(lamp: Lamp, points_mm: FloatArray, normal: FloatArray) -> FloatA
 def irradiance(lighting: Lighting, points_mm: FloatArray, normal: FloatArray) -> FloatArray:
     """Linear light at points (..., 3) of a surface with that unit normal; shape (..., 3), 1 lights white fully.
 
-    Sides see less of the even light than what faces up.
+    Sides see less of the even light than what faces up. There may be a normal for each point, too.
     """
-    openness = 0.65 + 0.35 * max(float(normal[2]), 0.0)
+    openness = (0.65 + 0.35 * np.maximum(normal[..., 2], 0.0))[..., None]
     total = np.zeros(points_mm.shape, dtype=np.float64)
     total += lighting.ambient * openness * np.asarray(lighting.ambient_colour)
     unshaded = 1.0 if lighting.shade is None else _unshaded(lighting.shade, points_mm)[..., None]
@@ -208,7 +215,7 @@ def gloss(lighting: Lighting, points_mm: FloatArray, normal: FloatArray, camera_
         to_lamp /= np.linalg.norm(to_lamp, axis=-1, keepdims=True)
         half = to_camera + to_lamp
         half /= np.linalg.norm(half, axis=-1, keepdims=True)
-        peak = np.power(np.clip(half @ normal, 0.0, 1.0), _GLOSS_EXPONENT)
+        peak = np.power(np.clip(_along(half, normal), 0.0, 1.0), _GLOSS_EXPONENT)
         shine += (lighting.gloss * lamp.strength * peak)[..., None] * np.asarray(lamp.colour) * unshaded
     return shine
 

@@ -1,25 +1,37 @@
 """From a scene to what the camera sees.
 
-The picture is built in layers, each kept as long as it holds: the background of a setting; the blocks that stand
-still, with their shadows; and, anew for each frame, what moves: blocks in a hand, hands, noise.
+The picture is built in layers, each kept as long as it holds: the background of a setting; the pieces that stand
+still, with their shadows; and, anew for each frame, what moves: pieces in a hand, hands, noise.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from simulator.rendering.background import paint_background, pixels_per_mm
+from simulator.rendering.blocks import BlockPainter
+from simulator.rendering.discs import DiscPainter
+from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import SensorNoise, through_sensor
-from simulator.rendering.sprites import BlockPainter, Sprite, paint_foreign_object, paste
-from simulator.scene.scene import BlockPose, ForeignObject, Scene, Setting
+from simulator.rendering.painting import PiecePainter, Shadows, Sprite, paste
+from simulator.rendering.pyramids import PyramidPainter
+from simulator.scene.pieces import BallPose, BlockPose, DiscPose, PiecePose, StackPose, stands
+from simulator.scene.scene import ForeignObject, Scene, Setting
 from vision.frame import Image
 
 _KEPT_SETTINGS = 3
 _KEPT_SPRITES = 400
 _KEPT_STILLS = 4
+
+PAINTERS: Mapping[type[PiecePose], Callable[[Setting, Shadows], PiecePainter]] = MappingProxyType(
+    {BlockPose: BlockPainter, DiscPose: DiscPainter, BallPose: DiscPainter, StackPose: PyramidPainter}
+)
+"""What draws pieces of each kind."""
 
 
 class _SettingPainter:
@@ -29,28 +41,35 @@ class _SettingPainter:
         self.setting = setting
         self._pixels_per_mm = pixels_per_mm(setting)
         self._background = paint_background(setting)
-        self._blocks = BlockPainter(setting, self._pixels_per_mm)
+        self._shadows = Shadows(setting, self._pixels_per_mm)
+        self._painters: dict[type[PiecePose], PiecePainter] = {}
         self._noise = SensorNoise(setting.camera, setting.sensor.noise, seed)
-        self._sprites: OrderedDict[BlockPose, Sprite] = OrderedDict()
+        self._sprites: OrderedDict[PiecePose, Sprite] = OrderedDict()
         self._stills: OrderedDict[tuple[object, ...], Image] = OrderedDict()
 
-    def _sprite(self, block: BlockPose) -> Sprite:
-        sprite = self._sprites.get(block)
+    def _painter(self, piece: PiecePose) -> PiecePainter:
+        kind = type(piece)
+        if kind not in self._painters:
+            self._painters[kind] = PAINTERS[kind](self.setting, self._shadows)
+        return self._painters[kind]
+
+    def _sprite(self, piece: PiecePose) -> Sprite:
+        sprite = self._sprites.get(piece)
         if sprite is None:
-            sprite = self._blocks.sprite(block)
-            self._sprites[block] = sprite
+            sprite = self._painter(piece).sprite(piece)
+            self._sprites[piece] = sprite
             if len(self._sprites) > _KEPT_SPRITES:
                 self._sprites.popitem(last=False)
         return sprite
 
-    def _still(self, scene: Scene, standing: tuple[BlockPose, ...]) -> Image:
+    def _still(self, scene: Scene, standing: tuple[PiecePose, ...]) -> Image:
         key = (standing, scene.things)
         image = self._stills.get(key)
         if image is None:
             image = self._background.copy()
-            for block in standing:
-                self._blocks.paint_shadows(image, block)
-            sprites = _farthest_first([self._sprite(block) for block in standing])
+            for piece in standing:
+                self._painter(piece).paint_shadows(image, piece)
+            sprites = _farthest_first([self._sprite(piece) for piece in standing])
             for thing in sorted(scene.things, key=self._distance_mm, reverse=True):
                 while sprites and sprites[0].distance_mm > self._distance_mm(thing):
                     paste(image, sprites.pop(0))
@@ -67,19 +86,17 @@ class _SettingPainter:
         return float(np.linalg.norm(where - self.setting.pose.camera_position_mm))
 
     def paint(self, scene: Scene, frame: int) -> Image:
-        standing = tuple(block for block in scene.blocks if _stands(block))
-        moving = tuple(block for block in scene.blocks if not _stands(block))
+        standing = tuple(piece for piece in scene.pieces if stands(piece))
+        moving = tuple(piece for piece in scene.pieces if not stands(piece))
         image = self._still(scene, standing)
         if moving or scene.hands:
             image = image.copy()
-        for block in moving:
-            self._blocks.paint_shadows(image, block)
-        lamps = self.setting.lighting.lamps
+        for piece in moving:
+            self._painter(piece).paint_shadows(image, piece)
         for hand in scene.hands:
-            shades = [self._blocks.shade(lamp) for lamp in lamps]
-            paint_hand_shadow(self.setting, image, hand, shades, self._pixels_per_mm)
-        for block in moving:
-            sprite = self._blocks.sprite(block)
+            paint_hand_shadow(self.setting, image, hand, self._shadows, self._pixels_per_mm)
+        for piece in moving:
+            sprite = self._painter(piece).sprite(piece)
             paste(image, sprite)
             nearer = [self._sprite(other) for other in standing]
             for other in _farthest_first(nearer):
@@ -90,10 +107,6 @@ class _SettingPainter:
             if arm is not None:
                 paste(image, arm)
         return through_sensor(image, self.setting.sensor, self._noise, frame)
-
-
-def _stands(block: BlockPose) -> bool:
-    return block.tipped_deg == 0 and block.streak_mm == (0.0, 0.0) and (block.base_mm is None or block.base_mm == 0)
 
 
 def _farthest_first(sprites: list[Sprite]) -> list[Sprite]:

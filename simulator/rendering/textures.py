@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from simulator.scene.scene import BlockLook, Colour, MarkerState, TableLook
+from simulator.scene.pieces import BlockLook, Colour
+from simulator.scene.scene import MarkerState, TableLook
 from vision.frame import FloatArray, Image
 from vision.layout.markers import MarkerLayout
 from vision.layout.table import TableLayout

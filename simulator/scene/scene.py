@@ -7,17 +7,15 @@ they look on a screen (sRGB), lights' colours are linear.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
+from simulator.scene.pieces import BlockLook, Colour, DiscLook, PiecePose, PyramidLook
 from vision.geometry import CameraModel, Pose
 from vision.layout.table import TableLayout, default_layout
 
-Colour = tuple[float, float, float]
 Surface = Literal["wood", "dark wood", "checks", "marble", "cloth", "plain"]
 MarkerState = Literal["whole", "half covered", "missing"]
-
-SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
 
 
 def standard_layout() -> TableLayout:
@@ -80,22 +78,6 @@ class TableLook:
 
 
 @dataclass(frozen=True)
-class BlockLook:
-    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1).
-
-    ``inks`` names the colours of blocks that are painted with another ink than ``ink``.
-    """
-
-    colours: Mapping[str, Colour] = field(
-        default_factory=lambda: {"gold": (0.16, 0.58, 0.82), "teal": (0.53, 0.49, 0.1)}
-    )
-    ink: Colour = (0.95, 0.97, 0.97)
-    inks: Mapping[str, Colour] = field(default_factory=dict)
-    grain: float = 0.25
-    symbol_scale: float = 1.0
-
-
-@dataclass(frozen=True)
 class Sensor:
     """What the camera does to the light: exposure, colour error, vignette, noise, blur and compression.
 
@@ -123,52 +105,8 @@ class Setting:
     blocks: BlockLook = field(default_factory=BlockLook)
     lighting: Lighting = field(default_factory=Lighting)
     sensor: Sensor = field(default_factory=Sensor)
-
-
-@dataclass(frozen=True)
-class BlockPose:
-    """One block: where its centre is seen from above, what stands under it, and how it lies.
-
-    ``up`` and ``north`` name the symbols there before ``turned_deg`` (anticlockwise from above) and before
-    ``tipped_deg`` towards ``tipped_towards`` (a compass side), which only happen in a hand. ``base_mm`` is the height
-    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is how far it moves while
-    the shutter is open.
-    """
-
-    x_mm: float
-    y_mm: float
-    colour: str
-    up: str
-    north: str
-    turned_deg: float = 0.0
-    base_mm: float | None = None
-    tipped_towards: str | None = None
-    tipped_deg: float = 0.0
-    streak_mm: tuple[float, float] = (0.0, 0.0)
-
-    def at(self, x_mm: float, y_mm: float) -> BlockPose:
-        """The same block elsewhere."""
-        return replace(self, x_mm=x_mm, y_mm=y_mm)
-
-
-def block_on(
-    layout: TableLayout,
-    place: str,
-    colour: str,
-    up: str,
-    north: str,
-    *,
-    offset_mm: tuple[float, float] = (0.0, 0.0),
-    turned_deg: float = 0.0,
-) -> BlockPose:
-    """A block standing on a square; raises LayoutError for a place that is not on the board."""
-    x, y = layout.centre_mm(place)
-    return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg)
-
-
-def standing_on(layout: TableLayout, block: BlockPose) -> str | None:
-    """The square a block stands on, ``None`` for one in a hand or beside the board."""
-    return layout.board.place_at(block.x_mm, block.y_mm) if block.base_mm is None else None
+    discs: DiscLook = field(default_factory=DiscLook)
+    pyramids: PyramidLook = field(default_factory=PyramidLook)
 
 
 SKINS: Mapping[str, Colour] = {
@@ -239,6 +177,6 @@ class Scene:
     """One moment: the setting and what stands and moves in it."""
 
     setting: Setting
-    blocks: tuple[BlockPose, ...] = ()
+    pieces: tuple[PiecePose, ...] = ()
     hands: tuple[Hand, ...] = ()
     things: tuple[ForeignObject, ...] = ()

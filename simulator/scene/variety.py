@@ -11,18 +11,8 @@ from collections.abc import Collection, Mapping
 import cv2
 import numpy as np
 
-from simulator.scene.scene import (
-    BlockLook,
-    Colour,
-    Lamp,
-    Lighting,
-    MarkerState,
-    Sensor,
-    Setting,
-    Surface,
-    TableLook,
-    standard_layout,
-)
+from simulator.scene.pieces import BlockLook, Colour
+from simulator.scene.scene import Lamp, Lighting, MarkerState, Sensor, Setting, Surface, TableLook, standard_layout
 from simulator.scene.viewpoint import farther_and_farther, first_fitting, lens, looking_at, whole_table_distance_mm
 from vision.frame import FloatArray
 from vision.geometry import CameraModel, Pose

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulator.scene.scene import block_on, standard_layout
+from simulator.scene.pieces import block_on
+from simulator.scene.scene import standard_layout
 from simulator.switches import SwitchFaults, VirtualSwitches, drawn_switch_faults, sensed_places
 
 LAYOUT = standard_layout()

@@ -22,7 +22,7 @@ from simulator.play.game import GameOptions, VirtualGame
 from simulator.play.ground_truth import TruthLog
 from simulator.play.players import Habits
 from simulator.scene.cube import faces_of
-from simulator.scene.scene import BlockPose
+from simulator.scene.pieces import BlockPose
 from vision.frame import Frame, Image
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import default_layout
@@ -77,7 +77,7 @@ class World:
         if moment is None:
             return None
         looks = self._played.looks(moment)
-        standing = Arrangement.on_board(self._layout, moment.blocks)
+        standing = Arrangement.on_board(self._layout, moment.pieces)
         sides = {place: self._side_of(block) for place, block in standing.items()}
         places = {
             place: PlaceReading(self._probabilities(look), sides.get(place, {}) if look != EMPTY else {})

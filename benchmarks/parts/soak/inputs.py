@@ -15,7 +15,8 @@ from benchmarks.parts.soak.occlusion import covered_places, sides_in_plain_view
 from referee.sensing.values import PlaceChange, SensorSnapshot
 from simulator.faults.table import FaultyTable
 from simulator.play.actions import Arrangement, facing
-from simulator.scene.scene import SYMBOLS, BlockPose, Scene
+from simulator.scene.pieces import SYMBOLS, BlockPose
+from simulator.scene.scene import Scene
 from simulator.switches import VirtualSwitches, drawn_switch_faults, sensed_places
 from vision.errors import CameraError, EndOfFramesError, FrameError, NotLocatedError
 from vision.frame import Frame, Image
@@ -53,7 +54,7 @@ class PerfectReader:
 
     def _look_at(self, scene: Scene) -> dict[str, PlaceReading]:
         layout = scene.setting.layout
-        standing = Arrangement.on_board(layout, scene.blocks)
+        standing = Arrangement.on_board(layout, scene.pieces)
         looks = standing.appearance(layout.places)
         hidden = covered_places(scene.setting, scene.setting.pose, scene.things)
         places = {}
@@ -88,7 +89,7 @@ class PerfectReader:
 
 def _alike(before: Scene, now: Scene) -> bool:
     """Whether the same camera sees the same blocks and things."""
-    return before.setting is now.setting and (before.blocks, before.things) == (now.blocks, now.things)
+    return before.setting is now.setting and (before.pieces, before.things) == (now.pieces, now.things)
 
 
 _SECONDS_A_TURN = 7.0
@@ -109,12 +110,12 @@ class TableSwitches:
 
     def latest(self, now_s: float) -> SensorSnapshot | None:
         """Say what the switches say now; while the cable is off, what they said last."""
-        blocks, layout = self.table.blocks, self.table.setting.layout
-        closed = self.switches.closed(blocks, now_s)
+        pieces, layout = self.table.pieces, self.table.setting.layout
+        closed = self.switches.closed(pieces, now_s)
         if closed is None:
             self.sensor_errors.append((now_s, frozenset(layout.places)))
             return self._told
-        sensed = sensed_places(layout, blocks)
+        sensed = sensed_places(layout, pieces)
         wrong = frozenset(place for place, is_closed in closed.items() if is_closed != (place in sensed))
         if wrong:
             self.sensor_errors.append((now_s, wrong))

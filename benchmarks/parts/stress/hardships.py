@@ -11,11 +11,10 @@ from functools import partial
 
 import numpy as np
 
+from simulator.scene.pieces import BlockLook, Colour
 from simulator.scene.scene import (
     SKINS,
     SLEEVES,
-    BlockLook,
-    Colour,
     ForeignObject,
     Hand,
     Lamp,

@@ -20,9 +20,10 @@ from benchmarks.parts.picture_folder import PictureFolder
 from benchmarks.parts.stress.hardships import ARM_SKINS, ARM_SLEEVES, drawn_radius_mm, reaching_hand
 from benchmarks.parts.stress.score import PictureScore, score
 from common.places import EMPTY
+from simulator.rendering.foreign_objects import paint_foreign_object
 from simulator.rendering.hands import HandOcclusion, hand_sprite, paint_hand_shadow
 from simulator.rendering.optics import shade_table, streak
-from simulator.rendering.sprites import paint_foreign_object, paste
+from simulator.rendering.painting import paste
 from simulator.scene.scene import ForeignObject, Lighting, Sensor, Setting
 from vision.errors import EnrolmentError
 from vision.frame import FloatArray, FloatImage, Frame, Image

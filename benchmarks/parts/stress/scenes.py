@@ -12,7 +12,8 @@ from common.places import occupied
 from simulator.play.actions import Arrangement
 from simulator.rendering.hands import HandOcclusion, cover_mask
 from simulator.scene.cube import direction, net_side
-from simulator.scene.scene import SYMBOLS, BlockPose, Scene, block_on
+from simulator.scene.pieces import SYMBOLS, BlockPose, block_on
+from simulator.scene.scene import Scene
 from vision.geometry import back_project
 from vision.layout.pieces import BlockPieces
 from vision.layout.table import TableLayout
@@ -49,7 +50,7 @@ def case_of(hardship: Hardship, level: str, number: int, seed: int) -> StressCas
     draft = hardship.levels[level](ordinary_draft(rng), rng)
     layout = draft_layout()
     scene = Scene(setting_of(draft), _blocks(draft, layout, rng), draft.hands, draft.things)
-    looks = Arrangement.on_board(layout, scene.blocks).appearance(layout.places)
+    looks = Arrangement.on_board(layout, scene.pieces).appearance(layout.places)
     covered = HandOcclusion(scene.setting).covered(scene.hands, occupied(looks))
     return StressCase(hardship.name, level, number, draft.pieces, scene, looks, covered, _hand_state(scene, covered))
 

@@ -17,7 +17,7 @@ from simulator.faults.disturbances import Disturbance
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.actions import ActionKind
 from simulator.play.ground_truth import TruthEvent, TruthLog
-from simulator.scene.scene import block_on
+from simulator.scene.pieces import block_on
 from simulator.switches import SwitchFaults, VirtualSwitches
 from vision.errors import CameraError, EndOfFramesError
 

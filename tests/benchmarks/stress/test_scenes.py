@@ -25,10 +25,10 @@ def cases() -> list[StressCase]:
 def test_blocks_do_not_stand_in_one_another(cases: list[StressCase]) -> None:
     grid = np.stack(np.meshgrid(np.linspace(-14.9, 14.9, 16), np.linspace(-14.9, 14.9, 16)), axis=-1).reshape(-1, 2)
     for case in cases:
-        for first in case.scene.blocks:
+        for first in case.scene.pieces:
             turn = turn_rotation(first.turned_deg)[:2, :2]
             points = grid @ turn.T + [first.x_mm, first.y_mm]
-            for second in case.scene.blocks:
+            for second in case.scene.pieces:
                 if second is first:
                     continue
                 back = (points - [second.x_mm, second.y_mm]) @ turn_rotation(second.turned_deg)[:2, :2]
@@ -39,8 +39,8 @@ def test_the_truth_names_every_block_where_it_stands(cases: list[StressCase]) ->
     for case in cases:
         layout = case.scene.setting.layout
         blocks = {place: look for place, look in case.looks.items() if look != "empty"}
-        assert len(blocks) == len(case.scene.blocks)
-        for block in case.scene.blocks:
+        assert len(blocks) == len(case.scene.pieces)
+        for block in case.scene.pieces:
             (place,) = (
                 place
                 for place in blocks

@@ -19,7 +19,8 @@ from simulator.faults.players import ONLY_SIDES_TELL, WHOLE_TURN_VIOLATIONS, WRO
 from simulator.faults.table import FaultyTable, faulty_setting
 from simulator.play.players import Habits
 from simulator.play.violations import VIOLATIONS
-from simulator.scene.scene import Setting, block_on
+from simulator.scene.pieces import block_on
+from simulator.scene.scene import Setting
 from vision.errors import CameraError, EndOfFramesError, FrameTimeoutError
 from vision.geometry import project
 

@@ -134,7 +134,7 @@ def test_nothing_moves_without_a_hand() -> None:
     _log, moments, _played = play(9, 4)
     for (_, before), (_, after) in itertools.pairwise(moments):
         if not before.hands and not after.hands:
-            assert set(before.blocks) == set(after.blocks)
+            assert set(before.pieces) == set(after.pieces)
 
 
 def test_between_actions_the_table_shows_their_result() -> None:
@@ -150,9 +150,9 @@ def test_between_actions_the_table_shows_their_result() -> None:
 def test_a_block_moves_smoothly_from_hand_to_board() -> None:
     _log, moments, _ = play(2, 3, habits=replace(QUIET, slack=Slack(0.0, 0.0)))
     for (_, before), (_, after) in itertools.pairwise(moments):
-        unmoved = set(before.blocks) & set(after.blocks)
-        for old in set(before.blocks) - unmoved:
-            same_colour = [new for new in after.blocks if new.colour == old.colour and new not in unmoved]
+        unmoved = set(before.pieces) & set(after.pieces)
+        for old in set(before.pieces) - unmoved:
+            same_colour = [new for new in after.pieces if new.colour == old.colour and new not in unmoved]
             nearest = min(abs(new.x_mm - old.x_mm) + abs(new.y_mm - old.y_mm) for new in same_colour)
             assert nearest < 110.0
 

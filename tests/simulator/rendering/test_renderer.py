@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from simulator.rendering.optics import normalised_rays
 from simulator.rendering.renderer import Renderer
 from simulator.rendering.textures import face_texture
+from simulator.scene.pieces import block_on
 from simulator.scene.scene import (
     ForeignObject,
     Hand,
@@ -20,7 +21,6 @@ from simulator.scene.scene import (
     Sensor,
     Setting,
     TableLook,
-    block_on,
     standard_layout,
 )
 from simulator.scene.variety import varied_setting

@@ -19,7 +19,8 @@ from simulator.scene.cube import (
     turn_rotation,
     turned,
 )
-from simulator.scene.scene import SYMBOLS, standard_layout
+from simulator.scene.pieces import SYMBOLS
+from simulator.scene.scene import standard_layout
 from vision.layout.pieces import BlockPieces
 
 NET = BlockPieces.on(standard_layout().board).net

@@ -7,7 +7,8 @@ import pytest
 from benchmarks.parts.soak.game import looks_of_pieces
 from simulator.faults.table import faulty_setting
 from simulator.rendering.renderer import Renderer
-from simulator.scene.scene import ForeignObject, Scene, block_on
+from simulator.scene.pieces import block_on
+from simulator.scene.scene import ForeignObject, Scene
 from vision.frame import Frame
 from vision.layout.pieces import BlockPieces
 from vision.readers.registry import table_reader

@@ -1,0 +1,60 @@
+"""Objects that do not belong to the game, drawn straight into the frame with their shadows."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from simulator.rendering.optics import (
+    decode,
+    develop,
+    hull,
+    irradiance,
+    light_left,
+    penumbra_mm,
+    sensor_gain,
+    shade_table,
+    shadow_points,
+)
+from simulator.rendering.painting import hidden_by_shadow
+from simulator.scene.scene import ForeignObject, Setting
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+
+def _ring(thing: ForeignObject, height_mm: float, swell: float = 1.0) -> FloatArray:
+    if thing.kind == "card":
+        half_x, half_y = thing.half_width_mm * swell, thing.radius_mm * swell
+        shape = np.array([[-half_x, half_y], [half_x, half_y], [half_x, -half_y], [-half_x, -half_y]])
+    else:
+        angles = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
+        shape = thing.radius_mm * swell * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = shape + np.array([thing.x_mm, thing.y_mm])
+    return np.column_stack([points, np.full(len(points), thing.base_mm + height_mm)])
+
+
+def paint_foreign_object(setting: Setting, image: Image, thing: ForeignObject, pixels_per_mm: float) -> None:
+    """Draw the thing and its shadow into the picture, in place."""
+    height = thing.height_mm
+    foot, rim = _ring(thing, 0.0), _ring(thing, height)
+    middle = rim.mean(axis=0)
+    for lamp in setting.lighting.lamps:
+        outline = hull(
+            project(setting.camera, setting.pose, shadow_points(lamp, np.vstack([foot, rim]), thing.base_mm))
+        )
+        softness = max(penumbra_mm(lamp, height) * pixels_per_mm, 0.7)
+        hidden_by_shadow(image, outline, softness, shade_table(light_left(setting.lighting, lamp, middle)))
+    light = irradiance(setting.lighting, middle, np.array([0.0, 0.0, 1.0])) * sensor_gain(setting.sensor)
+    colour = decode(thing.colour) * light
+    body = hull(project(setting.camera, setting.pose, np.vstack([foot, rim])))
+    _fill(image, body, colour * 0.6)
+    _fill(image, project(setting.camera, setting.pose, rim), colour)
+    if thing.kind == "cup":
+        _fill(image, project(setting.camera, setting.pose, _ring(thing, height - 8.0, 0.9)), colour * 0.18)
+    elif thing.kind == "coin":
+        _fill(image, project(setting.camera, setting.pose, _ring(thing, height, 0.86)), colour * 1.15)
+
+
+def _fill(image: Image, pixels: FloatArray, linear: FloatArray) -> None:
+    value = [float(channel) for channel in develop(linear.reshape(1, 1, 3)).reshape(3)]
+    cv2.fillPoly(image, [np.rint(pixels * 16).astype(np.int32)], value, cv2.LINE_AA, 4)

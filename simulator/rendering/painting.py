@@ -1,0 +1,158 @@
+"""What painters of all kinds of pieces share: small pictures to lay over a frame, and soft shadows.
+
+A painter draws pieces of one kind in one setting. The renderer knows which painter draws which piece.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import cv2
+import numpy as np
+
+from simulator.rendering.background import polygon_mask
+from simulator.rendering.optics import hull, light_left, penumbra_mm, shade_table, shadow_points, streak
+from simulator.scene.pieces import PiecePose
+from simulator.scene.scene import Lamp, Setting
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+SAMPLES = 2
+"""Along each direction, so many samples are averaged into a pixel."""
+MARGIN_PX = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Sprite:
+    """A small picture to lay over a frame at (left, top), its cover mask (0 to 255), and how far from the camera."""
+
+    left: int
+    top: int
+    image: Image
+    cover: Image
+    distance_mm: float
+
+    def overlaps(self, other: Sprite) -> bool:
+        """Whether the two cover some of the same pixels' rectangle."""
+        height, width = self.cover.shape
+        other_height, other_width = other.cover.shape
+        return bool(
+            self.left < other.left + other_width
+            and other.left < self.left + width
+            and self.top < other.top + other_height
+            and other.top < self.top + height
+        )
+
+
+class PiecePainter(Protocol):
+    """Draws pieces of one kind in one setting."""
+
+    def sprite(self, piece: Any) -> Sprite:
+        """Draw one piece as the camera sees it."""
+        ...
+
+    def paint_shadows(self, image: Image, piece: Any) -> None:
+        """Darken the board, in place, where the piece keeps the lamps' light off."""
+        ...
+
+
+def paste(frame: Image, sprite: Sprite) -> None:
+    """Lay the sprite over the frame in place; what lies outside the frame is cut off."""
+    window, part = _windows(frame, sprite.left, sprite.top, sprite.cover.shape)
+    if window is None or part is None:
+        return
+    under = frame[window]
+    cover = cv2.merge([sprite.cover[part]] * 3)
+    over = cv2.multiply(sprite.image[part], cover, scale=1 / 255.0)
+    kept = cv2.multiply(under, cv2.bitwise_not(cover), scale=1 / 255.0)
+    frame[window] = cv2.add(over, kept)
+
+
+def _windows(
+    frame: Image, left: int, top: int, shape: tuple[int, ...]
+) -> tuple[tuple[slice, slice] | None, tuple[slice, slice] | None]:
+    height, width = frame.shape[:2]
+    first_x, first_y = max(left, 0), max(top, 0)
+    last_x, last_y = min(left + shape[1], width), min(top + shape[0], height)
+    if first_x >= last_x or first_y >= last_y:
+        return None, None
+    window = (slice(first_y, last_y), slice(first_x, last_x))
+    return window, (slice(first_y - top, last_y - top), slice(first_x - left, last_x - left))
+
+
+def base_height_mm(setting: Setting, piece: PiecePose) -> float:
+    """The height of what a piece stands on (or is held over)."""
+    return setting.layout.board.height_mm if piece.base_mm is None else piece.base_mm
+
+
+def shadow_ground_mm(setting: Setting, piece: PiecePose) -> float:
+    """The height of the level on which a piece's shadow falls: the board, or the table beside it."""
+    board_mm = setting.layout.board.height_mm
+    ground = board_mm if piece.base_mm is None else min(piece.base_mm, 10.0)
+    return min(ground, board_mm)
+
+
+def hidden_by_shadow(image: Image, outline: FloatArray, softness_px: float, table: Image) -> None:
+    """Darken, in place, what lies in a soft-edged shadow with that outline in pixels (n, 2)."""
+    reach = int(np.ceil(2.5 * softness_px)) + 2
+    left, top = (int(value) for value in np.floor(outline.min(axis=0)) - reach)
+    right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + reach + 1)
+    height, width = image.shape[:2]
+    left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
+    if left >= right or top >= bottom:
+        return
+    mask = polygon_mask((bottom - top, right - left), outline - np.array([left, top]))
+    size = 2 * int(np.ceil(2.5 * softness_px)) + 1
+    mask = np.asarray(cv2.GaussianBlur(mask, (size, size), softness_px), dtype=np.uint8)
+    factor = cv2.LUT(cv2.merge([mask] * 3), table)
+    part = image[top:bottom, left:right]
+    image[top:bottom, left:right] = cv2.multiply(part, factor, scale=1 / 255.0)
+
+
+class Shadows:
+    """The shadows of convex bodies on the board of one setting."""
+
+    def __init__(self, setting: Setting, pixels_per_mm: float) -> None:
+        self._setting = setting
+        self._pixels_per_mm = pixels_per_mm
+        self._shades: dict[tuple[Lamp, float], Image] = {}
+
+    def shade(self, lamp: Lamp, opacity: float = 1.0) -> Image:
+        """The table that turns a shadow mask of that lamp into what is left of a developed picture.
+
+        A body of less than full ``opacity`` lets the rest of the light through.
+        """
+        if (lamp, opacity) not in self._shades:
+            point = np.array([0.0, 0.0, self._setting.layout.board.height_mm])
+            left = light_left(self._setting.lighting, lamp, point)
+            self._shades[lamp, opacity] = shade_table(1.0 - opacity * (1.0 - left) if opacity < 1 else left)
+        return self._shades[lamp, opacity]
+
+    def paint(self, image: Image, corners_mm: FloatArray, ground_mm: float, opacity: float = 1.0) -> None:
+        """Darken the level at ``ground_mm``, in place, where the hull of corners (n, 3) keeps the lamps' light off."""
+        setting = self._setting
+        height = float(corners_mm[:, 2].max()) - ground_mm
+        for lamp in setting.lighting.lamps:
+            outline = hull(project(setting.camera, setting.pose, shadow_points(lamp, corners_mm, ground_mm)))
+            softness = max(penumbra_mm(lamp, height * 0.7) * self._pixels_per_mm, 0.7)
+            hidden_by_shadow(image, outline, softness, self.shade(lamp, opacity))
+
+
+def moving(
+    setting: Setting, middle_mm: FloatArray, streak_mm: tuple[float, float], left: int, top: int, *layers: Image
+) -> Sprite:
+    """The sprite of a piece's image and cover, smeared where it moves while the shutter is open."""
+    image, cover = layers
+    distance = float(np.linalg.norm(middle_mm - setting.pose.camera_position_mm))
+    if streak_mm != (0.0, 0.0):
+        moved = np.stack([middle_mm, middle_mm + np.array([*streak_mm, 0.0])])
+        start, end = project(setting.camera, setting.pose, moved)
+        way = (float(end[0] - start[0]), float(end[1] - start[1]))
+        margin = int(np.ceil(max(abs(way[0]), abs(way[1])) / 2)) + 2
+        around = ((margin, margin), (margin, margin))
+        image = np.pad(image, (*around, (0, 0)), mode="edge")
+        cover = np.pad(cover, around)
+        image, cover = streak(image, way), streak(cover, way)
+        left, top = left - margin, top - margin
+    return Sprite(left, top, image, cover, distance)

@@ -1,0 +1,189 @@
+"""Convex bodies of flat facets, as the camera sees them: shaded facet by facet, laid over each other from below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from simulator.rendering.optics import (
+    decode,
+    develop,
+    gloss,
+    hull,
+    irradiance,
+    light_left,
+    penumbra_mm,
+    sensor_gain,
+    shade_table,
+    shadow_points,
+    vignette_at,
+)
+from simulator.rendering.painting import MARGIN_PX, SAMPLES, Sprite, hidden_by_shadow, moving
+from simulator.scene.pieces import Colour
+from simulator.scene.scene import Setting
+from vision.frame import FloatArray, Image
+from vision.geometry import project
+
+_SUBPIXEL_BITS = 4
+_BACK_SHARE = 0.5
+"""How much of its opacity the far side of a body that lets light through has, seen through the near side."""
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A convex body: facets of four corners (n, 4, 3), where a triangle's last two are one, and unit normals (n, 3).
+
+    ``gloss`` multiplies the light that the lighting's gloss throws back, ``opacity`` is how much of what is behind it
+    is hidden. ``edges`` (m, 2, 3) are rounded off ``edge_mm`` wide and ``edge_light`` times as bright as the facets
+    beside them. A body on top of this one throws its shadow on ``top`` (k, 3), a level polygon.
+    """
+
+    facets: FloatArray
+    normals: FloatArray
+    colour: Colour
+    gloss: float = 1.0
+    opacity: float = 1.0
+    edges: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 3)))
+    edge_mm: float = 0.0
+    edge_light: float = 1.0
+    top: FloatArray | None = None
+
+    @property
+    def corners_mm(self) -> FloatArray:
+        """All corners, shape (4 n, 3)."""
+        return self.facets.reshape(-1, 3)
+
+
+def revolved(profile_mm: FloatArray, middle_mm: FloatArray, sides: int) -> tuple[FloatArray, FloatArray]:
+    """Facets and normals of a body turned about a vertical axis.
+
+    ``profile_mm`` (n, 2) holds radius and height from the bottom to the top; where the last radius is not 0 the top
+    is level and closed. Heights are above ``middle_mm`` (3,).
+    """
+    angles = np.linspace(0.0, 2 * np.pi, sides + 1)
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    points = np.concatenate(
+        [
+            (profile_mm[:, None, :1] * circle[None]),
+            np.broadcast_to(profile_mm[:, None, 1:], (len(profile_mm), sides + 1, 1)),
+        ],
+        axis=-1,
+    )
+    points = points + middle_mm
+    if profile_mm[-1, 0] > 0:
+        tip = np.broadcast_to(middle_mm + np.array([0.0, 0.0, profile_mm[-1, 1]]), (1, sides + 1, 3))
+        points = np.concatenate([points, tip])
+    facets = np.stack([points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2).reshape(-1, 4, 3)
+    return facets, normals_of(facets)
+
+
+def normals_of(facets: FloatArray) -> FloatArray:
+    """The unit normals (n, 3) of facets (n, 4, 3) whose corners run anticlockwise seen from outside."""
+    first, second = facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1]
+    across = np.cross(first, second)
+    return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-12), dtype=np.float64)
+
+
+def bodies_sprite(setting: Setting, bodies: Sequence[Body], streak_mm: tuple[float, float]) -> Sprite:
+    """Draw bodies that stand on each other, given from below, as the camera sees them."""
+    everything = np.vstack([body.corners_mm for body in bodies])
+    outline = project(setting.camera, setting.pose, everything)
+    left, top = (int(value) for value in np.floor(outline.min(axis=0)) - MARGIN_PX)
+    right, bottom = (int(value) for value in np.ceil(outline.max(axis=0)) + MARGIN_PX + 1)
+    canvas = _Canvas(setting, (left, top), (right - left, bottom - top))
+    for number, body in enumerate(bodies):
+        above = bodies[number + 1].corners_mm if number + 1 < len(bodies) else None
+        canvas.lay(body, above)
+    image, cover = canvas.layers()
+    return moving(setting, everything.mean(axis=0), streak_mm, left, top, image, cover)
+
+
+class _Canvas:
+    """A small picture that bodies are laid onto: what is covered, and the colour there."""
+
+    def __init__(self, setting: Setting, origin_px: tuple[int, int], size_px: tuple[int, int]) -> None:
+        self._setting = setting
+        self._origin = np.asarray(origin_px, dtype=np.float64)
+        self._size = size_px
+        shape = (size_px[1] * SAMPLES, size_px[0] * SAMPLES)
+        self._light = np.zeros((*shape, 3), dtype=np.float32)
+        self._cover = np.zeros(shape, dtype=np.float32)
+
+    def lay(self, body: Body, above_mm: FloatArray | None) -> None:
+        """Lay a body over what is there already; corners ``above_mm`` (n, 3) throw their shadow on its top."""
+        setting, camera_mm = self._setting, self._setting.pose.camera_position_mm
+        centres = body.facets.mean(axis=1)
+        seen = np.sum((camera_mm - centres) * body.normals, axis=1) > 0
+        middle = project(setting.camera, setting.pose, centres.mean(axis=0)[None])[0]
+        gain = sensor_gain(setting.sensor) * float(vignette_at(setting.camera, setting.sensor, middle))
+        normals = np.where(seen[:, None], body.normals, -body.normals)
+        shine = gloss(setting.lighting, centres, normals, camera_mm) * body.gloss
+        linear = decode(body.colour) * irradiance(setting.lighting, centres, normals)
+        values = develop((linear + shine) * gain).astype(np.float64)
+        pixels = self._pixels(body.corners_mm).reshape(-1, 4, 2)
+        if body.opacity < 1:
+            self._blend(*self._drawn(pixels[~seen], values[~seen]), body.opacity * _BACK_SHARE)
+        image, mask = self._drawn(pixels[seen], values[seen])
+        if len(body.edges):
+            self._round_off(image, mask, body, seen, develop(linear[seen].max(axis=0) * gain * body.edge_light))
+        if body.top is not None and above_mm is not None:
+            self._shade(image, body.top, above_mm)
+        self._blend(image, mask, body.opacity)
+
+    def layers(self) -> tuple[Image, Image]:
+        """The picture and its cover mask, at the camera's resolution."""
+        light = np.asarray(cv2.resize(self._light, self._size, interpolation=cv2.INTER_AREA))
+        cover = np.asarray(cv2.resize(self._cover, self._size, interpolation=cv2.INTER_AREA))
+        image = light / np.maximum(cover, 1e-6)[..., None]
+        return np.rint(image).clip(0, 255).astype(np.uint8), np.rint(cover * 255).astype(np.uint8)
+
+    def _pixels(self, points_mm: FloatArray) -> FloatArray:
+        pixels = project(self._setting.camera, self._setting.pose, points_mm)
+        return np.asarray((pixels - self._origin + 0.5) * SAMPLES - 0.5, dtype=np.float64)
+
+    def _drawn(self, pixels: FloatArray, values: FloatArray) -> tuple[Image, Image]:
+        image = np.zeros(self._light.shape, dtype=np.uint8)
+        mask = np.zeros(self._cover.shape, dtype=np.uint8)
+        for corners, value in zip(_fixed(pixels), values, strict=True):
+            cv2.fillConvexPoly(image, corners, value.tolist(), cv2.LINE_8, _SUBPIXEL_BITS)
+            cv2.fillConvexPoly(mask, corners, 255, cv2.LINE_8, _SUBPIXEL_BITS)
+        return image, mask
+
+    def _blend(self, image: Image, mask: Image, opacity: float) -> None:
+        share = mask.astype(np.float32) * np.float32(opacity / 255.0)
+        self._light += share[..., None] * (image - self._light)
+        self._cover += share * (1.0 - self._cover)
+
+    def _round_off(self, image: Image, mask: Image, body: Body, seen: npt.NDArray[np.bool_], value: Image) -> None:
+        is_end = (body.edges[:, None, :, None] == body.facets[seen][None, :, None]).all(axis=-1).any(axis=-1)
+        edges = body.edges[is_end.all(axis=-1).any(axis=-1)]
+        ends = self._pixels(edges.reshape(-1, 3)).reshape(-1, 2, 2)
+        lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+        scale = float(np.median(lengths / np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1)))
+        lines = image.copy()
+        for start, end in _fixed(ends):
+            thickness = max(round(body.edge_mm * scale), 1)
+            cv2.line(lines, start, end, value.reshape(3).tolist(), thickness, cv2.LINE_AA, _SUBPIXEL_BITS)
+        cv2.copyTo(cv2.addWeighted(lines, 0.6, image, 0.4, 0.0), mask, image)
+
+    def _shade(self, image: Image, top_mm: FloatArray, above_mm: FloatArray) -> None:
+        setting, level_mm = self._setting, float(top_mm[0, 2])
+        scale = float(np.ptp(self._pixels(top_mm), axis=0).max() / np.ptp(top_mm[:, :2], axis=0).max())
+        shaded = image.copy()
+        for lamp in setting.lighting.lamps:
+            outline = hull(self._pixels(shadow_points(lamp, above_mm, level_mm)))
+            height_mm = float(above_mm[:, 2].max()) - level_mm
+            softness = max(penumbra_mm(lamp, height_mm * 0.5) * scale, 0.7)
+            table = shade_table(light_left(setting.lighting, lamp, top_mm.mean(axis=0)))
+            hidden_by_shadow(shaded, outline, softness, table)
+        on_top = np.zeros(image.shape[:2], dtype=np.uint8)
+        cv2.fillConvexPoly(on_top, _fixed(self._pixels(top_mm)), 255, cv2.LINE_8, _SUBPIXEL_BITS)
+        cv2.copyTo(shaded, on_top, image)
+
+
+def _fixed(pixels: FloatArray) -> npt.NDArray[np.int32]:
+    return np.asarray(np.rint(pixels * 2**_SUBPIXEL_BITS), dtype=np.int32)

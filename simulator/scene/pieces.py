@@ -1,0 +1,226 @@
+"""Pieces of every kind: where one is and how it lies, and what a set of them looks like.
+
+Lengths are in millimetres in the table's frame (see ``vision.geometry``); colours are blue, green, red from 0 to 1 as
+they look on a screen (sRGB). What a piece measures is in the layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Protocol
+
+from vision.layout.table import TableLayout
+
+Colour = tuple[float, float, float]
+
+SYMBOLS = ("star", "stop", "cross", "x", "slider", "hoops")
+
+
+class PiecePose(Protocol):
+    """One piece, or several that stand on each other: where it is seen from above, and what is under it.
+
+    ``base_mm`` is the height of its underside, ``None`` for the board's top. ``streak_mm`` is how far it moves while
+    the shutter is open. ``grip_mm`` is how high above its underside fingers hold it.
+    """
+
+    grip_mm: ClassVar[float]
+
+    @property
+    def x_mm(self) -> float:
+        """The middle's x."""
+        ...
+
+    @property
+    def y_mm(self) -> float:
+        """The middle's y."""
+        ...
+
+    @property
+    def turned_deg(self) -> float:
+        """How far it is turned anticlockwise, seen from above."""
+        ...
+
+    @property
+    def base_mm(self) -> float | None:
+        """The height of its underside."""
+        ...
+
+    @property
+    def streak_mm(self) -> tuple[float, float]:
+        """How far it moves while the shutter is open."""
+        ...
+
+
+def stands(piece: PiecePose) -> bool:
+    """Whether a piece is at rest on the board or on the table beside it."""
+    lies_flat = not (isinstance(piece, BlockPose) and piece.tipped_deg)
+    return lies_flat and piece.streak_mm == (0.0, 0.0) and (piece.base_mm is None or piece.base_mm == 0)
+
+
+def standing_on(layout: TableLayout, piece: PiecePose) -> str | None:
+    """The square a piece stands on, ``None`` for one in a hand or beside the board."""
+    return layout.board.place_at(piece.x_mm, piece.y_mm) if piece.base_mm is None else None
+
+
+@dataclass(frozen=True)
+class BlockLook:
+    """What the blocks look like: a colour by name, the ink of the symbols, and how much grain shows (0 to 1).
+
+    ``inks`` names the colours of blocks that are painted with another ink than ``ink``.
+    """
+
+    colours: Mapping[str, Colour] = field(
+        default_factory=lambda: {"gold": (0.16, 0.58, 0.82), "teal": (0.53, 0.49, 0.1)}
+    )
+    ink: Colour = (0.95, 0.97, 0.97)
+    inks: Mapping[str, Colour] = field(default_factory=dict)
+    grain: float = 0.25
+    symbol_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class BlockPose:
+    """One block: where its centre is seen from above, what stands under it, and how it lies.
+
+    ``up`` and ``north`` name the symbols there before ``turned_deg`` (anticlockwise from above) and before
+    ``tipped_deg`` towards ``tipped_towards`` (a compass side), which only happen in a hand. ``base_mm`` is the height
+    of the block's underside when it stands, ``None`` for the board's top. ``streak_mm`` is how far it moves while
+    the shutter is open.
+    """
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    up: str
+    north: str
+    turned_deg: float = 0.0
+    base_mm: float | None = None
+    tipped_towards: str | None = None
+    tipped_deg: float = 0.0
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    grip_mm: ClassVar[float] = 20.0
+
+    def at(self, x_mm: float, y_mm: float) -> BlockPose:
+        """The same block elsewhere."""
+        return replace(self, x_mm=x_mm, y_mm=y_mm)
+
+
+def block_on(
+    layout: TableLayout,
+    place: str,
+    colour: str,
+    up: str,
+    north: str,
+    *,
+    offset_mm: tuple[float, float] = (0.0, 0.0),
+    turned_deg: float = 0.0,
+) -> BlockPose:
+    """A block standing on a square; raises LayoutError for a place that is not on the board."""
+    x, y = layout.centre_mm(place)
+    return BlockPose(x + offset_mm[0], y + offset_mm[1], colour, up, north, turned_deg)
+
+
+@dataclass(frozen=True)
+class DiscLook:
+    """What discs and balls look like: a colour by name for each, and how much light they mirror beside the board's.
+
+    A ball whose name is not among ``balls`` has its owner's colour. ``grain`` is how uneven the colour is (0 to 1).
+    """
+
+    colours: Mapping[str, Colour] = field(
+        default_factory=lambda: {"black": (0.16, 0.15, 0.15), "white": (0.86, 0.9, 0.92)}
+    )
+    balls: Mapping[str, Colour] = field(default_factory=dict)
+    gloss: float = 1.5
+    rounding_mm: float = 1.2
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A ball on a disc: whose it is, and how far off the disc's middle it lies."""
+
+    colour: str
+    offset_mm: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class DiscPose:
+    """A disc, with a ball on it or without."""
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    ball: Ball | None = None
+    turned_deg: float = 0.0
+    base_mm: float | None = None
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    grip_mm: ClassVar[float] = 8.0
+
+
+@dataclass(frozen=True)
+class BallPose:
+    """A ball by itself: in a hand, or lying about."""
+
+    x_mm: float
+    y_mm: float
+    colour: str
+    base_mm: float | None = None
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+    turned_deg: float = 0.0
+
+    grip_mm: ClassVar[float] = 9.0
+
+
+@dataclass(frozen=True)
+class PyramidLook:
+    """What pyramids look like: each colour, and how much of what is behind it each one hides (0 to 1).
+
+    ``edge`` is how much lighter the rounded edges are, ``blunt_mm`` the width of the tip.
+    """
+
+    colours: Mapping[str, Colour] = field(
+        default_factory=lambda: {
+            "red": (0.13, 0.1, 0.72),
+            "yellow": (0.1, 0.76, 0.93),
+            "green": (0.25, 0.5, 0.1),
+            "blue": (0.66, 0.22, 0.12),
+            "clear": (0.66, 0.66, 0.65),
+            "black": (0.1, 0.1, 0.1),
+        }
+    )
+    opacity: Mapping[str, float] = field(default_factory=lambda: {"clear": 0.5, "black": 1.0})
+    usual_opacity: float = 0.94
+    gloss: float = 2.0
+    edge: float = 0.16
+    blunt_mm: float = 1.6
+
+
+@dataclass(frozen=True)
+class Pyramid:
+    """One pyramid of a stack: its size (S, M, L) and colour, and how it sits on the one below.
+
+    ``offset_mm`` and ``turned_deg`` are beside the stack's own; ``lean_deg`` tips it towards +x and +y.
+    """
+
+    size: str
+    colour: str
+    offset_mm: tuple[float, float] = (0.0, 0.0)
+    turned_deg: float = 0.0
+    lean_deg: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class StackPose:
+    """Pyramids stacked on each other, from below; one by itself is a stack of one."""
+
+    x_mm: float
+    y_mm: float
+    pyramids: tuple[Pyramid, ...]
+    turned_deg: float = 0.0
+    base_mm: float | None = None
+    streak_mm: tuple[float, float] = (0.0, 0.0)
+
+    grip_mm: ClassVar[float] = 24.0
