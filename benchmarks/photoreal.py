@@ -63,7 +63,7 @@ def event_of(verdicts: list[Verdict], shown: Verdict | None, reading: Reading | 
     if verdict is None:
         return {"event": "nothing"}
     said: dict[str, Any] = {"event": verdict.kind.value, "sentence": verdict.sentence}
-    if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and reading.hindered_by(HindranceKind.HAND):
+    if verdict.kind is VerdictKind.CANNOT_SEE and reading is not None and is_covered(reading):
         said["event"] = "hand"
     elif verdict.kind is VerdictKind.SET_UP:
         said["event"] = "setup"

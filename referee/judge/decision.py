@@ -23,6 +23,7 @@ from referee.judge.explanations import (
     within_one_turn,
 )
 from referee.judge.explorer import Bench
+from referee.judge.faults import piece_of
 from referee.judge.pooled_reading import PooledReading
 
 
@@ -42,7 +43,8 @@ class Decision(Generic[StateT, TurnT]):
     shows when no rule is asked; ``places`` are those an undecided decision hangs on; ``set_aside`` those left out
     because they could not be read; ``margin`` the log-odds by which the decision leads what would mean otherwise.
     ``alike`` says that the rivals differ from the leading explanation only in looks that sensors can't tell;
-    ``unsensed`` are the turns after which a table looks unchanged for the same reason.
+    ``unsensed`` are the turns after which a table looks unchanged for the same reason; ``unseen`` are the hidden places
+    on which something may have happened all the same, where nothing else seems to have.
     """
 
     conclusion: Conclusion
@@ -54,6 +56,7 @@ class Decision(Generic[StateT, TurnT]):
     set_aside: tuple[Place, ...] = ()
     alike: bool = False
     unsensed: tuple[Explanation[StateT, TurnT], ...] = ()
+    unseen: tuple[Place, ...] = ()
 
     @property
     def shows_nothing(self) -> bool:
@@ -178,6 +181,7 @@ def decide(bench: Bench[StateT, TurnT], states: Sequence[StateT], seen: PooledRe
         _places_set_aside,
         _undecided_by_margin,
         _arrived_unseen,
+        _left_unseen,
         _allowed,
     )
     return next(made for made in (rule(candidates) for rule in rules) if made is not None)
@@ -262,11 +266,43 @@ def _arrived_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] 
     return case.undecided(unseen, case.leading, 0.0)
 
 
+def _left_unseen(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT] | None:
+    """A piece came from a place that nobody can see, and may as well have come from another such place."""
+    if case.best.kind is ExplanationKind.NOTHING or not case.seen.hidden:
+        return None
+    left = {place for place, look in case.best.changes if look == EMPTY and place in case.seen.hidden}
+    others = {place for place in case.seen.hidden - left if case.base[place] != EMPTY}
+    arrived = {piece_of(look) for _, look in case.best.changes if look != EMPTY}
+    alike = {place for place in others if piece_of(case.base[place]) in arrived}
+    if not left or not alike:
+        return None
+    return case.undecided(left | alike, case.leading, 0.0)
+
+
 def _allowed(case: Candidates[StateT, TurnT]) -> Decision[StateT, TurnT]:
     # A square that shows nothing surely is no reason to doubt; the margin tells of it all the same.
     surest = min((one.certainty for one in case.seen.places.values()), default=0.0) - case.bench.settings.illegal_prior
-    unsensed = _unsensed(case) if case.best.kind is ExplanationKind.NOTHING else ()
-    return Decision(Conclusion.ALLOWED, case.leading, case.shown, min(_margin(case), surest), unsensed=unsensed)
+    nothing = case.best.kind is ExplanationKind.NOTHING
+    return Decision(
+        Conclusion.ALLOWED,
+        case.leading,
+        case.shown,
+        min(_margin(case), surest),
+        unsensed=_unsensed(case) if nothing else (),
+        unseen=_unseen(case) if nothing else (),
+    )
+
+
+def _unseen(case: Candidates[StateT, TurnT]) -> tuple[Place, ...]:
+    """The hidden places on which a turn, or a piece moved against the rules, would change nothing that can be seen."""
+    hidden = case.seen.hidden
+    if not hidden:
+        return ()
+    turns = [case.seen.coarse(case.base, one.changes) for one in case.found if one.kind is ExplanationKind.TURN]
+    played_on = {place for told in turns if all(at in hidden for at, _ in told) for place, _ in told}
+    # pieces that are hidden may have been moved to where it is hidden, too, and have changed places
+    moved_on = set(hidden) if len({case.base[place] for place in hidden}) > 1 else set()
+    return case.bench.in_order(played_on or moved_on)
 
 
 def _unsensed(case: Candidates[StateT, TurnT]) -> tuple[Explanation[StateT, TurnT], ...]:

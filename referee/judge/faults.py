@@ -115,7 +115,7 @@ def _orders(gone: Sequence[LookName], pieces: Sequence[LookName], count: int) ->
     missing = max(0, count - len(gone))
     for extra in pieces if missing else pieces[:1]:
         for order in permutations([*gone, *[extra] * missing], count):
-            yield from product(*([one for one in pieces if _piece(one) == _piece(look)] for look in order))
+            yield from product(*([one for one in pieces if piece_of(one) == piece_of(look)] for look in order))
 
 
 def _each_once(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookName, ...]]:
@@ -126,6 +126,6 @@ def _each_once(orders: Iterable[tuple[LookName, ...]]) -> Iterator[tuple[LookNam
             yield order
 
 
-def _piece(look: LookName) -> str:
+def piece_of(look: LookName) -> str:
     """The piece without what it shows: ``teal block``, whatever symbol is up."""
     return look if (seen := Look.parse(look)) is None else seen.piece

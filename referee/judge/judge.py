@@ -162,6 +162,9 @@ def _lies_there(look: Look[StateT, TurnT]) -> bool:
 def _undecided(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     if look.decision.conclusion is not Conclusion.UNDECIDED:
         return None
+    places = look.decision.places
+    if places and look.out_of_sight.issuperset(places):
+        return look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)
     return look.belief, look.tell.undecided(look.decision, look.seen, look.trigger)
 
 

@@ -249,6 +249,12 @@ def nothing_to_see() -> str:
     return "I can't see any square. Please clear the view of the board."
 
 
+def out_of_sight(places: Sequence[Place]) -> str:
+    """Something may have happened on places that are hidden."""
+    named = [*places[:_MOST_NAMED], *([f"{len(places) - _MOST_NAMED} more"] if len(places) > _MOST_NAMED else [])]
+    return f"I can't see what happened on {listed(named)}. Please clear the view."
+
+
 def dropped_sighting(place: Place) -> str:
     """A side face that can't be, noted for later."""
     return f"The sides of the piece on {place} looked unlike anything it can be; that sighting was not used."

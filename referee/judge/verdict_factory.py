@@ -279,6 +279,11 @@ class VerdictFactory(Generic[StateT, TurnT]):
             candidates=candidates,
         )
 
+    def out_of_sight(self, places: Sequence[Place], shown: Changes, seen: PooledReading) -> Ruling:
+        """Say that what may have happened on these places can't be seen, whatever else is shown."""
+        sentence = sentences.out_of_sight(places)
+        return self.ruling(VerdictKind.CANNOT_SEE, sentence, seen, places=tuple(places), shown=dict(shown))
+
     def changed(self, changes: Changes) -> tuple[Place, ...]:
         """The places of some changes, in the order of the game."""
         changed = {place for place, _ in changes}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from engine.api import Appearance, Game, StateT, TurnT
+from engine.api import Appearance, Game, Place, StateT, TurnT
 from referee.judge.belief import Belief
 from referee.judge.decision import Decision
 from referee.judge.explanations import Changes
@@ -59,6 +59,12 @@ class Look(Generic[StateT, TurnT]):
     def believed(self) -> Appearance:
         """What the table should show."""
         return self.game.table.appearance(self.belief.states[0])
+
+    @property
+    def out_of_sight(self) -> frozenset[Place]:
+        """The places that nobody can see: not those that a person spoke for, or that camera and sensor dispute."""
+        override = self.belief.override
+        return self.visible.hidden - override.places - override.left_out - self.visible.disputed.keys()
 
     @property
     def tell(self) -> VerdictFactory[StateT, TurnT]:

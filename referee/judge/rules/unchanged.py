@@ -31,7 +31,9 @@ def unchanged(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:
         _maybe_unsensed,
         _maybe_by_sensors,
         _otherwise_than_told,
+        _fault_out_of_sight,
         _put_right,
+        _out_of_sight,
         _nothing_changed,
     )
     return first_answer(rules, look)
@@ -79,7 +81,10 @@ def _places_set_aside(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None
     if not places:
         return None
     if not look.trigger.names_faults:
-        return look.belief, look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen)
+        return _out_of_sight(look) or (
+            look.belief,
+            look.tell.ruling(VerdictKind.UNCHANGED, sentences.unchanged(), look.seen),
+        )
     belief = look.belief.doubting(look.seen.sensed, look.believed)
     return belief, Ruling((look.tell.question_about(places, look.decision.shown, look.seen),))
 
@@ -128,6 +133,25 @@ def _put_right(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
     places, margin = fault.verdict.places, look.decision.margin
     ruling = look.tell.ruling(VerdictKind.PUT_RIGHT, sentences.put_right(), look.seen, places=places, margin=margin)
     return replace(look.belief, fault=None), ruling
+
+
+def _fault_out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """What was done against the rules may still lie there: it is hidden, all of it."""
+    fault = look.belief.fault
+    if fault is None or not fault.changes or look.seen.told(look.believed, fault.changes):
+        return None
+    hidden = {place for place, _ in fault.changes} & look.out_of_sight
+    return (
+        (look.belief, look.tell.out_of_sight(look.bench.in_order(hidden), look.decision.shown, look.seen))
+        if hidden
+        else None
+    )
+
+
+def _out_of_sight(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT] | None:
+    """Something may have happened on places that are hidden, whatever hides them."""
+    places = tuple(place for place in look.decision.unseen if place in look.out_of_sight)
+    return (look.belief, look.tell.out_of_sight(places, look.decision.shown, look.seen)) if places else None
 
 
 def _nothing_changed(look: Look[StateT, TurnT]) -> Answer[StateT, TurnT]:

@@ -26,7 +26,7 @@ def test_a_square_the_camera_cannot_see_is_felt(deblockle: Any, make_reading: An
     turn, looks = after(deblockle, state, "c1-b1=x-a2")
     alone = JudgedGame(deblockle, belief=(state,))
     readings = [make_reading(looks, time_s=10 + number / 10, hidden=["a2"]) for number in range(4)]
-    assert alone.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.AMBIGUOUS
+    assert alone.consider(readings, Trigger.DECLARED).verdict.kind is VerdictKind.CANNOT_SEE
     state = known_start(deblockle)
     unique = next(
         one for one in deblockle.rules.legal_turns(state) if deblockle.notation.format_turn(one) == "c1-c2=hoops-a1"

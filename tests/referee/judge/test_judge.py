@@ -151,14 +151,14 @@ def test_a_flat_square_says_nothing(judge: JudgedGame, deblockle: Any, make_read
     assert ruling.verdict.kind is VerdictKind.ACCEPTED
 
 
-def test_a_turn_that_ends_out_of_sight_is_asked_about(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
+def test_a_turn_that_ends_out_of_sight_cannot_be_seen(judge: JudgedGame, deblockle: Any, make_reading: Any) -> None:
     state = judge.belief[0]
     turn = next(
         turn for turn in deblockle.rules.legal_turns(state) if turn.start == "c1" and turn.end not in {"c1", None}
     )
     after = deblockle.table.appearance(deblockle.rules.apply(state, turn))
     ruling = judge.consider([make_reading(after, hidden=[turn.end])], Trigger.DECLARED)
-    assert ruling.verdict.kind in {VerdictKind.AMBIGUOUS, VerdictKind.ILLEGAL}
+    assert (ruling.verdict.kind, ruling.verdict.places) == (VerdictKind.CANNOT_SEE, (turn.end,))
     assert judge.belief == (state,)
 
 

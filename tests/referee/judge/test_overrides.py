@@ -64,7 +64,7 @@ def told(deblockle: Any, make_reading: Any) -> JudgedGame:
     judge = JudgedGame(deblockle, belief=(state,))
     looks = deblockle.table.appearance(state)
     under_a_coin = [make_reading(looks, hidden=("c1",))]
-    assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
+    assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.CANNOT_SEE
     judge.correct((state,), ("c1",))
     assert judge.consider(under_a_coin, Trigger.RESTED).verdict.kind is VerdictKind.UNCHANGED
     return judge

@@ -1,0 +1,129 @@
+"""No more than was seen: what may have happened on hidden places is neither unchanged nor accepted, in every game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from engine.api import EMPTY
+from engine.registry import games, load
+from referee.judge import Belief, Bench, Trigger, judge
+from referee.judge.verdict import Verdict, VerdictKind
+from tests.engine.checks import changed_places, playable
+from tests.referee.judge.drawn import drawn
+from tests.referee.judge.judged_game import JudgedGame
+
+GAMES = [load(name) for name in games()]
+POSITIONS = 3
+HIDDEN_SETS = 6
+
+
+@pytest.fixture(scope="module", params=GAMES, ids=lambda game: game.name)
+def bench(request: pytest.FixtureRequest) -> Bench[Any, Any]:
+    return Bench.of(request.param)
+
+
+def verdict_on(
+    bench: Bench[Any, Any], state: Any, differing: Mapping[str, str], trigger: Trigger = Trigger.RESTED
+) -> Verdict:
+    """The verdict on a table that differs so from a state's."""
+    return judge(bench, Belief.of((state,)), drawn(bench.game, state, differing), trigger)[1].verdict
+
+
+def looks_after(game: Any, state: Any) -> list[dict[str, str]]:
+    """What the table shows after each legal turn, and where nothing happened, each once."""
+    tables = [game.table.appearance(game.rules.apply(state, turn)) for turn in game.rules.legal_turns(state)]
+    every = [game.table.appearance(state), *tables]
+    return [dict(one) for one in dict.fromkeys(tuple(sorted(table.items())) for table in every)]
+
+
+def hidden_sets(rng: Random, before: Mapping[str, str], tables: list[dict[str, str]]) -> list[set[str]]:
+    """Some random places, some that a turn changes, and both."""
+    places = list(before)
+    found = []
+    for number in range(HIDDEN_SETS):
+        under = set(rng.sample(places, rng.randint(1, max(1, len(places) // 4)))) if number % 3 != 1 else set()
+        if number % 3:
+            under |= set(changed_places(before, rng.choice(tables)))
+        found.append(under)
+    return found
+
+
+@pytest.mark.parametrize("trigger", [Trigger.DECLARED, Trigger.GLANCE])
+def test_a_verdict_says_no_more_than_was_seen(bench: Bench[Any, Any], trigger: Trigger) -> None:
+    game = bench.game
+    rng = Random(f"out of sight {game.name} {trigger}")
+    unseen = 0
+    for state in playable(game, {}, rng.random(), some=POSITIONS):
+        before = game.table.appearance(state)
+        tables = looks_after(game, state)
+        for hidden in hidden_sets(rng, before, tables):
+            shown = rng.choice([before, rng.choice(tables)])
+            in_sight = [place for place in before if place not in hidden]
+            if not in_sight:
+                continue
+            alike = [one for one in tables if all(one[place] == shown[place] for place in in_sight)]
+            differing = {place: look for place, look in shown.items() if look != before[place]}
+            verdict = verdict_on(bench, state, differing | dict.fromkeys(hidden, "hidden"), trigger)
+            what = f"{game.notation.format_state(state)}: hidden {sorted(hidden)}, shown {differing}: {verdict}"
+            if verdict.kind is VerdictKind.UNCHANGED:
+                assert alike == [before], what
+                assert len({before[place] for place in hidden}) <= 1, what
+            if verdict.kind is VerdictKind.ACCEPTED:
+                assert len(alike) == 1, what
+            if len(alike) > 1:
+                unseen += 1
+                assert verdict.kind in {VerdictKind.CANNOT_SEE, VerdictKind.NOT_FINISHED}, what
+                assert trigger is not Trigger.DECLARED or verdict.kind is VerdictKind.CANNOT_SEE, what
+            if verdict.kind is VerdictKind.CANNOT_SEE:
+                assert verdict.places, what
+                assert hidden.issuperset(verdict.places), what
+                # whatever could have happened shows on one of the places that are named
+                others = [one for one in alike if one != alike[0]]
+                assert all({*changed_places(alike[0], one)} & {*verdict.places} for one in others), what
+    assert unseen, "nothing could have happened out of sight"
+
+
+def test_pieces_that_may_have_been_moved_out_of_sight_are_not_unchanged(bench: Bench[Any, Any]) -> None:
+    game = bench.game
+    state = next(iter(playable(game, {}, 0.4, some=1)))
+    before = game.table.appearance(state)
+    for place in list(before)[::9]:
+        other = next((one for one in before if before[one] != before[place]), None)
+        if other is None:
+            continue
+        verdict = verdict_on(bench, state, dict.fromkeys((place, other), "hidden"))
+        assert verdict.kind is VerdictKind.CANNOT_SEE
+        assert set(verdict.places) <= {place, other}
+        assert "can't see" in verdict.sentence
+
+
+def test_a_single_bare_place_that_is_hidden_keeps_nothing_back() -> None:
+    game = load("diaballik")
+    judged = JudgedGame(game, belief=(game.rules.new(),))
+    verdict = judged.consider(drawn(game, judged.belief[0], {"d4": "hidden"}), Trigger.RESTED).verdict
+    assert verdict.kind is VerdictKind.UNCHANGED
+    assert game.table.appearance(judged.belief[0])["d4"] == EMPTY
+
+
+def test_a_fault_that_was_covered_is_not_put_right() -> None:
+    game = load("diaballik")
+    judged = JudgedGame(game, belief=(game.rules.new(),))
+    wrong = drawn(game, judged.belief[0], {"d4": "black piece"})
+    assert judged.consider(wrong, Trigger.RESTED).verdict.kind is VerdictKind.ILLEGAL
+    covered = judged.consider(drawn(game, judged.belief[0], {"d4": "hidden"}), Trigger.RESTED).verdict
+    assert (covered.kind, covered.places) == (VerdictKind.CANNOT_SEE, ("d4",))
+    assert judged.fault is not None
+    assert judged.consider(drawn(game, judged.belief[0]), Trigger.RESTED).verdict.kind is VerdictKind.PUT_RIGHT
+
+
+def test_a_piece_that_may_have_come_from_two_hidden_places_is_not_followed() -> None:
+    bench: Bench[Any, Any] = Bench.of(load("diaballik"))
+    state = bench.game.rules.new()
+    looks = {"a1": "hidden", "a3": bench.game.table.appearance(state)["a1"]}
+    assert verdict_on(bench, state, looks, Trigger.DECLARED).kind is VerdictKind.ACCEPTED
+    verdict = verdict_on(bench, state, looks | {"g1": "hidden"}, Trigger.DECLARED)
+    assert (verdict.kind, verdict.places) == (VerdictKind.CANNOT_SEE, ("a1", "g1"))
