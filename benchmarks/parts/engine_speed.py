@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from engine.api import Game
-from engine.games.diaballik.play.turns import begun, packed_results
+from engine.games.diaballik.turns import begun, packed_results
 from engine.perft import perft, start_of_count
 from engine.support.playouts import play_random_games
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from engine.api import Game
 from engine.games.diaballik.advice.hints import find_hint
 from engine.games.diaballik.advice.playouts import play_random_games
+from engine.games.diaballik.explain import explain_change
+from engine.games.diaballik.notation import describe_turn, format_turn, parse_turn
 from engine.games.diaballik.play.board import PLACES, PLAYERS
 from engine.games.diaballik.play.options import OPTIONS
-from engine.games.diaballik.play.state import LOOKS, appearance_of
 from engine.games.diaballik.rules import DiaballikRules
-from engine.games.diaballik.table.explain import explain_change
-from engine.games.diaballik.table.set_up import amended, set_up_state
+from engine.games.diaballik.state import LOOKS, appearance_of
+from engine.games.diaballik.state_text import format_state, parse_state
+from engine.games.diaballik.table import amended, set_up_state
 from engine.games.diaballik.table.unfinished import unfinished_positions
 from engine.games.diaballik.text.display import diagram_of, summary_of
-from engine.games.diaballik.text.states import format_state, parse_state
-from engine.games.diaballik.text.turns import describe_turn, format_turn, parse_turn
 
 
 class _Table:

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Announcement, Certainty, OptionValue
 from engine.errors import AmbiguousError
-from engine.games.diaballik.play import announcements
-from engine.games.diaballik.play import turns as playing
+from engine.games.diaballik import announcements
+from engine.games.diaballik import turns as playing
+from engine.games.diaballik.notation import format_turn, result_of
 from engine.games.diaballik.play.catalogue import RULES
 from engine.games.diaballik.play.options import options_from
-from engine.games.diaballik.play.state import DiaballikState, DiaballikTurn
-from engine.games.diaballik.play.turns import LegalTurns, packed_results
-from engine.games.diaballik.play.violations import breaches_of_actions
-from engine.games.diaballik.table.set_up import new_state
+from engine.games.diaballik.state import DiaballikState, DiaballikTurn
+from engine.games.diaballik.table import new_state
 from engine.games.diaballik.table.showing import turns_showing
-from engine.games.diaballik.text.turns import format_turn, result_of
+from engine.games.diaballik.turns import LegalTurns, packed_results
+from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
 from engine.support.rules import OneAtATime
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, visible
 from engine.games.diaballik.play.board import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -27,8 +28,7 @@ from engine.games.diaballik.play.board import (
     between_squares,
     touching,
 )
-from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, visible
-from engine.games.diaballik.play.turns import MOST_MOVES
+from engine.games.diaballik.turns import MOST_MOVES
 from engine.support.grid import members
 
 Integers = NDArray[np.int64]

@@ -12,11 +12,11 @@ from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
 from engine.games.diaballik.advice.search import Line, Searcher, best_line
-from engine.games.diaballik.play.announcements import due
+from engine.games.diaballik.announcements import due
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
 from engine.games.diaballik.play.board import GOAL, PLACES, PLAYERS, SIZE, other
-from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
-from engine.games.diaballik.play.state import DiaballikState, DiaballikTurn
-from engine.games.diaballik.play.turns import actions, begun, canonical, claimed_results, unpacked
+from engine.games.diaballik.state import DiaballikState, DiaballikTurn
+from engine.games.diaballik.turns import actions, begun, canonical, claimed_results, unpacked
 from engine.search.budget import Deadline
 from engine.support.grid import members
 

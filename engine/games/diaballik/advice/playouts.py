@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api import Tally
-from engine.games.diaballik.play.announcements import due
+from engine.games.diaballik.announcements import due
 from engine.games.diaballik.play.board import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -39,8 +39,8 @@ from engine.games.diaballik.play.board import (
     touching,
 )
 from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.play.state import DiaballikState, Side
-from engine.games.diaballik.play.turns import (
+from engine.games.diaballik.state import DiaballikState, Side
+from engine.games.diaballik.turns import (
     TurnInProgress,
     begun,
     can_act,

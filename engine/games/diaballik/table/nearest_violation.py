@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from engine.api import Breach
 from engine.games.diaballik.play.board import EVERY, GOAL, GRID, NEAR, PLACES, RAYS
-from engine.games.diaballik.play.state import Action, Side
-from engine.games.diaballik.play.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, receivers
-from engine.games.diaballik.play.violations import TAKE_BACK, breach_of, pass_line_breach
+from engine.games.diaballik.state import Action, Side
+from engine.games.diaballik.turns import MOST_ACTIONS, MOST_MOVES, TurnInProgress, receivers
+from engine.games.diaballik.violations import TAKE_BACK, breach_of, pass_line_breach
 from engine.support.grid import DIAGONAL, ORTHOGONAL, members, set_of
 
 _DIAGONALS = GRID.neighbours(DIAGONAL)

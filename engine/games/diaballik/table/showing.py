@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.api import EMPTY
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK
 from engine.games.diaballik.play.board import EVERY, PLACES
-from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK
-from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, DiaballikTurn, appearance_of
-from engine.games.diaballik.play.turns import LegalTurns, begun
+from engine.games.diaballik.state import LOOK_TABLE, DiaballikState, DiaballikTurn, appearance_of
+from engine.games.diaballik.turns import LegalTurns, begun
 from engine.showing import CouldBe, Seen
 
 

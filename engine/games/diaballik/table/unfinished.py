@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from engine.api import EMPTY, LookName, Unfinished
 from engine.games.diaballik.play.board import PLACES
-from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, appearance_of
-from engine.games.diaballik.play.turns import TurnInProgress, actions, begun
+from engine.games.diaballik.state import LOOK_TABLE, DiaballikState, appearance_of
+from engine.games.diaballik.turns import TurnInProgress, actions, begun
 from engine.support.grid import members
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from engine.api import OptionValue
 from engine.games.diaballik.play.board import PLAYERS, SIZE
 from engine.games.diaballik.play.options import STANDARD, options_from
-from engine.games.diaballik.play.state import DiaballikState
-from engine.games.diaballik.play.turns import outcome_of
+from engine.games.diaballik.state import DiaballikState
+from engine.games.diaballik.turns import outcome_of
 
 
 def diagram_of(state: DiaballikState) -> str:

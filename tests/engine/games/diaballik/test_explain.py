@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.api import EMPTY, Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
-from engine.games.diaballik.play.state import Action, DiaballikTurn
+from engine.games.diaballik.state import Action, DiaballikTurn
 from engine.registry import load
 from tests.engine.games.diaballik.strategies import states
 

@@ -10,9 +10,9 @@ from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN
 from engine.games.diaballik.advice.hints import position_of, reason_for
 from engine.games.diaballik.advice.search import Line
+from engine.games.diaballik.fast_rules import BALL_SHIFT
 from engine.games.diaballik.play.board import GOAL
-from engine.games.diaballik.play.fast_rules import BALL_SHIFT
-from engine.games.diaballik.play.turns import begun, claimed_results, packed_results
+from engine.games.diaballik.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock
 from tests.engine.games.diaballik import oracle

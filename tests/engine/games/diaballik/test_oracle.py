@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.games.diaballik.play.turns import action_sequences, begun, packed_results, unpacked
+from engine.games.diaballik.turns import action_sequences, begun, packed_results, unpacked
 from engine.perft import perft, split
 from engine.registry import load
 from engine.support.grid import members

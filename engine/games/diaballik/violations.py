@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.api import Breach
-from engine.games.diaballik.play.announcements import contacts, due
+from engine.games.diaballik.announcements import contacts, due
 from engine.games.diaballik.play.board import (
     CONTACTS_TO_CLAIM,
     GOAL,
@@ -14,8 +14,8 @@ from engine.games.diaballik.play.board import (
     other,
     seen_from,
 )
-from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn
-from engine.games.diaballik.play.turns import MOST_MOVES, TurnInProgress, begun, can_act
+from engine.games.diaballik.state import Action, DiaballikState, DiaballikTurn
+from engine.games.diaballik.turns import MOST_MOVES, TurnInProgress, begun, can_act
 from engine.support.breaches import game_over
 
 TAKE_BACK = "Put everything back as it was and play another turn."

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.api import Announcement, Outcome
-from engine.games.diaballik.play.announcements import ANTI_PLAY, due, outcome_of_words, position_key
+from engine.games.diaballik.announcements import ANTI_PLAY, due, outcome_of_words, position_key
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.games.diaballik.play.board import (
     CONTACTS_TO_CLAIM,
     EVERY,
@@ -24,9 +25,8 @@ from engine.games.diaballik.play.board import (
     seen_from,
     touching,
 )
-from engine.games.diaballik.play.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
 from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.games.diaballik.state import Action, DiaballikState, DiaballikTurn, Side
 from engine.support import repetition
 from engine.support.grid import members
 from engine.support.lazy import LazySequence

@@ -9,8 +9,8 @@ from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import UnreadableError
 from engine.games.diaballik.play.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
 from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions, options_from
-from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, Side, appearance_of
-from engine.games.diaballik.play.turns import settled
+from engine.games.diaballik.state import LOOK_TABLE, DiaballikState, Side, appearance_of
+from engine.games.diaballik.turns import settled
 from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction

@@ -9,7 +9,7 @@ from engine.api import Announcement, Breach, Outcome, Player
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GRID, PLAYERS, is_wall, other, touching
 from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.play.state import DiaballikState
+from engine.games.diaballik.state import DiaballikState
 from engine.support.announcements import (
     DRAW,
     REPETITION,

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from engine.api import Appearance, Breach
 from engine.games.diaballik.play.board import GRID, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.games.diaballik.play.state import LOOK_TABLE, DiaballikState, Side, appearance_of
-from engine.games.diaballik.play.turns import begun, canonical
-from engine.games.diaballik.play.violations import whose_turn
+from engine.games.diaballik.state import LOOK_TABLE, DiaballikState, Side, appearance_of
 from engine.games.diaballik.table.nearest_violation import breaches_of_result
+from engine.games.diaballik.turns import begun, canonical
+from engine.games.diaballik.violations import whose_turn
 from engine.support.breaches import PieceBreaches
 from engine.support.changes import pairs
 from engine.support.grid import members, set_of

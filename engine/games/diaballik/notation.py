@@ -11,11 +11,11 @@ import re
 from typing import NamedTuple
 
 from common.phrases import listed
-from engine.games.diaballik.play.announcements import ANTI_PLAY
+from engine.games.diaballik.announcements import ANTI_PLAY
 from engine.games.diaballik.play.board import PLACES, SQUARE_OF
-from engine.games.diaballik.play.state import Action, DiaballikState, DiaballikTurn, Side
-from engine.games.diaballik.play.turns import TurnInProgress, begun, canonical
-from engine.games.diaballik.play.violations import breaches_of_actions
+from engine.games.diaballik.state import Action, DiaballikState, DiaballikTurn, Side
+from engine.games.diaballik.turns import TurnInProgress, begun, canonical
+from engine.games.diaballik.violations import breaches_of_actions
 from engine.support.breaches import not_legal
 from engine.support.notation import unreadable
 
