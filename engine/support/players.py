@@ -1,16 +1,21 @@
-"""Who plays: the opponent in a game of two, and a player whom a person names."""
+"""Who plays: the one to move, the opponent in a game of two, and a player whom a person names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api import Player
+from engine.api import Player, State
 from engine.errors import UnreadableError
 
 
 def opponent(players: Sequence[Player], player: Player) -> Player:
     """The other one of two players."""
     return players[1] if player == players[0] else players[0]
+
+
+def one_to_move(state: State) -> tuple[Player, ...]:
+    """Name the one who may play now, nobody when the game is over."""
+    return () if state.to_move is None else (state.to_move,)
 
 
 def check_player(players: Sequence[Player], named: Player | None) -> None:

@@ -11,7 +11,7 @@ from random import Random
 from engine.api import EMPTY, LookName, Place
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.showing import turns_by_trying, turns_showing
-from engine.support.rules import OneAtATime
+from engine.support.players import one_to_move
 from tests.engine.whole_games import is_light, roll_of, states_along, told
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,11 @@ def can_be_played(game, state, seen):
     exactly = {place: [look] for place, look in seen.items()}
     if next(turns_showing(game, state, exactly), None) is not None:
         return True
-    if isinstance(game.rules, OneAtATime) or game.awaits_roll(state) or len(game.rules.players_to_move(state)) == 0:
+    if (
+        game.rules.players_to_move is one_to_move
+        or game.awaits_roll(state)
+        or len(game.rules.players_to_move(state)) == 0
+    ):
         return False
     partly = {place: {before[place], look} for place, look in seen.items()}
     for turn in turns_showing(game, state, partly):

@@ -7,9 +7,16 @@ from dataclasses import replace
 
 from engine.api import Announcement, Breach, Outcome, Player
 from engine.errors import IllegalTurnError
-from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GRID, PLAYERS, is_wall, other, touching
-from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.state import DiaballikState
+from engine.games.diaballik.state import (
+    CONTACTS_TO_CLAIM,
+    GRID,
+    PLAYERS,
+    DiaballikOptions,
+    DiaballikState,
+    is_wall,
+    other,
+    touching,
+)
 from engine.support.announcements import (
     DRAW,
     REPETITION,

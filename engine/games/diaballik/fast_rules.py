@@ -20,7 +20,7 @@ from itertools import combinations, starmap
 from operator import xor
 from typing import NamedTuple
 
-from engine.games.diaballik.play.board import EVERY, NEAR, RAYS
+from engine.games.diaballik.state import EVERY, NEAR, RAYS
 from engine.support.grid import members, set_of
 
 BALL_SHIFT = 49

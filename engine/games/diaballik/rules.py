@@ -1,80 +1,115 @@
-"""Diaballik's rules; see docs/games/diaballik.md for the rulings and the options."""
+"""Which turns and announcements are legal and what comes of them; docs/games/diaballik.md has the rulings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from engine.api import Announcement, Certainty, OptionValue
+from engine.api import EMPTY, Announcement, Certainty, OptionValue
 from engine.errors import AmbiguousError
-from engine.games.diaballik import announcements
+from engine.games.diaballik import announcements as words
 from engine.games.diaballik import turns as playing
+from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK
 from engine.games.diaballik.notation import format_turn, result_of
-from engine.games.diaballik.play.catalogue import RULES
-from engine.games.diaballik.play.options import options_from
-from engine.games.diaballik.state import DiaballikState, DiaballikTurn
+from engine.games.diaballik.state import (
+    EVERY,
+    LOOK_TABLE,
+    PLACES,
+    DiaballikState,
+    DiaballikTurn,
+    appearance_of,
+    options_from,
+)
 from engine.games.diaballik.table import new_state
-from engine.games.diaballik.table.showing import turns_showing
 from engine.games.diaballik.turns import LegalTurns, packed_results
-from engine.games.diaballik.violations import breaches_of_actions
+from engine.games.diaballik.violations import RULES, breaches_of_actions
+from engine.showing import CouldBe, Seen
 from engine.support.breaches import not_legal
-from engine.support.rules import OneAtATime
+from engine.support.players import one_to_move
+
+catalogue = RULES
+players_to_move = one_to_move
+outcome = playing.outcome_of
 
 
-class DiaballikRules(OneAtATime[DiaballikState, DiaballikTurn]):
-    """Which turns and announcements are legal and what comes of them."""
+def new(options: Mapping[str, OptionValue] | None = None) -> DiaballikState:
+    """Give the starting state; raises OptionError for a bad option."""
+    return new_state(options_from(options))
 
-    catalogue = RULES
-    turns_showing = staticmethod(turns_showing)
-    outcome = staticmethod(playing.outcome_of)
 
-    def new(self, options: Mapping[str, OptionValue] | None = None) -> DiaballikState:
-        """Give the starting state; raises OptionError for a bad option."""
-        return new_state(options_from(options))
+def legal_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
+    """List one turn for each distinct result, then those after which anti-play is announced; lazily.
 
-    def legal_turns(self, state: DiaballikState) -> Sequence[DiaballikTurn]:
-        """List one turn for each distinct result, then those after which anti-play is announced; lazily.
+    Sorted by where the ball ends, then by the pieces' squares.
+    """
+    return LegalTurns(state, claims=True)
 
-        Sorted by where the ball ends, then by the pieces' squares.
-        """
-        return LegalTurns(state, claims=True)
 
-    def perft_turns(self, state: DiaballikState) -> Sequence[DiaballikTurn]:
-        """List one turn for each distinct result, the null turn included where it is allowed; nothing announced."""
-        return LegalTurns(state, claims=False)
+def perft_turns(state: DiaballikState) -> Sequence[DiaballikTurn]:
+    """List one turn for each distinct result, the null turn included where it is allowed; nothing announced."""
+    return LegalTurns(state, claims=False)
 
-    def count_results(self, state: DiaballikState) -> int:
-        """Give the number of perft turns."""
-        return 0 if state.to_move is None else len(packed_results(playing.begun(state, state.to_move)))
 
-    def announcements(self, state: DiaballikState) -> Sequence[Announcement]:
-        """List what may be announced now: anti-play, a repetition, an agreed draw, resignations."""
-        return announcements.announcements(state, playing.claimants(state))
+def count_results(state: DiaballikState) -> int:
+    """Give the number of perft turns."""
+    return 0 if state.to_move is None else len(packed_results(playing.begun(state, state.to_move)))
 
-    def announce(self, state: DiaballikState, announcement: Announcement) -> DiaballikState:
-        """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
-        return announcements.announced(state, announcement, playing.claimants(state))
 
-    def certainty(self, state: DiaballikState, turn: DiaballikTurn) -> Certainty:
-        """Say whether the turn is legal: nothing is hidden, so it is certain or impossible."""
-        return Certainty.IMPOSSIBLE if breaches_of_actions(state, turn) else Certainty.CERTAIN
+def announcements(state: DiaballikState) -> Sequence[Announcement]:
+    """List what may be announced now: anti-play, a repetition, an agreed draw, resignations."""
+    return words.announcements(state, playing.claimants(state))
 
-    def apply(self, state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
-        """Give the state after the turn, its actions in any legal order; raises IllegalTurnError with breaches."""
-        breaches = breaches_of_actions(state, turn)
-        if breaches:
-            raise not_legal(format_turn(turn), breaches)
-        return playing.followed(state, turn.player, result_of(state, turn), claims=turn.claims)
 
-    def combine(self, turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
-        """Give the one turn that was played: announcing is heard, not seen, so one without a claim comes first.
+def announce(state: DiaballikState, announcement: Announcement) -> DiaballikState:
+    """Give the state after an announcement; raises IllegalTurnError, with breaches where a rule says no."""
+    return words.announced(state, announcement, playing.claimants(state))
 
-        Raises AmbiguousError when different turns are left, or when there are none.
-        """
-        left = list(dict.fromkeys(turns))
-        quiet = [turn for turn in left if not turn.claims]
-        if len(quiet) == 1 and all(turn.actions == quiet[0].actions for turn in left):
-            return quiet[0]
-        if len(left) == 1:
-            return left[0]
-        listed = ", ".join(format_turn(turn) for turn in left) or "no turn"
-        raise AmbiguousError(f"{listed}: expected turns that leave the same appearance; ask which was played")
+
+def certainty(state: DiaballikState, turn: DiaballikTurn) -> Certainty:
+    """Say whether the turn is legal: nothing is hidden, so it is certain or impossible."""
+    return Certainty.IMPOSSIBLE if breaches_of_actions(state, turn) else Certainty.CERTAIN
+
+
+def apply(state: DiaballikState, turn: DiaballikTurn) -> DiaballikState:
+    """Give the state after the turn, its actions in any legal order; raises IllegalTurnError with breaches."""
+    breaches = breaches_of_actions(state, turn)
+    if breaches:
+        raise not_legal(format_turn(turn), breaches)
+    return playing.followed(state, turn.player, result_of(state, turn), claims=turn.claims)
+
+
+def combine(turns: Sequence[DiaballikTurn]) -> DiaballikTurn:
+    """Give the one turn that was played: announcing is heard, not seen, so one without a claim comes first.
+
+    Raises AmbiguousError when different turns are left, or when there are none.
+    """
+    left = list(dict.fromkeys(turns))
+    quiet = [turn for turn in left if not turn.claims]
+    if len(quiet) == 1 and all(turn.actions == quiet[0].actions for turn in left):
+        return quiet[0]
+    if len(left) == 1:
+        return left[0]
+    listed = ", ".join(format_turn(turn) for turn in left) or "no turn"
+    raise AmbiguousError(f"{listed}: expected turns that leave the same appearance; ask which was played")
+
+
+def turns_showing(state: DiaballikState, could_be: CouldBe) -> Iterator[DiaballikTurn]:
+    """Every legal turn after which the table could look so, those that claim anti-play too; see ``engine.showing``."""
+    if state.to_move is None:
+        return
+    start = playing.begun(state, state.to_move)
+    seen = Seen(appearance_of(state), could_be)
+    bare, piece, ball = (
+        sum(1 << square for square, place in enumerate(PLACES) if seen.could_show(place, look))
+        for look in (EMPTY, LOOK_TABLE.look_of[state.to_move, False], LOOK_TABLE.look_of[state.to_move, True])
+    )
+    if any(start.foes >> square & 1 and place in seen.changed for square, place in enumerate(PLACES)):
+        return
+    turns = LegalTurns(state, claims=True)
+    found = []
+    for index, result in enumerate(turns.results()):
+        pieces, carrier = result & PIECES_MASK, 1 << (result >> BALL_SHIFT)
+        if not (pieces & ~carrier & ~piece or carrier & ~ball or EVERY & ~(pieces | start.foes) & ~bare):
+            moved = (pieces ^ start.pieces) | (carrier ^ 1 << start.ball)
+            found.append((moved.bit_count(), index))
+    for _, index in sorted(found):
+        yield turns[index]

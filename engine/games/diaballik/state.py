@@ -1,15 +1,139 @@
-"""A Diaballik state and turn: frozen values, and what an onlooker sees of a state."""
+"""The board, the options in force, states and turns: frozen values, and what an onlooker sees of a state."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
-from engine.api import EMPTY, Announcement, LookName
-from engine.games.diaballik.play.board import PLACES, PLAYERS
-from engine.games.diaballik.play.options import DiaballikOptions
-from engine.support.grid import members
+from engine.api import EMPTY, Announcement, LookName, Option, OptionValue, Player
+from engine.options import read_into
+from engine.support.grid import KING, ORTHOGONAL, Grid, members, set_of
 from engine.support.looks import LookTable
+from engine.support.players import opponent
+
+GRID = Grid(7, 7)
+SIZE = GRID.columns
+EVERY = GRID.every
+PLACES: tuple[str, ...] = GRID.names
+SQUARE_OF: dict[str, int] = GRID.index
+
+PIECES_A_SIDE = 7
+PLAYERS: tuple[str, ...] = ("black", "white")
+HOME: Mapping[str, int] = MappingProxyType({"black": 0x7F, "white": 0x7F << 42})
+GOAL: Mapping[str, int] = MappingProxyType({"black": HOME["white"], "white": HOME["black"]})
+"""The row on which a player's ball wins."""
+
+NEAR: tuple[int, ...] = GRID.neighbours(ORTHOGONAL)
+RAYS: tuple[tuple[tuple[int, ...], ...], ...] = GRID.rays(KING)
+
+CONTACTS_TO_CLAIM = 3
+"""How many of the opponent's pieces have to touch a wall before it may be called anti-play."""
+
+_LAST_COLUMN = sum(1 << (row * SIZE + SIZE - 1) for row in range(SIZE))
+
+
+def other(player: Player) -> Player:
+    """The opponent."""
+    return opponent(PLAYERS, player)
+
+
+def is_wall(pieces: int) -> bool:
+    """Whether seven pieces stand one in every column, neighbouring columns' rows differing by at most one."""
+    columns = pieces | pieces >> 7 | pieces >> 14 | pieces >> 21 | pieces >> 28 | pieces >> 35 | pieces >> 42
+    if columns & 0x7F != 0x7F:
+        return False
+    linked = pieces & ~_LAST_COLUMN
+    return linked & (pieces >> 1 | pieces >> 8 | pieces << 6) == linked
+
+
+def touching(wall: int, claimant: str, *, front_only: bool) -> int:
+    """The squares from which ``claimant``'s pieces touch a wall face to face.
+
+    A piece beside a wall's piece stands in another piece's column, one row off at most, so right before or behind that
+    one: looking along the columns is enough. The front is the side of the claimant's home row.
+    """
+    before, behind = wall >> SIZE, wall << SIZE & EVERY
+    if claimant == PLAYERS[1]:
+        before, behind = behind, before
+    return before if front_only else before | behind
+
+
+def seen_from(square: int, blockers: int) -> int:
+    """The squares in line with ``square`` (rows, columns, diagonals) up to the first of ``blockers``, that one too."""
+    seen = 0
+    for ray in RAYS[square]:
+        for passed in ray:
+            seen |= 1 << passed
+            if blockers >> passed & 1:
+                break
+    return seen
+
+
+def between_squares(start: int, end: int) -> int:
+    """The squares strictly between two; none when they aren't in line."""
+    for ray in RAYS[start]:
+        if end in ray:
+            return set_of(*ray[: ray.index(end)])
+    return 0
+
+
+STANDARD, VARIANT = "standard", "variant"
+ANNOUNCED, AUTOMATIC = "announced", "automatic"
+BOTH_SIDES, FRONT = "both_sides", "front"
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "start",
+        STANDARD,
+        "Where the pieces start; in the variant those of columns b and f change sides.",
+        (STANDARD, VARIANT),
+    ),
+    Option("pass_over_own", True, "Whether a pass may go over pieces of one's own."),
+    Option(
+        "antiplay",
+        ANNOUNCED,
+        "Whether anti-play has to be announced or ends the game by itself.",
+        (ANNOUNCED, AUTOMATIC),
+    ),
+    Option(
+        "antiplay_contacts",
+        BOTH_SIDES,
+        "Which pieces touching a wall count: those on both sides, or only those before it.",
+        (BOTH_SIDES, FRONT),
+    ),
+    Option("null_turn", True, "Whether a turn may end with everything where it began."),
+    Option("repetition_draw", False, "Whether a draw may be claimed from the third time of a position on."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DiaballikOptions:
+    """The options in force; each field is explained in OPTIONS."""
+
+    start: str
+    pass_over_own: bool
+    antiplay: str
+    antiplay_contacts: str
+    null_turn: bool
+    repetition_draw: bool
+
+    @property
+    def automatic(self) -> bool:
+        """Whether anti-play ends the game by itself."""
+        return self.antiplay == AUTOMATIC
+
+    @property
+    def front_only(self) -> bool:
+        """Whether only pieces before a wall count as touching it."""
+        return self.antiplay_contacts == FRONT
+
+
+def options_from(given: Mapping[str, OptionValue] | None) -> DiaballikOptions:
+    """Read options into settings; raises OptionError for an unknown name or a bad value."""
+    return read_into(DiaballikOptions, OPTIONS, given)
+
 
 LOOK_TABLE: LookTable[tuple[str, bool]] = LookTable(
     {(player, ball): f"{player} piece{' with ball' if ball else ''}" for player in PLAYERS for ball in (False, True)},

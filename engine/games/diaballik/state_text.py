@@ -18,9 +18,19 @@ from dataclasses import dataclass, field
 from engine.api import Announcement, OptionValue
 from engine.errors import OptionError, UnreadableError
 from engine.games.diaballik.announcements import ANTI_PLAY, KINDS, due
-from engine.games.diaballik.play.board import GOAL, PIECES_A_SIDE, PLACES, PLAYERS, SIZE, SQUARE_OF, other
-from engine.games.diaballik.play.options import OPTIONS, options_from
-from engine.games.diaballik.state import DiaballikState, Side
+from engine.games.diaballik.state import (
+    GOAL,
+    OPTIONS,
+    PIECES_A_SIDE,
+    PLACES,
+    PLAYERS,
+    SIZE,
+    SQUARE_OF,
+    DiaballikState,
+    Side,
+    options_from,
+    other,
+)
 from engine.games.diaballik.turns import settled
 from engine.options import differing_options
 from engine.support import repetition

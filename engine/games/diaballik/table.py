@@ -1,19 +1,37 @@
-"""How a game starts: the two starts there are, a start seen on the table; and a position corrected by a person."""
+"""A board that is seen: as a start, as a correction, and in the middle of a turn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player
+from engine.api import EMPTY, Appearance, Breach, LookName, OptionValue, Player, Unfinished
 from engine.errors import UnreadableError
-from engine.games.diaballik.play.board import GOAL, HOME, PIECES_A_SIDE, PLACES, PLAYERS, SQUARE_OF, other
-from engine.games.diaballik.play.options import STANDARD, VARIANT, DiaballikOptions, options_from
-from engine.games.diaballik.state import LOOK_TABLE, DiaballikState, Side, appearance_of
-from engine.games.diaballik.turns import settled
+from engine.games.diaballik.explain import explain_change
+from engine.games.diaballik.state import (
+    GOAL,
+    HOME,
+    LOOK_TABLE,
+    PIECES_A_SIDE,
+    PLACES,
+    PLAYERS,
+    SQUARE_OF,
+    STANDARD,
+    VARIANT,
+    DiaballikOptions,
+    DiaballikState,
+    Side,
+    appearance_of,
+    options_from,
+    other,
+)
+from engine.games.diaballik.turns import TurnInProgress, actions, begun, settled
 from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members, set_of
 from engine.support.players import check_player, mover_after_correction
+
+appearance = appearance_of
+explain = explain_change
 
 _PIECE = PieceBreaches("piece")
 _EXCHANGED = set_of(*(SQUARE_OF[place] for place in ("b1", "f1", "b7", "f7")))
@@ -37,7 +55,7 @@ def new_state(settings: DiaballikOptions) -> DiaballikState:
     return settled(DiaballikState(settings, start["black"], start["white"], PLAYERS[0]), counted=True)
 
 
-def set_up_state(
+def set_up(
     appearance: Appearance,
     options: Mapping[str, OptionValue] | None = None,
     *,
@@ -113,7 +131,7 @@ def _breaches(
     return found
 
 
-def amended(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
+def amend(state: DiaballikState, looks: Mapping[str, LookName], to_move: Player | None = None) -> DiaballikState:
     """The state with these looks on these squares and ``to_move`` to play (as before when ``None``).
 
     Counts of repetition begin anew: what was counted came about by what is now said to be wrong. Raises
@@ -139,3 +157,45 @@ def _side(player: str, shown: Mapping[str, LookName]) -> Side:
         where = ", ".join(balls) or EMPTY
         raise UnreadableError(f"{player} would have {len(balls)} balls ({where}); expected 1")
     return Side(set_of(*(SQUARE_OF[place] for place in mine)), SQUARE_OF[balls[0]])
+
+
+def unfinished(state: DiaballikState) -> list[Unfinished]:
+    """Every such position before the first action and after it, by squares.
+
+    Whatever a turn leaves between two actions is a whole turn too, so only what is in a hand is unfinished.
+    """
+    if state.to_move is None:
+        return []
+    before = appearance_of(state)
+    start = begun(state, state.to_move)
+    found: dict[tuple[tuple[str, LookName], ...], str] = {}
+    for turn in (start, *(start.after(action) for action in actions(start))):
+        done = _looks(start, turn)
+        for change, to_do in _in_hand(turn):
+            changed = {place: look for place, look in {**done, **change}.items() if look != before[place]}
+            found.setdefault(tuple(sorted(changed.items())), to_do)
+    return [
+        Unfinished({**before, **dict(changed)}, tuple(place for place, _ in changed), to_do)
+        for changed, to_do in found.items()
+    ]
+
+
+def _looks(start: TurnInProgress, turn: TurnInProgress) -> dict[str, LookName]:
+    """The looks that the turn so far has changed."""
+    touched = (start.pieces ^ turn.pieces) | (1 << start.ball | 1 << turn.ball if start.ball != turn.ball else 0)
+    return {
+        PLACES[square]: LOOK_TABLE.look_of[turn.player, square == turn.ball] if turn.pieces >> square & 1 else EMPTY
+        for square in members(touched)
+    }
+
+
+def _in_hand(turn: TurnInProgress) -> Iterator[tuple[dict[str, LookName], str]]:
+    if turn.ended:
+        return
+    if turn.moves_left:
+        for square in members(turn.pieces & ~(1 << turn.ball)):
+            place = PLACES[square]
+            yield {place: EMPTY}, f"Put the {turn.player} piece from {place} down to finish its move."
+    if turn.pass_left:
+        change = {PLACES[turn.ball]: LOOK_TABLE.look_of[turn.player, False]}
+        yield change, f"Put {turn.player}'s ball down on the piece that gets it."

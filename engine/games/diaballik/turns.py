@@ -14,19 +14,22 @@ from typing import NamedTuple
 from engine.api import Announcement, Outcome
 from engine.games.diaballik.announcements import ANTI_PLAY, due, outcome_of_words, position_key
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, distinct_results
-from engine.games.diaballik.play.board import (
+from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
     GOAL,
     NEAR,
     PLAYERS,
+    Action,
+    DiaballikOptions,
+    DiaballikState,
+    DiaballikTurn,
+    Side,
     is_wall,
     other,
     seen_from,
     touching,
 )
-from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.state import Action, DiaballikState, DiaballikTurn, Side
 from engine.support import repetition
 from engine.support.grid import members
 from engine.support.lazy import LazySequence

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, visible
-from engine.games.diaballik.play.board import (
+from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
     GOAL,

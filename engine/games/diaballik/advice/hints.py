@@ -11,14 +11,16 @@ from common.phrases import listed
 from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.diaballik.advice.evaluation import WIN, Position, judged
+from engine.games.diaballik.advice.playouts import play_random_games
 from engine.games.diaballik.advice.search import Line, Searcher, best_line
 from engine.games.diaballik.announcements import due
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, reach_before_pass, visible
-from engine.games.diaballik.play.board import GOAL, PLACES, PLAYERS, SIZE, other
-from engine.games.diaballik.state import DiaballikState, DiaballikTurn
+from engine.games.diaballik.state import GOAL, PLACES, PLAYERS, SIZE, DiaballikState, DiaballikTurn, other
 from engine.games.diaballik.turns import actions, begun, canonical, claimed_results, unpacked
 from engine.search.budget import Deadline
 from engine.support.grid import members
+
+playouts = play_random_games
 
 _LOGIT = 1000
 _DEPTHS = {Strength.GENTLE: 1, Strength.FAIR: 2, Strength.STRONG: 30}
@@ -32,7 +34,7 @@ def position_of(state: DiaballikState) -> Position:
     return Position(own.pieces, own.ball, foes.pieces, foes.ball, PLAYERS.index(player))
 
 
-def find_hint(
+def hint(
     state: DiaballikState,
     deadline_s: float,
     rng: Random,

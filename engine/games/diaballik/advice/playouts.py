@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from engine.api import Tally
 from engine.games.diaballik.announcements import due
-from engine.games.diaballik.play.board import (
+from engine.games.diaballik.state import (
     CONTACTS_TO_CLAIM,
     EVERY,
     GOAL,
@@ -33,13 +33,14 @@ from engine.games.diaballik.play.board import (
     PLAYERS,
     RAYS,
     SIZE,
+    DiaballikOptions,
+    DiaballikState,
+    Side,
     between_squares,
     is_wall,
     other,
     touching,
 )
-from engine.games.diaballik.play.options import DiaballikOptions
-from engine.games.diaballik.state import DiaballikState, Side
 from engine.games.diaballik.turns import (
     TurnInProgress,
     begun,

@@ -14,8 +14,7 @@ import numpy as np
 
 from engine.games.diaballik.advice.evaluation import LOST_NEXT, SEEMS_LOST, WIN, Integers, Position, judged
 from engine.games.diaballik.fast_rules import BALL_SHIFT, PIECES_MASK, can_win, distinct_results
-from engine.games.diaballik.play.board import CONTACTS_TO_CLAIM, GOAL, PLAYERS, is_wall, touching
-from engine.games.diaballik.play.options import DiaballikOptions
+from engine.games.diaballik.state import CONTACTS_TO_CLAIM, GOAL, PLAYERS, DiaballikOptions, is_wall, touching
 from engine.games.diaballik.turns import TurnInProgress, packed_results
 from engine.search.budget import Deadline, TimeIsUpError
 

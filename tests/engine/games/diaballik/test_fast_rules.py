@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from engine.api import Announcement
 from engine.games.diaballik import fast_rules
 from engine.games.diaballik.advice.playouts import RandomGames, lookup
-from engine.games.diaballik.play.board import GOAL, other
+from engine.games.diaballik.state import GOAL, other
 from engine.games.diaballik.turns import begun, results_by_playing
 from engine.registry import load
 from engine.support.playouts import play_random_games

@@ -11,7 +11,7 @@ from engine.games.diaballik.advice.evaluation import WIN
 from engine.games.diaballik.advice.hints import position_of, reason_for
 from engine.games.diaballik.advice.search import Line
 from engine.games.diaballik.fast_rules import BALL_SHIFT
-from engine.games.diaballik.play.board import GOAL
+from engine.games.diaballik.state import GOAL
 from engine.games.diaballik.turns import begun, claimed_results, packed_results
 from engine.registry import load
 from engine.search.budget import CountingClock

@@ -12,13 +12,14 @@ from engine.options import read_options
 from engine.support import breaches
 from engine.support.announcements import common_announcements, format_announcement, outcome_of_announcement
 from engine.support.grid import Grid, members
-from engine.support.players import opponent
+from engine.support.players import one_to_move, opponent
 
 GRID = Grid(6, 6)
 SIZE = GRID.columns
 PLACES = GRID.names
 PLAYERS: tuple[Player, ...] = ("red", "blue")
 other = partial(opponent, PLAYERS)
+players_to_move = one_to_move
 FORWARD: Mapping[Player, int] = {"red": 1, "blue": -1}
 """The way each player's discs go: up or down the rows."""
 GOAL: Mapping[Player, int] = {"red": GRID.every >> GRID.squares - SIZE << GRID.squares - SIZE, "blue": (1 << SIZE) - 1}
@@ -104,11 +105,6 @@ def outcome(state: BreakthroughState) -> Outcome | None:
         return outcome_of_announcement(state.announced, PLAYERS)
     won = winner(state.discs)
     return None if won is None else Outcome(*won)
-
-
-def players_to_move(state: BreakthroughState) -> tuple[Player, ...]:
-    """Name the one who may play now, nobody when the game is over."""
-    return () if state.to_move is None else (state.to_move,)
 
 
 def turn_of(state: BreakthroughState, player: Player, start: int, end: int) -> BreakthroughTurn:

@@ -1,1 +1,0 @@
-"""Diaballik's rules: the board, states, turns and what follows."""

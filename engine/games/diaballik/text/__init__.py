@@ -1,1 +1,0 @@
-"""Diaballik in writing: states, turns, and drawings for a person."""
