@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api import Game, OptionValue
+from engine.games.blokus_dice import rolls
 from engine.games.blokus_dice.advice.hints import find_hint
 from engine.games.blokus_dice.advice.playouts import play_random_games
-from engine.games.blokus_dice.play import rolls
+from engine.games.blokus_dice.notation import diagram_of, sheet_drawn, summary_of
 from engine.games.blokus_dice.play.options import OPTIONS, PLAYERS
-from engine.games.blokus_dice.play.sheet import format_sheet, house_file, read_sheet_file
-from engine.games.blokus_dice.play.state import LOOKS, appearance_of
-from engine.games.blokus_dice.play.turns import scores_of
 from engine.games.blokus_dice.rules import BlokusDiceRules
-from engine.games.blokus_dice.table.explain import explain_change
+from engine.games.blokus_dice.sheet import format_sheet, house_file, read_sheet_file
+from engine.games.blokus_dice.state import LOOKS, appearance_of
+from engine.games.blokus_dice.state_text import format_state, parse_state
+from engine.games.blokus_dice.table import explain_change
 from engine.games.blokus_dice.table.set_up import amended, set_up_state
 from engine.games.blokus_dice.table.unfinished import unfinished_positions
-from engine.games.blokus_dice.text.display import diagram_of, sheet_drawn, summary_of
-from engine.games.blokus_dice.text.states import format_state, parse_state
 from engine.games.blokus_dice.text.turns import describe_turn, format_turn, parse_turn
+from engine.games.blokus_dice.turns import scores_of
 
 
 class _Table:

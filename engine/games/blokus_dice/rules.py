@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Announcement, Breach, Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError
-from engine.games.blokus_dice.play import rolls, violations
-from engine.games.blokus_dice.play import turns as playing
+from engine.games.blokus_dice import rolls, violations
+from engine.games.blokus_dice import turns as playing
 from engine.games.blokus_dice.play.catalogue import RULES
 from engine.games.blokus_dice.play.options import PLAYERS, options_from
-from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, PlayerStatus
+from engine.games.blokus_dice.state import BlokusState, BlokusTurn, PlayerStatus
 from engine.games.blokus_dice.table.set_up import new_state
 from engine.games.blokus_dice.table.showing import turns_showing
 from engine.games.blokus_dice.text.turns import format_turn

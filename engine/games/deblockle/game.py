@@ -5,17 +5,17 @@ from __future__ import annotations
 from engine.api import Game
 from engine.games.deblockle.advice.hints import find_hint
 from engine.games.deblockle.advice.playouts import play_random_games
+from engine.games.deblockle.explain import explain_change
+from engine.games.deblockle.notation import describe_turn, format_turn, parse_turn
 from engine.games.deblockle.play.board import PLACES, PLAYERS
 from engine.games.deblockle.play.options import OPTIONS
-from engine.games.deblockle.play.state import LOOKS, appearance_of, facings_of
-from engine.games.deblockle.play.turns import narrowed
 from engine.games.deblockle.rules import DeblockleRules
-from engine.games.deblockle.table.explain import explain_change
-from engine.games.deblockle.table.set_up import amended, set_up_state
+from engine.games.deblockle.state import LOOKS, appearance_of, facings_of
+from engine.games.deblockle.state_text import format_state, parse_state
+from engine.games.deblockle.table import amended, set_up_state
 from engine.games.deblockle.table.unfinished import unfinished_positions
 from engine.games.deblockle.text.display import diagram_of, summary_of
-from engine.games.deblockle.text.states import format_state, parse_state
-from engine.games.deblockle.text.turns import describe_turn, format_turn, parse_turn
+from engine.games.deblockle.turns import narrowed
 
 
 class _Table:

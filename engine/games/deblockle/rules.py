@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from engine.api import Certainty, OptionValue
 from engine.errors import AmbiguousError, IllegalTurnError
+from engine.games.deblockle import turns as playing
+from engine.games.deblockle.explain import explain_change
+from engine.games.deblockle.fast_rules import fast_rules_of, known_position
+from engine.games.deblockle.notation import format_turn
 from engine.games.deblockle.play import board
-from engine.games.deblockle.play import turns as playing
 from engine.games.deblockle.play.announcements import announced, announcements
 from engine.games.deblockle.play.catalogue import RULES
-from engine.games.deblockle.play.fast_rules import fast_rules_of, known_position
 from engine.games.deblockle.play.options import options_from
-from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn, change_by
-from engine.games.deblockle.table.explain import explain_change
-from engine.games.deblockle.table.set_up import new_state
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn, change_by
+from engine.games.deblockle.table import new_state
 from engine.games.deblockle.table.showing import turns_showing
-from engine.games.deblockle.text.turns import format_turn
 from engine.support.rules import OneAtATime
 
 

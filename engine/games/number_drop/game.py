@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from engine.api import Game, Unfinished
 from engine.games.number_drop.advice.hints import find_hint
 from engine.games.number_drop.advice.playouts import play_random_games
-from engine.games.number_drop.play.components import components_file, drawn_file, options_of_file
-from engine.games.number_drop.play.flow import scores_of
+from engine.games.number_drop.components import components_file, drawn_file, options_of_file
+from engine.games.number_drop.flow import scores_of
+from engine.games.number_drop.notation import describe_turn, format_turn, parse_turn
 from engine.games.number_drop.play.options import OPTIONS
-from engine.games.number_drop.play.state import LOOKS, PLACES, PLAYERS, NumberDropState, appearance_of
 from engine.games.number_drop.rules import NumberDropDice, NumberDropRules
+from engine.games.number_drop.state import LOOKS, PLACES, PLAYERS, NumberDropState, appearance_of
+from engine.games.number_drop.state_text import format_state, parse_state
+from engine.games.number_drop.table import amended, set_up_state
 from engine.games.number_drop.table.explain import explain_change
-from engine.games.number_drop.table.set_up import amended, set_up_state
 from engine.games.number_drop.text.display import diagram_of, summary_of
-from engine.games.number_drop.text.states import format_state, parse_state
-from engine.games.number_drop.text.turns import describe_turn, format_turn, parse_turn
 
 
 class _Table:

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from engine.api import Announcement, Breach, Certainty, OptionValue, Player, PossibleRoll, Roll
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
-from engine.games.number_drop.play import flow, rolls
-from engine.games.number_drop.play import turns as playing
+from engine.games.number_drop import flow, rolls
+from engine.games.number_drop import turns as playing
+from engine.games.number_drop.notation import format_turn
 from engine.games.number_drop.play.catalogue import RULES
 from engine.games.number_drop.play.options import options_from
-from engine.games.number_drop.play.sheet import Sheet
-from engine.games.number_drop.play.state import PLAYERS, NumberDropState, NumberDropTurn, Phase
-from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.sheet import Sheet
+from engine.games.number_drop.state import PLAYERS, NumberDropState, NumberDropTurn, Phase
 from engine.games.number_drop.table.showing import turns_showing
-from engine.games.number_drop.text.turns import format_turn
+from engine.games.number_drop.violations import breaches_of
 from engine.support.announcements import DRAW, RESIGN, format_announcement
 from engine.support.breaches import not_legal
 from engine.support.dice import format_roll

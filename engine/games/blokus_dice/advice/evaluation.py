@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 
 from engine.games.blokus_dice.advice.placements import PlacementFinder
-from engine.games.blokus_dice.play.sheet import FACES, Sheet
-from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, places_passed_from
+from engine.games.blokus_dice.sheet import FACES, Sheet
+from engine.games.blokus_dice.state import BlokusState, FilledSheet, places_passed_from
 from engine.search.budget import TimeCheck
 from engine.support.grid import Grid
 

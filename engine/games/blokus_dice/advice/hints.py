@@ -24,9 +24,9 @@ from engine.games.blokus_dice.advice.evaluation import (
 )
 from engine.games.blokus_dice.advice.placements import finder_of
 from engine.games.blokus_dice.play.options import COLOURS
-from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
-from engine.games.blokus_dice.play.turns import Choice, choices, turn_of
+from engine.games.blokus_dice.sheet import Sheet
+from engine.games.blokus_dice.state import BlokusState, BlokusTurn, PlayerStatus, colour_in_hand
+from engine.games.blokus_dice.turns import Choice, choices, turn_of
 from engine.search.budget import Deadline, PeriodicTimeCheck, TimeCheck, TimeIsUpError
 from engine.search.sampling import Estimate, race
 

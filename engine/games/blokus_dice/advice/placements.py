@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from engine.games.blokus_dice.play.sheet import Sheet
+from engine.games.blokus_dice.sheet import Sheet
 from engine.support.grid import ORTHOGONAL
 
 

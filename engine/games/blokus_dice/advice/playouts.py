@@ -8,9 +8,9 @@ from random import Random
 
 from engine.api import Tally
 from engine.games.blokus_dice.advice.placements import PlacementFinder, finder_of
-from engine.games.blokus_dice.play.sheet import FACES, Sheet
-from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
-from engine.games.blokus_dice.play.turns import outcome_of
+from engine.games.blokus_dice.sheet import FACES, Sheet
+from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, places_passed_from
+from engine.games.blokus_dice.turns import outcome_of
 from engine.support.playouts import Ending, tally
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
 from engine.errors import OptionError, UnreadableError
-from engine.games.blokus_dice.play.sheet import HOUSE, Sheet, read_sheet
+from engine.games.blokus_dice.sheet import HOUSE, Sheet, read_sheet
 from engine.options import read_into
 
 PLAYERS: tuple[str, ...] = ("p1", "p2", "p3", "p4")

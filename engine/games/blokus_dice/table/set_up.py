@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
 from engine.errors import UnreadableError
-from engine.games.blokus_dice.play.invariants import check_position, crossed_off
+from engine.games.blokus_dice.invariants import check_position, crossed_off
 from engine.games.blokus_dice.play.options import PLAYERS, BlokusOptions, options_from
-from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, read_looks
-from engine.games.blokus_dice.play.turns import settled
+from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, read_looks
+from engine.games.blokus_dice.turns import settled
 from engine.support.breaches import no_start
 from engine.support.players import check_player, mover_after_correction
 

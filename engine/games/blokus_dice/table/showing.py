@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.games.blokus_dice.play.options import COLOURS
-from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, appearance_of, colour_in_hand, place_of
-from engine.games.blokus_dice.play.turns import choices, turn_of
+from engine.games.blokus_dice.state import BlokusState, BlokusTurn, appearance_of, colour_in_hand, place_of
+from engine.games.blokus_dice.turns import choices, turn_of
 from engine.showing import CouldBe, Seen
 from engine.support.grid import members, set_of
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from engine.api import Unfinished
 from engine.games.blokus_dice.play.options import COLOURS
-from engine.games.blokus_dice.play.state import BlokusState, appearance_of, colour_in_hand
-from engine.games.blokus_dice.play.turns import choices
-from engine.games.blokus_dice.play.violations import places_on
+from engine.games.blokus_dice.state import BlokusState, appearance_of, colour_in_hand
+from engine.games.blokus_dice.turns import choices
+from engine.games.blokus_dice.violations import places_on
 from engine.support.grid import members
 from engine.support.lazy import LazyList
 

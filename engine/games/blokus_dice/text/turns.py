@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from common.phrases import listed
 from engine.errors import AmbiguousError, UnreadableError
-from engine.games.blokus_dice.play.invariants import name_on
+from engine.games.blokus_dice.invariants import name_on
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
 from engine.games.blokus_dice.play.shapes import NAMES
-from engine.games.blokus_dice.play.state import BlokusState, BlokusTurn, colour_in_hand
-from engine.games.blokus_dice.play.violations import breaches_of_turn
+from engine.games.blokus_dice.state import BlokusState, BlokusTurn, colour_in_hand
+from engine.games.blokus_dice.violations import breaches_of_turn
 from engine.support.breaches import not_legal
 from engine.support.notation import unreadable
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 
-from engine.games.deblockle.play.board import PLAYERS, SQUARES
-from engine.games.deblockle.play.fast_rules import (
+from engine.games.deblockle.fast_rules import (
     AFTER_MASK,
     BEFORE_SHIFT,
     OFF,
@@ -23,6 +22,7 @@ from engine.games.deblockle.play.fast_rules import (
     codes_of,
     fast_rules_of,
 )
+from engine.games.deblockle.play.board import PLAYERS, SQUARES
 from engine.games.deblockle.play.options import DeblockleOptions
 from engine.search.alpha_beta import Rules
 from engine.search.budget import TimeCheck

@@ -9,8 +9,7 @@ from random import Random
 from engine.api import Certainty, Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import TURN, SearchRules, search_rules_of
-from engine.games.deblockle.play.board import PLACES, PLAYERS, other
-from engine.games.deblockle.play.fast_rules import (
+from engine.games.deblockle.fast_rules import (
     ORIENTATIONS,
     Move,
     Position,
@@ -19,8 +18,9 @@ from engine.games.deblockle.play.fast_rules import (
     turn_of,
     world_of,
 )
-from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn
-from engine.games.deblockle.play.turns import certainty_of, legal_turns
+from engine.games.deblockle.play.board import PLACES, PLAYERS, other
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn
+from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.search.alpha_beta import MOST_PLIES, Found, best_move
 from engine.search.budget import Deadline, TimeIsUpError
 

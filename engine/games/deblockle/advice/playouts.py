@@ -13,8 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from engine.api import Tally
-from engine.games.deblockle.play.board import PLAYERS, RAYS
-from engine.games.deblockle.play.fast_rules import (
+from engine.games.deblockle.fast_rules import (
     BIT_OF_CODE,
     CROSS,
     DIAGONAL,
@@ -35,8 +34,9 @@ from engine.games.deblockle.play.fast_rules import (
     moved,
     world_of,
 )
-from engine.games.deblockle.play.state import DeblockleState
-from engine.games.deblockle.play.turns import outcome_of
+from engine.games.deblockle.play.board import PLAYERS, RAYS
+from engine.games.deblockle.state import DeblockleState
+from engine.games.deblockle.turns import outcome_of
 from engine.support.grid import members
 from engine.support.playouts import Ending, tally
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from engine.api import Announcement, Breach
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.play.board import PLAYERS
-from engine.games.deblockle.play.state import DeblockleState
-from engine.games.deblockle.play.turns import times_occurred
+from engine.games.deblockle.state import DeblockleState
+from engine.games.deblockle.turns import times_occurred
 from engine.support.announcements import REPETITION, common_announcements, format_announcement
 from engine.support.repetition import CLAIMED_FROM
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.api import Option, OptionValue
+from engine.games.deblockle.board import PRINTED_NET, Cube, cube_of, read_net
 from engine.games.deblockle.play.board import PLAYERS
-from engine.games.deblockle.play.cube import PRINTED_NET, Cube, cube_of, read_net
 from engine.options import read_into
 
 MOST_BLOCKS = 4

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.games.deblockle.play.board import PLAYERS, columns_and_rows_apart
-from engine.games.deblockle.play.state import DeblockleState
+from engine.games.deblockle.state import DeblockleState
 from engine.support.changes import pairs
 
 Seen = tuple[str, str]

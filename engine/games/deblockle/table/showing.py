@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn, appearance_of, change_by
-from engine.games.deblockle.play.turns import legal_turns
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn, appearance_of, change_by
+from engine.games.deblockle.turns import legal_turns
 from engine.showing import CouldBe, Seen
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from common.phrases import listed
 from engine.api import EMPTY, LookName, Unfinished
 from engine.games.deblockle.play.board import PLACES, other
-from engine.games.deblockle.play.state import LOOK_TABLE, DeblockleState, appearance_of, change_by
-from engine.games.deblockle.play.turns import legal_turns, possibly_blocked, roll_options
+from engine.games.deblockle.state import LOOK_TABLE, DeblockleState, appearance_of, change_by
+from engine.games.deblockle.turns import legal_turns, possibly_blocked, roll_options
 from engine.support.grid import members
 
 _HOW = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.api import OptionValue
+from engine.games.deblockle.board import PRINTED_NET
 from engine.games.deblockle.play.board import PLACES, SIZE, STARS
-from engine.games.deblockle.play.cube import PRINTED_NET
 from engine.games.deblockle.play.options import DeblockleOptions, options_from
-from engine.games.deblockle.play.state import Block, DeblockleState
+from engine.games.deblockle.state import Block, DeblockleState
 
 _SIGNS = {"star": "*", "stop": "o", "cross": "+", "x": "x", "slider": "<>", "hoops": "ooo"}
 _OPEN, _STAR = ".", "*"

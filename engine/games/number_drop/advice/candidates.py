@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.games.number_drop import flow
 from engine.games.number_drop.advice.evaluation import USED, WEIGHTS, Boards, Values, board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
-from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import combinations
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BOXES,
     EMPTY_CELL,
@@ -23,7 +23,7 @@ from engine.games.number_drop.play.sheet import (
     SQUARES,
     Sheet,
 )
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.state import (
     Combination,
     Drop,
     NumberDropState,
@@ -31,7 +31,7 @@ from engine.games.number_drop.play.state import (
     PenaltyDrop,
     SetUpDigit,
 )
-from engine.games.number_drop.play.turns import played
+from engine.games.number_drop.turns import played
 from engine.support.grid import members
 
 _CELLS_A_TURN = 5.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     COLUMNS,
     CONSECUTIVE,

@@ -11,6 +11,7 @@ from random import Random
 
 from engine.api import Clock, Hint, HintListener, Strength
 from engine.errors import IllegalTurnError
+from engine.games.number_drop import flow
 from engine.games.number_drop.advice.candidates import (
     Candidate,
     ImmediateWorth,
@@ -23,10 +24,9 @@ from engine.games.number_drop.advice.candidates import (
 )
 from engine.games.number_drop.advice.lookahead import ahead
 from engine.games.number_drop.advice.slides import best_slide, slide_at_once
-from engine.games.number_drop.play import flow
 from engine.games.number_drop.play.combinations import unused_digits
-from engine.games.number_drop.play.sheet import BOXES, GRID, IDENTICAL, LINES_BELOW_GAME_OVER, Sheet, kind_of_digits
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.sheet import BOXES, GRID, IDENTICAL, LINES_BELOW_GAME_OVER, Sheet, kind_of_digits
+from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
     Drop,
@@ -37,7 +37,7 @@ from engine.games.number_drop.play.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.play.turns import combinations_of, digits_at, played, squares_of, turns_of
+from engine.games.number_drop.turns import combinations_of, digits_at, played, squares_of, turns_of
 from engine.search.budget import Deadline
 
 _FIRST_TURNS = 24

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from engine.games.number_drop.advice.candidates import Candidate, Valuation
 from engine.games.number_drop.advice.evaluation import Boards, Values, board_of
-from engine.games.number_drop.play.components import Components
-from engine.games.number_drop.play.drops import any_digits, falling, turned_shapes
-from engine.games.number_drop.play.sheet import COLUMNS, LINES
+from engine.games.number_drop.components import Components
+from engine.games.number_drop.drops import any_digits, falling, turned_shapes
+from engine.games.number_drop.sheet import COLUMNS, LINES
 from engine.search.budget import Deadline
 from engine.support.polyomino import Shape
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from engine.api import Tally
-from engine.games.number_drop.play import flow
-from engine.games.number_drop.play.combinations import found_in
-from engine.games.number_drop.play.components import STAR
-from engine.games.number_drop.play.drops import (
+from engine.games.number_drop import flow
+from engine.games.number_drop.components import STAR
+from engine.games.number_drop.drops import (
     Cells,
     Falling,
     any_digits,
@@ -16,8 +15,9 @@ from engine.games.number_drop.play.drops import (
     squares_at,
     turned_shapes,
 )
-from engine.games.number_drop.play.rolls import tile_draws
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop.play.combinations import found_in
+from engine.games.number_drop.rolls import tile_draws
+from engine.games.number_drop.sheet import (
     COLUMNS,
     CROSS,
     EMPTY_CELL,
@@ -30,8 +30,8 @@ from engine.games.number_drop.play.sheet import (
     SMALLEST,
     Sheet,
 )
-from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
-from engine.games.number_drop.play.turns import legal_turns, played
+from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.turns import legal_turns, played
 from engine.support.playouts import Ending, tally
 from engine.support.polyomino import Shape
 

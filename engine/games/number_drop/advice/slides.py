@@ -11,9 +11,9 @@ from functools import cache
 from typing import NamedTuple
 
 from engine.api import Hint
-from engine.games.number_drop.play.components import STAR, Components
-from engine.games.number_drop.play.sheet import LETTERS
-from engine.games.number_drop.play.state import SLIDES_TO_GO, NumberDropState, NumberDropTurn, Phase, Slide
+from engine.games.number_drop.components import STAR, Components
+from engine.games.number_drop.sheet import LETTERS
+from engine.games.number_drop.state import SLIDES_TO_GO, NumberDropState, NumberDropTurn, Phase, Slide
 
 PENALTY_COST_TURNS = 0.7
 """What a penalty that drops now costs, in turns."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop.sheet import (
     BONUS_BOX,
     BONUS_SIZE,
     COLUMNS,

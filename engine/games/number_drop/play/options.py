@@ -8,7 +8,7 @@ from functools import cache
 
 from engine.api import Option, OptionValue
 from engine.errors import OptionError, UnreadableError
-from engine.games.number_drop.play.components import Components, printed_components, read_dice
+from engine.games.number_drop.components import Components, printed_components, read_dice
 from engine.options import read_into
 
 MOST_PLAYERS = 6

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from engine.api import Appearance, Breach
 from engine.games.number_drop.play.combinations import combinations
-from engine.games.number_drop.play.sheet import EMPTY_CELL, GRID
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.sheet import EMPTY_CELL, GRID
+from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
     NumberDropState,
@@ -16,8 +16,8 @@ from engine.games.number_drop.play.state import (
     read_look,
     read_place,
 )
-from engine.games.number_drop.play.turns import turn_of_marks
-from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.turns import turn_of_marks
+from engine.games.number_drop.violations import breaches_of
 
 
 def explain_change(before: NumberDropState, after: Appearance) -> tuple[Breach, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from engine.games.number_drop.play import flow
+from engine.games.number_drop import flow
+from engine.games.number_drop.components import DIGITS, STAR
+from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.play.combinations import found_in, unused_digits
-from engine.games.number_drop.play.components import DIGITS, STAR
-from engine.games.number_drop.play.drops import landings, turned_shapes
-from engine.games.number_drop.play.sheet import BONUS_BOX, BONUS_SIZE, BOXES, CROSS, GRID, LETTERS, SMALLEST
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.sheet import BONUS_BOX, BONUS_SIZE, BOXES, CROSS, GRID, LETTERS, SMALLEST
+from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
     Drop,
@@ -20,7 +20,7 @@ from engine.games.number_drop.play.state import (
     appearance_of,
     look_of,
 )
-from engine.games.number_drop.play.turns import turns_of
+from engine.games.number_drop.turns import turns_of
 from engine.showing import CouldBe, Seen
 from engine.support.grid import set_of
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.api import OptionValue
-from engine.games.number_drop.play.components import Components
+from engine.games.number_drop.components import Components
 from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions, options_from
-from engine.games.number_drop.play.sheet import BOXES, COLUMNS, EMPTY_CELL, LETTERS, LINES, LINES_BELOW_GAME_OVER, Sheet
-from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.sheet import BOXES, COLUMNS, EMPTY_CELL, LETTERS, LINES, LINES_BELOW_GAME_OVER, Sheet
+from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
 from engine.support.grid import members
 from engine.support.polyomino import picture
 

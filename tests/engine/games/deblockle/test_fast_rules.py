@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from engine.api import Announcement, Tally
+from engine.games.deblockle import fast_rules
 from engine.games.deblockle.advice.playouts import turn_sampler_of
-from engine.games.deblockle.play import fast_rules
 from engine.registry import load
 from engine.support.playouts import play_random_games
 from tests.engine.games.deblockle import oracle

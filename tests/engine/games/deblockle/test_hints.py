@@ -9,7 +9,7 @@ import pytest
 from engine.api import Announcement, Certainty, Strength
 from engine.errors import IllegalTurnError
 from engine.games.deblockle.advice.evaluation import search_rules_of
-from engine.games.deblockle.play.fast_rules import OVER, fast_rules_of, known_position
+from engine.games.deblockle.fast_rules import OVER, fast_rules_of, known_position
 from engine.registry import load
 from engine.search.budget import CountingClock
 from tests.engine.games.deblockle import oracle

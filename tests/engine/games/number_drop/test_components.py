@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import UnreadableError
-from engine.games.number_drop.play.components import printed_components, read_components
+from engine.games.number_drop.components import printed_components, read_components
 
 COMPONENTS = """{"format": "number-drop-components 1", "number_dice": ["1*3457", "12*456", "234*67", "123567"],
 "shape_die": "IOTLS*", "shapes": {"I4": "XXXX", "L4": "X../XXX", "O4": "XX/XX", "T4": ".X./XXX", "S4": ".XX/XX.",

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from engine.api import Announcement, Certainty
 from engine.errors import EngineError, IllegalTurnError, UnreadableError
+from engine.games.number_drop.notation import read_turn
 from engine.games.number_drop.play.catalogue import RULES
-from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
-from engine.games.number_drop.play.turns import is_legal
-from engine.games.number_drop.play.violations import breaches_of
-from engine.games.number_drop.text.turns import read_turn
+from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, SetUpDigit, Slide
+from engine.games.number_drop.turns import is_legal
+from engine.games.number_drop.violations import breaches_of
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, TILES, position
 
 SETUP = f"setup p1=- p2=- {TILES} to=p1,p2"

@@ -7,7 +7,7 @@ import pytest
 from engine import perft
 from engine.api import Outcome, Roll
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, Points, Sheet
+from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, Points, Sheet
 from tests.engine.games.number_drop.strategies import GAME, TILES, after, state_of
 
 GOLDEN = (

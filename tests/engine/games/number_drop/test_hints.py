@@ -12,7 +12,7 @@ from engine.errors import IllegalTurnError
 from engine.games.number_drop.advice.candidates import open_sizes
 from engine.games.number_drop.advice.evaluation import board_of, values
 from engine.games.number_drop.advice.slides import chances_of, left_from, tiles_of
-from engine.games.number_drop.play.sheet import GRID
+from engine.games.number_drop.sheet import GRID
 from engine.search.budget import CountingClock
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, LETTERED, OPTIONS, TILES, position

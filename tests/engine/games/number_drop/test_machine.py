@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from engine.api import EMPTY
-from engine.games.number_drop.play.sheet import GRID
-from engine.games.number_drop.play.state import Combination, Drop, PenaltyDrop, Slide
+from engine.games.number_drop.sheet import GRID
+from engine.games.number_drop.state import Combination, Drop, PenaltyDrop, Slide
 from engine.support.grid import members
 from tests.engine.games.number_drop import oracle
 from tests.engine.games.number_drop.strategies import GAME, OPTIONS, turns_of

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from engine.api import Outcome
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import (
+from engine.games.blokus_dice.sheet import Sheet
+from engine.games.blokus_dice.state import (
     BlokusState,
     BlokusTurn,
     FilledSheet,

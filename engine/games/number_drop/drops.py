@@ -12,8 +12,8 @@ from itertools import combinations_with_replacement, permutations
 from random import Random
 from typing import NamedTuple
 
-from engine.games.number_drop.play.components import DIGITS, NUMBER_DICE, SHAPES, STAR, Components
-from engine.games.number_drop.play.sheet import COLUMNS, LINES
+from engine.games.number_drop.components import DIGITS, NUMBER_DICE, SHAPES, STAR, Components
+from engine.games.number_drop.sheet import COLUMNS, LINES
 from engine.support.polyomino import Shape
 
 Cells = tuple[int, ...]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from common.phrases import counted
 from engine.api import Breach
-from engine.games.number_drop.play import flow
-from engine.games.number_drop.play.components import STAR
-from engine.games.number_drop.play.drops import fits_dice, landings, turned_shapes
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop import flow
+from engine.games.number_drop.components import STAR
+from engine.games.number_drop.drops import fits_dice, landings, turned_shapes
+from engine.games.number_drop.sheet import (
     BONUS_SIZE,
     CONSECUTIVE,
     CROSS,
@@ -22,7 +22,7 @@ from engine.games.number_drop.play.sheet import (
     hangs_together,
     kind_of_digits,
 )
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.state import (
     PLAYERS,
     SLIDES_TO_GO,
     Combination,
@@ -34,7 +34,7 @@ from engine.games.number_drop.play.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.play.turns import digits_at, penalty_shapes, squares_of
+from engine.games.number_drop.turns import digits_at, penalty_shapes, squares_of
 from engine.support.polyomino import Shape, fixed
 
 _ASKED = {

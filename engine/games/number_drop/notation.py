@@ -17,8 +17,8 @@ import re
 
 from engine.api import Player
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.number_drop.play.sheet import CROSS
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.sheet import CROSS
+from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
     Drop,
@@ -29,8 +29,8 @@ from engine.games.number_drop.play.state import (
     SetUpDigit,
     Slide,
 )
-from engine.games.number_drop.play.turns import in_order, is_legal, turn_of_marks
-from engine.games.number_drop.play.violations import breaches_of
+from engine.games.number_drop.turns import in_order, is_legal, turn_of_marks
+from engine.games.number_drop.violations import breaches_of
 from engine.support.breaches import told
 from engine.support.notation import unreadable
 

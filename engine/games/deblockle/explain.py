@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 from engine.api import EMPTY, Appearance, Breach, Facing
 from engine.errors import ContradictionError
+from engine.games.deblockle.nearest_violation import breaches_of_move, put_back, reason_to_stay, turn_back
 from engine.games.deblockle.play.board import PLACES, SQUARE_OF, other
-from engine.games.deblockle.play.state import (
+from engine.games.deblockle.state import (
     LOOK_TABLE,
     DeblockleState,
     DeblockleTurn,
@@ -17,9 +18,8 @@ from engine.games.deblockle.play.state import (
     check_facing,
     narrowed_blocks,
 )
-from engine.games.deblockle.play.turns import certainly_blocked, legal_turns, played, turns_of
 from engine.games.deblockle.table.changes import Added, Change, Moved, Removed, changes_between
-from engine.games.deblockle.table.nearest_violation import breaches_of_move, put_back, reason_to_stay, turn_back
+from engine.games.deblockle.turns import certainly_blocked, legal_turns, played, turns_of
 from engine.support.breaches import PieceBreaches, game_over
 
 _BLOCK = PieceBreaches("block")

@@ -17,8 +17,8 @@ from random import Random
 
 from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARES, STARS, beside, diagonal_to
 from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions
-from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn
-from engine.games.deblockle.play.turns import Ground, slide_ends
+from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn
+from engine.games.deblockle.turns import Ground, slide_ends
 from engine.support.grid import members
 
 ORIENTATIONS = 24

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 from engine.api import EMPTY, LookName, Place
 from engine.errors import UnreadableError
-from engine.games.number_drop.play.components import DIGITS, STAR
+from engine.games.number_drop.components import DIGITS, STAR
 from engine.games.number_drop.play.options import MOST_PLAYERS, NumberDropOptions
-from engine.games.number_drop.play.sheet import CROSS, EMPTY_CELL, GRID, Sheet
+from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, Sheet
 
 PLAYERS: tuple[str, ...] = tuple(f"p{number}" for number in range(1, MOST_PLAYERS + 1))
 PLACES: tuple[Place, ...] = tuple(f"{player}.{square}" for player in PLAYERS for square in GRID.names)

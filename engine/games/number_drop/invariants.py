@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.games.number_drop.play import flow
+from engine.games.number_drop import flow
+from engine.games.number_drop.components import STAR
+from engine.games.number_drop.drops import landings, turned_shapes
 from engine.games.number_drop.play.combinations import has_combination
-from engine.games.number_drop.play.components import STAR
-from engine.games.number_drop.play.drops import landings, turned_shapes
-from engine.games.number_drop.play.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet
-from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
-from engine.games.number_drop.play.turns import penalty_shapes
+from engine.games.number_drop.sheet import COLUMNS, EMPTY_CELL, LETTERS, Sheet
+from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.turns import penalty_shapes
 from engine.support.grid import members
 
 _BEFORE_PLAY = (Phase.TILES, Phase.SETUP)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from engine.api import Appearance, Breach, LookName, OptionValue, Place, Player
 from engine.errors import IllegalTurnError, UnreadableError
-from engine.games.number_drop.play import flow
+from engine.games.number_drop import flow
+from engine.games.number_drop.invariants import fault_of, is_first_digit
 from engine.games.number_drop.play.combinations import has_combination
-from engine.games.number_drop.play.invariants import fault_of, is_first_digit
 from engine.games.number_drop.play.options import options_from
-from engine.games.number_drop.play.sheet import BOXES, EMPTY_CELLS, GRID, Sheet, box_of, hangs_together, kind_of_digits
-from engine.games.number_drop.play.state import PLAYERS, NumberDropState, Phase, read_look, read_place
+from engine.games.number_drop.sheet import BOXES, EMPTY_CELLS, GRID, Sheet, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.state import PLAYERS, NumberDropState, Phase, read_look, read_place
 from engine.support.grid import members
 
 

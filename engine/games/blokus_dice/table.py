@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.api import Appearance, Breach
-from engine.games.blokus_dice.play.invariants import name_on
+from engine.games.blokus_dice.invariants import name_on
 from engine.games.blokus_dice.play.options import COLOURS, PLAYERS
-from engine.games.blokus_dice.play.state import BlokusState, colour_in_hand, read_looks
-from engine.games.blokus_dice.play.turns import shapes_within_reach
-from engine.games.blokus_dice.play.violations import (
+from engine.games.blokus_dice.state import BlokusState, colour_in_hand, read_looks
+from engine.games.blokus_dice.turns import shapes_within_reach
+from engine.games.blokus_dice.violations import (
     breach_of_playing,
     breaches_of_drawing,
     no_strike_left,

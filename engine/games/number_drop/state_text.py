@@ -20,11 +20,11 @@ from dataclasses import replace
 
 from engine.api import OptionValue
 from engine.errors import IllegalTurnError, OptionError, UnreadableError
-from engine.games.number_drop.play import flow
-from engine.games.number_drop.play.invariants import fault_of
+from engine.games.number_drop import flow
+from engine.games.number_drop.invariants import fault_of
 from engine.games.number_drop.play.options import OPTIONS, NumberDropOptions, options_from
-from engine.games.number_drop.play.rolls import read_dice_roll, read_tile_draw, tile_draws
-from engine.games.number_drop.play.sheet import (
+from engine.games.number_drop.rolls import read_dice_roll, read_tile_draw, tile_draws
+from engine.games.number_drop.sheet import (
     BOXES,
     COLUMNS,
     EMPTY_CELL,
@@ -36,8 +36,8 @@ from engine.games.number_drop.play.sheet import (
     box_of,
     kind_of_digits,
 )
-from engine.games.number_drop.play.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
-from engine.games.number_drop.play.turns import squares_of
+from engine.games.number_drop.state import PLAYERS, SLIDES_TO_GO, NumberDropState, Phase
+from engine.games.number_drop.turns import squares_of
 from engine.options import differing_options
 from engine.support.grid import members
 from engine.support.notation import Word, unreadable, words

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from engine.api import Certainty, Facing, Outcome
 from engine.games.deblockle.play.board import GOAL, PLACES, PLAYERS, RAYS, SQUARE_OF, STARS, beside, diagonal_to, other
 from engine.games.deblockle.play.options import DeblockleOptions
-from engine.games.deblockle.play.state import Block, DeblockleState, DeblockleTurn, narrowed_blocks
+from engine.games.deblockle.state import Block, DeblockleState, DeblockleTurn, narrowed_blocks
 from engine.support import repetition
 from engine.support.announcements import outcome_of_announcement
 from engine.support.grid import members

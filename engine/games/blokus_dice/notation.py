@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from engine.api import OptionValue
 from engine.games.blokus_dice.play.options import COLOURS, FIXED_RING, PLAYERS, options_from
 from engine.games.blokus_dice.play.shapes import shape_of
-from engine.games.blokus_dice.play.sheet import Sheet
-from engine.games.blokus_dice.play.state import BlokusState, FilledSheet, PlayerStatus, colour_in_hand
+from engine.games.blokus_dice.sheet import Sheet
+from engine.games.blokus_dice.state import BlokusState, FilledSheet, PlayerStatus, colour_in_hand
 from engine.support.grid import members
 from engine.support.polyomino import picture
 

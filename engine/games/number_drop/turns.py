@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from engine.games.number_drop.play import flow
+from engine.games.number_drop import flow
+from engine.games.number_drop.drops import Cells, assignments, landings, turned_shapes
 from engine.games.number_drop.play.combinations import combinations
-from engine.games.number_drop.play.drops import Cells, assignments, landings, turned_shapes
-from engine.games.number_drop.play.sheet import CROSS, EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
-from engine.games.number_drop.play.state import (
+from engine.games.number_drop.sheet import CROSS, EMPTY_CELL, GRID, LETTERS, box_of, hangs_together, kind_of_digits
+from engine.games.number_drop.state import (
     PLAYERS,
     Combination,
     Drop,

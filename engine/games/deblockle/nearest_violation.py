@@ -24,9 +24,9 @@ from engine.games.deblockle.play.board import (
     columns_and_rows_apart,
     other,
 )
-from engine.games.deblockle.play.state import Block, DeblockleState
-from engine.games.deblockle.play.turns import Ground, ends_of, ground_for, slide_ends
+from engine.games.deblockle.state import Block, DeblockleState
 from engine.games.deblockle.table.changes import Moved
+from engine.games.deblockle.turns import Ground, ends_of, ground_for, slide_ends
 from engine.support.grid import members
 
 _HOP_RULES = {

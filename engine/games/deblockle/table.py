@@ -11,8 +11,8 @@ from engine.api import Appearance, Breach, LookName, OptionValue, Player
 from engine.errors import UnreadableError
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SQUARE_OF, STARS, beside, other
 from engine.games.deblockle.play.options import MOST_BLOCKS, DeblockleOptions, options_from
-from engine.games.deblockle.play.state import LOOK_TABLE, Block, DeblockleState
-from engine.games.deblockle.play.turns import settled
+from engine.games.deblockle.state import LOOK_TABLE, Block, DeblockleState
+from engine.games.deblockle.turns import settled
 from engine.support.breaches import PieceBreaches, no_start
 from engine.support.grid import members
 from engine.support.players import check_player, mover_after_correction

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from engine.api import Breach, Certainty
 from engine.errors import AmbiguousError, IllegalTurnError, UnreadableError
+from engine.games.deblockle.explain import explain_change
 from engine.games.deblockle.play.board import PLAYERS, SQUARE_OF
-from engine.games.deblockle.play.state import DeblockleState, DeblockleTurn, change_by
-from engine.games.deblockle.play.turns import certainty_of, legal_turns
-from engine.games.deblockle.table.explain import explain_change
-from engine.games.deblockle.text.states import read_symbol
+from engine.games.deblockle.state import DeblockleState, DeblockleTurn, change_by
+from engine.games.deblockle.state_text import read_symbol
+from engine.games.deblockle.turns import certainty_of, legal_turns
 from engine.support.notation import unreadable
 from engine.support.players import check_player
 

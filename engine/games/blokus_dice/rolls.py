@@ -9,8 +9,8 @@ from functools import cache
 from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError, UnreadableError
 from engine.games.blokus_dice.play.options import COLOURS
-from engine.games.blokus_dice.play.state import BlokusState
-from engine.games.blokus_dice.play.turns import settled
+from engine.games.blokus_dice.state import BlokusState
+from engine.games.blokus_dice.turns import settled
 from engine.support.dice import ORDINARY_DIE, format_roll, possible_rolls
 from engine.support.notation import unreadable, words
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from engine.api import EMPTY, Announcement, Facing, LookName
 from engine.errors import ContradictionError, UnreadableError
+from engine.games.deblockle.board import SYMBOLS
 from engine.games.deblockle.play.board import PLACES, PLAYERS, SIDES, SQUARE_OF
-from engine.games.deblockle.play.cube import SYMBOLS
 from engine.games.deblockle.play.options import DeblockleOptions
 from engine.support.looks import Look, LookTable
 

@@ -9,7 +9,7 @@ from itertools import permutations, product
 
 from engine.api import PossibleRoll, Roll
 from engine.errors import IllegalTurnError
-from engine.games.number_drop.play.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
+from engine.games.number_drop.components import NUMBER_DICE, SHAPES, STAR, TILES, Components
 from engine.games.number_drop.play.options import OTHER_SIDE, SOLO_SIDE, NumberDropOptions
 from engine.support import dice
 
